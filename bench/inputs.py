@@ -27,7 +27,7 @@ LIMIT_S: Final = 10
 LIMIT_BYTES: Final = 500 << 20
 LONGEST_REFUSAL: Final = 1000
 MOST_STORED: Final = 20
-"""Of one kind: more of them say nothing new."""
+"""The most stored of one kind: more of them say nothing new."""
 
 
 @dataclass

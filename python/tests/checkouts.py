@@ -28,9 +28,9 @@ def build_apart(folder: Path) -> Path:
         return folder
     folder.mkdir()
     for name in SHARED:
-        kept = build_folder(find_root()) / name
-        kept.mkdir(parents=True, exist_ok=True)
-        (folder / name).symlink_to(kept)
+        stored = build_folder(find_root()) / name
+        stored.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(stored)
     return folder
 
 

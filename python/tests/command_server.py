@@ -41,7 +41,7 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 def served(environment: Mapping[str, str]) -> bool:
     """Whether a process that loaded its modules without these variables does as one that loads them with these."""
     differ = (name for name, value in environment.items() if os.environ.get(name) != value)
-    return not os.environ.get(_ROOT, environment.get(_ROOT)) and not any(each.startswith(_OF_PYTHON) for each in differ)
+    return not os.environ.get(_ROOT, environment.get(_ROOT)) and not any(item.startswith(_OF_PYTHON) for item in differ)
 
 
 def run_served(
@@ -54,12 +54,12 @@ def run_served(
         if server.poll() is not None:
             _server.cache_clear()
             server = _server()
-        asked = json.dumps({"words": list(words), "environment": dict(environment), "cwd": str(cwd)}).encode()
+        request = json.dumps({"words": list(words), "environment": dict(environment), "cwd": str(cwd)}).encode()
         line = _lines()[server.pid]
         with Path(os.devnull).open("rb") as nothing:
-            descriptors = array.array("i", [each.fileno() for each in (nothing, out, err)])
-            line.sendmsg([_LENGTH.pack(len(asked))], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
-        line.sendall(asked)
+            descriptors = array.array("i", [item.fileno() for item in (nothing, out, err)])
+            line.sendmsg([_LENGTH.pack(len(request))], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
+        line.sendall(request)
         line.settimeout(timeout_s)
         try:
             code = _ENDED.unpack(_whole(line, _ENDED.size))[0]
@@ -95,13 +95,13 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _whole(line: socket.socket, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        part = line.recv(size - len(found))
+    result = b""
+    while len(result) < size:
+        part = line.recv(size - len(result))
         if not part:
             raise EOFError("the process that starts commands for the tests has ended")
-        found += part
-    return found
+        result += part
+    return result
 
 
 def serve(descriptor: int) -> None:
@@ -114,14 +114,14 @@ def serve(descriptor: int) -> None:
             head, passed, _, _ = socket.recv_fds(line, _LENGTH.size, 3)
             if not head:
                 return
-            asked = json.loads(_whole(line, _LENGTH.unpack(head + _whole(line, _LENGTH.size - len(head)))[0]))
+            request = json.loads(_whole(line, _LENGTH.unpack(head + _whole(line, _LENGTH.size - len(head)))[0]))
             child = os.fork()
             if child == 0:
                 line.close()
-                _become(asked, passed)
+                _become(request, passed)
                 return
-            for each in passed:
-                os.close(each)
+            for item in passed:
+                os.close(item)
             line.sendall(_ENDED.pack(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 
 
@@ -133,17 +133,17 @@ def _start_fork_server() -> None:
     forkserver.ensure_running()
 
 
-def _become(asked: Mapping[str, Any], passed: Sequence[int]) -> None:
+def _become(request: Mapping[str, Any], passed: Sequence[int]) -> None:
     """The command, from here to the end of the process."""
-    for number, each in enumerate(passed):
-        os.dup2(each, number)
-        os.close(each)
-    os.chdir(asked["cwd"])
+    for number, item in enumerate(passed):
+        os.dup2(item, number)
+        os.close(item)
+    os.chdir(request["cwd"])
     os.environ.clear()
-    os.environ.update(asked["environment"])
+    os.environ.update(request["environment"])
     # It is no child of this process, which would ask the system about it as if it were.
     forkserver._forkserver.ensure_running = lambda: None  # type: ignore[method-assign]
-    carry_out(asked["words"])
+    carry_out(request["words"])
 
 
 def load_commands(more: Sequence[str]) -> None:

@@ -80,7 +80,7 @@ class Figure:
     @property
     def cells(self) -> list[str]:
         """The row as the page has it."""
-        published = " to ".join(_number(each) for each in (self.published, self.published_to) if each)
+        published = " to ".join(_number(item) for item in (self.published, self.published_to) if item)
         unit = "" if self.unit == "cycles" else f" {self.unit}"
         what = f"{self.source}: {self.routine}"
         by = f"`{self.loop}`" if self.loop else OUTSIDE
@@ -109,9 +109,9 @@ def _signed(percent: float) -> str:
 def read_figures() -> list[Figure]:
     """The rows of the file, by board and then by error, the largest first."""
     with FIGURES.open(encoding="utf-8", newline="") as file:
-        found = [Figure(**row) for row in csv.DictReader(file)]
+        results = [Figure(**row) for row in csv.DictReader(file)]
     return sorted(
-        found,
+        results,
         key=lambda figure: (figure.board, -abs(figure.error_percent), figure.source, figure.routine, figure.setup),
     )
 

@@ -61,8 +61,8 @@ def rows(page: Path) -> Iterator[Row]:
     lines = page.read_text(encoding="utf-8").split("\n")
     command = None
     for number, line in enumerate(lines):
-        found = _COMMAND.search(line)
-        command = found or (command if not line or line.startswith("|") else None)
+        match = _COMMAND.search(line)
+        command = match or (command if not line or line.startswith("|") else None)
         if command is None or not line.startswith("|"):
             continue
         first, *cells = (part.strip() for part in line.strip("|").split("|"))
@@ -78,17 +78,17 @@ def measure(kernel: str, board: str, benchmarks: tuple[str, ...], options: str) 
     done = subprocess.run([*command, *options.split(), "--json"], capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode not in {0, 3}:
         raise RuntimeError(f"{kernel} {board} {options} cannot be measured: {done.stderr.strip()}")
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for point in json.loads(done.stdout)["points"]:
         if point["status"] == "measured":
             name = point["point"]["benchmark"].partition("_")[0]
-            found.setdefault(name, []).append(per_second(point))
-    return {name: as_text(values) for name, values in found.items()}
+            result.setdefault(name, []).append(per_second(point))
+    return {name: as_text(values) for name, values in result.items()}
 
 
 def per_second(point: dict[str, Any]) -> int:
     """Counts of the whole window in a second of the board's timer."""
-    count: int = sum(each["count"] for each in point["counters"] if each["index"] in point["metric_tasks"])
+    count: int = sum(item["count"] for item in point["counters"] if item["index"] in point["metric_tasks"])
     window_s: float = point["window_ticks"] / point["timer_hz"]
     return round(count / window_s)
 
@@ -101,8 +101,8 @@ def as_text(values: list[int]) -> str:
 
 def kept() -> dict[str, dict[str, str]]:
     """What was measured last: row -> benchmark -> figure."""
-    found: dict[str, dict[str, str]] = json.loads(KEPT.read_text(encoding="utf-8"))
-    return found
+    result: dict[str, dict[str, str]] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return result
 
 
 def renew(page: Path) -> None:

@@ -23,13 +23,13 @@ def page(text: str) -> str:
     return with_part(text, "matrix", "tests.doc_matrix", _lines(matrices(ROOT)))
 
 
-def _lines(found: Sequence[Matrix]) -> Iterator[str]:
+def _lines(result: Sequence[Matrix]) -> Iterator[str]:
     catalogue = Catalogue(ROOT)
     boards = matrix_boards(ROOT)
     yield f"| kernel | version | measured | {' | '.join(boards)} |"
     yield f"|---|---|---|{'---|' * len(boards)}"
     titles = {}
-    for matrix in found:
+    for matrix in result:
         titles[matrix.kernel] = catalogue.kernels[matrix.kernel].facts.title
         own = coverage(matrix)
         cells = (f"{own[name].measured} of {own[name].requested}" if name in own else "-" for name in boards)
@@ -38,7 +38,7 @@ def _lines(found: Sequence[Matrix]) -> Iterator[str]:
     yield ""
     yield "| kernel | benchmarks without a figure | boards | why |"
     yield "|---|---|---|---|"
-    for kernel, reason, benchmarks, names in reasons(found):
+    for kernel, reason, benchmarks, names in reasons(result):
         yield f"| {titles[kernel]} | {', '.join(benchmarks)} | {', '.join(names)} | {_short(reason)} |"
 
 

@@ -72,16 +72,16 @@ class Session(Command):
             raise RuntimeError(f"{self} ended with {done.returncode}: {done.stderr.strip()}")
         lines = [part.rstrip() for part in done.stdout.rstrip("\n").split("\n")]
         head = _HEAD.search(self.text)
-        kept = lines[: int(head[1])] if head else lines
-        while kept and not kept[-1]:
-            kept.pop()
-        return tuple(kept)
+        stored = lines[: int(head[1])] if head else lines
+        while stored and not stored[-1]:
+            stored.pop()
+        return tuple(stored)
 
 
 def commands(page: Path) -> list[Command]:
     """Every command of a page: lines of their own without the remark behind them, and those inside sentences."""
     text = page.read_text(encoding="utf-8")
-    found = [
+    results = [
         Command(page, number, _REMARK.sub("", shown[2]))
         for number, line in enumerate(text.split("\n"), 1)
         if (shown := _COMMAND.match(line))
@@ -90,18 +90,18 @@ def commands(page: Path) -> list[Command]:
         Command(page, text.count("\n", 0, shown.start()) + 1, " ".join(shown[1].split()))
         for shown in _INLINE.finditer(text)
     ]
-    return found + inside
+    return results + inside
 
 
 def sessions(page: Path) -> list[Session]:
     """Every recorded session of a page."""
     lines = page.read_text(encoding="utf-8").split("\n")
-    found = []
+    results = []
     for number, line in enumerate(lines):
         shown = _COMMAND.match(line)
         if shown and shown[1]:
-            found.append(Session(page, number + 1, shown[2], _block(lines, number + 1)))
-    return found
+            results.append(Session(page, number + 1, shown[2], _block(lines, number + 1)))
+    return results
 
 
 def _block(lines: list[str], start: int) -> tuple[str, ...]:

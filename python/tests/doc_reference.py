@@ -52,15 +52,15 @@ _MODULES: Final = (
 
 def models() -> dict[str, type[BaseModel]]:
     """The models that stand for whole files: those that no other one holds, by name."""
-    found = {
+    result = {
         variable.__name__: variable
         for module in _MODULES
         for variable in vars(module).values()
         if isinstance(variable, type) and issubclass(variable, BaseModel) and variable.__module__ == module.__name__
     }
-    schemas_of = {name: model.model_json_schema() for name, model in found.items()}
+    schemas_of = {name: model.model_json_schema() for name, model in result.items()}
     held = {name for schema in schemas_of.values() for name in schema.get("$defs", {})}
-    return {name: model for name, model in sorted(found.items()) if name not in held}
+    return {name: model for name, model in sorted(result.items()) if name not in held}
 
 
 def generated() -> dict[str, str]:
@@ -93,8 +93,8 @@ def mutants_page(catalogue: Catalogue, mutants: Mapping[str, MutantsOf]) -> str:
 def _index() -> str:
     lines = ["# Schemas", "", "JSON Schema of each file, TOML or JSON, generated from what reads it.", ""]
     for name, model in models().items():
-        said = (model.__doc__ or "").strip().partition("\n")[0]
-        lines.append(f"- [{name}](schemas/{name}.json): {said}")
+        output = (model.__doc__ or "").strip().partition("\n")[0]
+        lines.append(f"- [{name}](schemas/{name}.json): {output}")
     return "\n".join(lines) + "\n"
 
 

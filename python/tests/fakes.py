@@ -149,27 +149,27 @@ def evidence(
 
 def judge_own(given: Evidence) -> list[Finding]:
     """What the benchmark's own proofs find, without those that hold for every benchmark."""
-    found = []
+    results = []
     for table in given.benchmark.proof:
         rule = all_rules()[table["rule"]]
         params = rule.Params.model_validate(table)
         if all(map(given.is_so, params.when)):
-            found.append(rule.judge(params, given))
-    return found
+            results.append(rule.judge(params, given))
+    return results
 
 
 def judge_one(given: Evidence) -> Finding:
     """The same of a benchmark with one proof."""
-    (found,) = judge_own(given)
-    return found
+    (result,) = judge_own(given)
+    return result
 
 
 def events(rows: Sequence[tuple[int, int, int, int]]) -> bytes:
     """(kind, ident, core, value) rows as the virtual board's bytes; the cycle is the row number."""
-    made = np.zeros(len(rows), dtype=EVENT)
+    built = np.zeros(len(rows), dtype=EVENT)
     for index, (kind, ident, core, value) in enumerate(rows):
-        made[index] = (index, value, 0, ident, kind, core, 0)
-    return made.tobytes()
+        built[index] = (index, value, 0, ident, kind, core, 0)
+    return built.tobytes()
 
 
 def point(

@@ -44,12 +44,12 @@ class Forking:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with _file() as out, _file() as err:
-            asked = {"words": [*map(str, words)], "first": first, "cwd": str(cwd), "out": out.name, "err": err.name}
-            self._process.stdin.write(f"{json.dumps(asked)}\n")
+            request = {"words": [*map(str, words)], "first": first, "cwd": str(cwd), "out": out.name, "err": err.name}
+            self._process.stdin.write(f"{json.dumps(request)}\n")
             self._process.stdin.flush()
             code = self._process.stdout.readline()
             assert code, "the process that forks has ended"
-            return subprocess.CompletedProcess(asked["words"], int(code), out.read(), err.read())
+            return subprocess.CompletedProcess(request["words"], int(code), out.read(), err.read())
 
 
 @contextmanager

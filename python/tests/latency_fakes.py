@@ -57,10 +57,10 @@ def edge(cycle: int, level: int, pin: int = PIN) -> Row:
 
 
 def raw(rows: Sequence[Row]) -> bytes:
-    made = np.zeros(len(rows), dtype=EVENT)
+    built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value) in enumerate(rows):
-        made[index] = (cycle, value, 0, ident, kind, 0, 0)
-    return made.tobytes()
+        built[index] = (cycle, value, 0, ident, kind, 0, 0)
+    return built.tobytes()
 
 
 def benchmark(proof: Sequence[dict[str, Any]]) -> Benchmark:
@@ -105,8 +105,8 @@ def evidence(
     probes: bool = True,
     slices: bool = False,
 ) -> Evidence:
-    found = find_intervals(raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN)
-    observed = WindowObservations(intervals=found) if probes else None
+    result = find_intervals(raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN)
+    observed = WindowObservations(intervals=result) if probes else None
     return Evidence(
         decoded(body or counted()), observed, benchmark([rule]), board(), kernel(time_slice_ticks=int(slices)), 2
     )

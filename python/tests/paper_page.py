@@ -40,13 +40,13 @@ def table() -> str:
 
 def _row(done: Reproduction) -> str:
     counts = Counter(verdict.outcome for verdict in done.verdicts)
-    said = [counts[outcome] for outcome in ("same", "partly", "tie", "different", "not computed")]
-    assert sum(said) == len(done.verdicts)
+    output = [counts[outcome] for outcome in ("same", "partly", "tie", "different", "not computed")]
+    assert sum(output) == len(done.verdicts)
     assert set(counts) <= set(OUTCOMES)
-    ratios = [each.ratio for each in done.compared.values() if each.ratio is not None]
+    ratios = [item.ratio for item in done.compared.values() if item.ratio is not None]
     beside = f"{len(ratios)} of {len(done.compared)}" if done.compared else "none is a number in the text"
     reach = f"{min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}" if ratios else "\N{EN DASH}"
-    cells = (done.paper.key, len(done.verdicts), *said, beside, reach)
+    cells = (done.paper.key, len(done.verdicts), *output, beside, reach)
     return f"| {' | '.join(str(cell) for cell in cells)} |\n"
 
 

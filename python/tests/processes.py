@@ -22,9 +22,9 @@ def signals_as_usual() -> Iterator[None]:
 
 
 def _hear() -> None:
-    for each in SIGNALS:
-        if signal.getsignal(each) is signal.SIG_IGN:
-            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
+    for item in SIGNALS:
+        if signal.getsignal(item) is signal.SIG_IGN:
+            signal.signal(item, signal.default_int_handler if item == signal.SIGINT else signal.SIG_DFL)
 
 
 def _survive_broken_pipes() -> None:

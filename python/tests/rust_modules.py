@@ -98,12 +98,12 @@ class Modules:
 
     def dependencies(self) -> dict[Module, set[Module]]:
         """Modules whose items a module names, without those that it is in and those in it."""
-        found: dict[Module, set[Module]] = {}
+        result: dict[Module, set[Module]] = {}
         for module, source in self.sources.items():
             paths = {path for paths in source.names.values() for path in paths} | source.inline
             homes = {self._home(module, path) for path in paths}
-            found[module] = {home for home in homes if home is not None and not _is_inside(home, module)}
-        return found
+            result[module] = {home for home in homes if home is not None and not _is_inside(home, module)}
+        return result
 
     def _home(self, module: Module, path: Module, followed: int = 0) -> Module | None:
         """The module that defines what a path in this one leads to, if that is one of ours."""

@@ -10,7 +10,7 @@ from tests.doc_accuracy import LOOPS, OUTSIDE, PAGE, RUST, Figure, budget, measu
 
 FIGURES = read_figures()
 MACHINE_TESTS = find_root() / "sim" / "machine" / "src" / "tests"
-BY_LOOPS = [each for each in FIGURES if each.loop]
+BY_LOOPS = [item for item in FIGURES if item.loop]
 
 
 def test_the_page_is_made_of_the_file() -> None:
@@ -26,18 +26,18 @@ def test_ours_is_what_the_board_takes_today(figure: Figure) -> None:
 
 def test_each_row_is_complete() -> None:
     boards = Catalogue(find_root()).boards
-    for each in FIGURES:
-        assert each.board in boards, each
-        assert all((each.chip, each.setup, each.source, each.routine, each.unit, each.measured_by)), each
-        assert each.is_comparable or each.comparable.startswith("no: "), each
-        assert float(each.published) > 0 < float(each.ours), each
-        in_rust = each.measured_by.removeprefix(RUST) if each.measured_by.startswith(RUST) else ""
-        assert not in_rust or (MACHINE_TESTS / f"{in_rust}.rs").is_file(), each
-        in_loops = re.search(rf"^#(el)?if defined {each.loop}$", LOOPS.read_text(), re.MULTILINE)
-        assert in_rust or each.measured_by == OUTSIDE or in_loops, each
-    rows = [(each.board, each.chip, each.setup, each.source, each.routine) for each in FIGURES]
+    for item in FIGURES:
+        assert item.board in boards, item
+        assert all((item.chip, item.setup, item.source, item.routine, item.unit, item.measured_by)), item
+        assert item.is_comparable or item.comparable.startswith("no: "), item
+        assert float(item.published) > 0 < float(item.ours), item
+        in_rust = item.measured_by.removeprefix(RUST) if item.measured_by.startswith(RUST) else ""
+        assert not in_rust or (MACHINE_TESTS / f"{in_rust}.rs").is_file(), item
+        in_loops = re.search(rf"^#(el)?if defined {item.loop}$", LOOPS.read_text(), re.MULTILINE)
+        assert in_rust or item.measured_by == OUTSIDE or in_loops, item
+    rows = [(item.board, item.chip, item.setup, item.source, item.routine) for item in FIGURES]
     assert len(set(rows)) == len(rows)
-    assert {each.loop for each in BY_LOOPS} == set(re.findall(r"defined (\w+)", LOOPS.read_text()))
+    assert {item.loop for item in BY_LOOPS} == set(re.findall(r"defined (\w+)", LOOPS.read_text()))
 
 
 def figure(published: str, ours: str, to: str = "", comparable: str = "yes") -> Figure:

@@ -41,8 +41,8 @@ def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_nee
     assert [gain.many.point for gain in gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
     assert series_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
-    alone = [point_id.model_copy(update={"cores": 1}) for point_id in points]
-    assert series_names(alone) == ["1 core", "1 core", "1 core, pinned=0"], "a table's rows, whose columns are cores"
+    single = [point_id.model_copy(update={"cores": 1}) for point_id in points]
+    assert series_names(single) == ["1 core", "1 core", "1 core, pinned=0"], "a table's rows, whose columns are cores"
     assert pinning_note([one.point]) == ""
     assert "each task is pinned" in pinning_note([one.point, two.point])
     assert "not pinned" in pinning_note([free.point])
@@ -66,8 +66,8 @@ def test_what_a_core_slept_for_a_lock_is_no_idle_sleep() -> None:
     point = measured(2, wait=3_000_000)
     assert point.virtual is not None
     asleep = point.virtual.cores[1].sleep_cycles
-    told = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
-    one, other = shares(point.model_copy(update={"virtual": told}))
+    message = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
+    one, other = shares(point.model_copy(update={"virtual": message}))
     assert (one.parts["asleep for a lock"], one.parts["sleep"]) == (0, asleep)
     assert (other.parts["asleep for a lock"], other.parts["sleep"]) == (asleep, 0)
     assert asleep > 0
@@ -106,7 +106,7 @@ def test_series_say_only_what_differs() -> None:
 
 
 def test_a_benchmarks_own_parameter_is_said_where_its_points_differ() -> None:
-    own = [point(2, "stress").model_copy(update={"config": {"param.seed": "1", "param.s": each}}) for each in "01"]
+    own = [point(2, "stress").model_copy(update={"config": {"param.seed": "1", "param.s": item}}) for item in "01"]
     assert series_names([point(2), *own]) == ["2 cores (pinned)", "2 cores (pinned), s=0", "2 cores (pinned), s=1"]
 
 
@@ -158,8 +158,8 @@ def test_only_the_metrics_cores_count() -> None:
 
 
 def test_fragmentation_is_what_one_allocation_cannot_have() -> None:
-    told = {"heap_live_bytes": 900, "heap_free_bytes": 4000, "heap_largest_free_bytes": 3000, "heap_free_pieces": 5}
-    point = measured().model_copy(update={"checks": {name: {0: value} for name, value in told.items()}})
+    message = {"heap_live_bytes": 900, "heap_free_bytes": 4000, "heap_largest_free_bytes": 3000, "heap_free_pieces": 5}
+    point = measured().model_copy(update={"checks": {name: {0: value} for name, value in message.items()}})
     left = fragmentation(point)
     assert left is not None
     assert (left.live_bytes, left.free_pieces, left.share) == (900, 5, 0.25)

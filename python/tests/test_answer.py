@@ -38,23 +38,23 @@ class Planted:
 
 
 def points(planted: Iterable[Planted]) -> list[MeasuredPoint]:
-    found = []
-    for number, each in enumerate(planted):
-        for place, rate in enumerate(each.rates):
-            config = {"placement": str(place)} if len(each.rates) > 1 else {}
-            ident = each.test.split()[0].lower()
+    results = []
+    for number, item in enumerate(planted):
+        for place, rate in enumerate(item.rates):
+            config = {"placement": str(place)} if len(item.rates) > 1 else {}
+            ident = item.test.split()[0].lower()
             point = measured(
-                each.cores, rate // each.cores, config=config, benchmark_id=ident, title=each.test, kernel=each.kernel
+                item.cores, rate // item.cores, config=config, benchmark_id=ident, title=item.test, kernel=item.kernel
             )
-            axes = point.point.model_copy(update={"board": each.board})
-            found.append(point.model_copy(update={"point": axes, "run_id": f"{number:08x}{place:08x}"}))
-    return found
+            axes = point.point.model_copy(update={"board": item.board})
+            results.append(point.model_copy(update={"point": axes, "run_id": f"{number:08x}{place:08x}"}))
+    return results
 
 
 def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
     placed = placed_points(points(planted))
     shown = [point.middle for point in placed]
-    bound = {id(each) for each in shown} if matters else set()
+    bound = {id(item) for item in shown} if matters else set()
     section = answer_section(speed_figures(shown, Places(placed), bound, NAMES), Places(placed))
     assert section is not None
     return "\n".join(section.prose)
@@ -145,10 +145,10 @@ def test_each_number_of_cores_has_its_own_answer() -> None:
 
 def test_where_the_place_matters_the_same_sentence_says_so() -> None:
     planted = [Planted("a", (2000,)), Planted("b", (1000,)), Planted("a", (1000,), cores=2)]
-    told = prose(planted, matters=True)
-    assert "On one core, in one placement of the code each: Alpha is faster" in told
-    assert f"(T2, x 0.50), {IN_ONE}." in told
-    assert PLACEMENTS in told.splitlines()[-1]
+    report = prose(planted, matters=True)
+    assert "On one core, in one placement of the code each: Alpha is faster" in report
+    assert f"(T2, x 0.50), {IN_ONE}." in report
+    assert PLACEMENTS in report.splitlines()[-1]
     assert IN_ONE not in prose(planted)
     assert PLACEMENTS not in prose(planted)
 
@@ -162,7 +162,7 @@ def test_where_the_place_matters_the_same_sentence_says_so() -> None:
     ],
 )
 def test_a_second_core_that_changes_nothing(rates: dict[int, tuple[int, ...]], said: str) -> None:
-    text = prose([Planted("a", each, cores=cores) for cores, each in rates.items()])
+    text = prose([Planted("a", item, cores=cores) for cores, item in rates.items()])
     assert said in text
     assert "raises" not in text
 
@@ -193,18 +193,20 @@ def test_latencies_are_compared_by_their_medians() -> None:
     (text,) = section.prose
     assert text.startswith("By the median of each interval: Beta is faster than Kay: ")
     assert "(2.00 times as fast)" in text
-    alone = answer_section(speed_figures([slow], Places(), (), {"k": "Kay"}), Places())
-    assert alone is not None
-    assert alone.prose[0].startswith("By the median of each interval: Kay takes 210 cycles (1.68 \N{MICRO SIGN}s) for ")
+    single = answer_section(speed_figures([slow], Places(), (), {"k": "Kay"}), Places())
+    assert single is not None
+    assert single.prose[0].startswith(
+        "By the median of each interval: Kay takes 210 cycles (1.68 \N{MICRO SIGN}s) for "
+    )
 
 
 def test_of_many_variants_the_plain_one_alone_is_here() -> None:
     configs = [{}, *({"param.bytes": str(size)} for size in (8, 16, 32, 64))]
-    found = [measured(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
-    section = answer_section(speed_figures(found, Places(), (), NAMES), Places())
+    results = [measured(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
+    section = answer_section(speed_figures(results, Places(), (), NAMES), Places())
     assert section is not None
     assert section.prose == ["At test (T2), the two are within 0.1 % of each other."]
-    few = answer_section(speed_figures(found[:4], Places(), (), NAMES), Places())
+    few = answer_section(speed_figures(results[:4], Places(), (), NAMES), Places())
     assert few is not None
     assert few.prose == ["At test (T2) and test (T2, bytes=8), the two are within 0.1 % of each other."]
 
@@ -214,22 +216,22 @@ def document(*results: MeasuredPoint, manifest: dict[str, Any] = STEADY) -> Docu
 
 
 def test_titles_stand_for_ids_from_the_first_line_to_the_chart() -> None:
-    made = document(*points([Planted("freertos", (2000,), board="pico"), Planted("rt", (1000,), board="pico")]))
-    (answer,) = (section for section in made.shown_sections if section.leads)
-    assert made.shown_sections[0] is not None
-    assert made.shown_sections[0].id == answer.id
+    built = document(*points([Planted("freertos", (2000,), board="pico"), Planted("rt", (1000,), board="pico")]))
+    (answer,) = (section for section in built.shown_sections if section.leads)
+    assert built.shown_sections[0] is not None
+    assert built.shown_sections[0].id == answer.id
     assert answer.prose[0].startswith("FreeRTOS is faster than rt")
     (chart,) = answer.charts
     assert [row["series"] for row in chart.rows] == ["FreeRTOS", "rt"]
     assert {row["x"] for row in chart.rows} == {"T2 cooperative scheduling"}
-    runs = [row[1] for table in made.shown_sections[1].tables for row in table.rows]
+    runs = [row[1] for table in built.shown_sections[1].tables for row in table.rows]
     assert runs == ["FreeRTOS, 1 core", "rt, 1 core"]
 
 
 @pytest.mark.parametrize("form", ["md", "html"])
 def test_nothing_but_the_answer_stands_before_the_chart_and_the_conditions(form: str) -> None:
-    made = document(*points([Planted("a", (2000,)), Planted("b", (1000,))]))
-    page = report_formats()[form](made)
+    built = document(*points([Planted("a", (2000,)), Planted("b", (1000,))]))
+    page = report_formats()[form](built)
     order = [page.index(text) for text in ("a is faster than b", "points of 1 test was measured", "Throughput")]
     assert order == sorted(order)
     if form == "html":
@@ -237,16 +239,16 @@ def test_nothing_but_the_answer_stands_before_the_chart_and_the_conditions(form:
 
 
 def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
-    made = points([Planted(kernel, (rate,), board=board) for kernel in "ab" for board, rate in (("x", 10), ("y", 20))])
+    built = points([Planted(kernel, (rate,), board=board) for kernel in "ab" for board, rate in (("x", 10), ("y", 20))])
     absent: list[MeasuredPoint | NotApplicable] = [
         NotApplicable(
-            point=made[0].point.model_copy(update={"kernel": "c", "board": board, "title": test, "benchmark": test}),
+            point=built[0].point.model_copy(update={"kernel": "c", "board": board, "title": test, "benchmark": test}),
             reason="no yield", run_id=f"{board}{test}",
         )
         for board in "xy"
         for test in ("T2 cooperative scheduling", "T3 preemptive scheduling")
     ]  # fmt: skip
-    stored = [StoredPoint(Path(), each, STEADY) for each in (*made, *absent)]
+    stored = [StoredPoint(Path(), item, STEADY) for item in (*built, *absent)]
     tables = {
         table.title: table
         for section in make_document(CATALOGUE, stored, None).shown_sections

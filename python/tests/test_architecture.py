@@ -70,13 +70,13 @@ AGAIN = {
 def test_no_fact_stands_a_second_time(fact: str) -> None:
     root = find_root()
     firmware = ("*.c", "*.h", "*.S", "*.cmake", "CMakeLists.txt")
-    files = [each for form in firmware for each in (root / "firmware").rglob(form)]
+    files = [item for form in firmware for item in (root / "firmware").rglob(form)]
     files += (root / "python" / "rtoslab").rglob("*.py")
     assert len(files) > 300
-    found = [
+    results = [
         f"{path.relative_to(root)}:{number}: {line.strip()}"
         for path in files
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if AGAIN[fact].search(line)
     ]
-    assert found == []
+    assert results == []

@@ -40,22 +40,22 @@ def at(place: int) -> list[MeasuredPoint]:
     locked = [measured(1, 1000 + more), measured(2, 600 + more, wait=3_000_000 + 9000 * more, heap=3000 + more)]
     used = [StackUse(core=0, name="c0t0", index=0, used_bytes=200 + more, size_bytes=1024)]
     heap = HeapUse(size_bytes=65536, peak_bytes=3000 + more, allocations=5 + place)
-    counting = [each.model_copy(update={"stacks": tuple(used), "heap": heap}) for each in locked]
+    counting = [item.model_copy(update={"stacks": tuple(used), "heap": heap}) for item in locked]
     patterns = [pattern(1, 1000 + more), pattern(2, 700 + 3 * more)]
     stress = [stressed(0, 1000 + more), stressed(50, 300 + more, failed=(3, 20 + place))]
     take = [100 + more, 104 + more, 130 + 2 * more, 101 + more]
     timing = [
-        timed("counter", [7 + place + each for each in take], empty=7 + place, marks=[each + place for each in take]),
-        timed("pin", [3 + each for each in take], empty=2 + place),
+        timed("counter", [7 + place + item for item in take], empty=7 + place, marks=[item + place for item in take]),
+        timed("pin", [3 + item for item in take], empty=2 + place),
         timed("probe", take),
     ]
-    found = []
-    for number, each in enumerate([*counting, *patterns, *stress, *timing]):
-        config = {**each.point.config, **({"placement": str(place)} if place else {})}
+    results = []
+    for number, item in enumerate([*counting, *patterns, *stress, *timing]):
+        config = {**item.point.config, **({"placement": str(place)} if place else {})}
         title = f"T{number // 2} test"
-        point = each.point.model_copy(update={"config": config, "benchmark": title, "title": title})
-        found.append(each.model_copy(update={"point": point, "run_id": f"{number:08x}{place:08x}"}))
-    return found
+        point = item.point.model_copy(update={"config": config, "benchmark": title, "title": title})
+        results.append(item.model_copy(update={"point": point, "run_id": f"{number:08x}{place:08x}"}))
+    return results
 
 
 def stored(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
@@ -63,11 +63,11 @@ def stored(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
 
 
 def alone(place: int) -> list[MeasuredPoint]:
-    return [each.model_copy(update={"point": without_placement(each.point)}) for each in at(place)]
+    return [item.model_copy(update={"point": without_placement(item.point)}) for item in at(place)]
 
 
 def of_all() -> list[MeasuredPoint]:
-    return [each for alike in zip(*(at(place) for place in range(PLACES)), strict=True) for each in alike]
+    return [item for alike in zip(*(at(place) for place in range(PLACES)), strict=True) for item in alike]
 
 
 @pytest.fixture(scope="module")
@@ -95,15 +95,15 @@ def says_one(section: Section, table: TableData) -> bool:
 
 
 def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     wanting = []
-    whole = {each.id: each for each in together.shown_sections}
+    whole = {item.id: item for item in together.shown_sections}
     for sections in zip(*(single.shown_sections for single in singles), strict=True):
         section = whole[sections[0].id]
-        for tables in zip(*(each.tables for each in sections), strict=True):
+        for tables in zip(*(item.tables for item in sections), strict=True):
             (table,) = [data for data in section.tables if data.title == tables[0].title]
             decided = list(differing(tables))
-            found[section.id] = found.get(section.id, 0) + len(decided)
+            result[section.id] = result.get(section.id, 0) + len(decided)
             if not says_one(section, table):
                 wanting += [
                     f"{section.id}, {table.title}: {table.columns[column]} {table.rows[row][column]}"
@@ -112,19 +112,19 @@ def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document],
                 ]
     assert not wanting
     must = {"throughput", "gain", "scaling", "stress", "losses", "latency", "instruments", "memory", "cycles", "locks"}
-    assert must <= {name for name, cells in found.items() if cells}, "the fakes must move them all"
+    assert must <= {name for name, cells in result.items() if cells}, "the fakes must move them all"
 
 
 def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
     drawn = 0
-    whole = {each.id: each for each in together.shown_sections}
+    whole = {item.id: item for item in together.shown_sections}
     for sections in zip(*(single.shown_sections for single in singles), strict=True):
         section = whole[sections[0].id]
-        for number, charts in enumerate(zip(*(each.charts for each in sections), strict=True)):
+        for number, charts in enumerate(zip(*(item.charts for item in sections), strict=True)):
             chart: ChartData = section.charts[number]
             if MIDDLE in section.prose or MIDDLE in chart.caption:
                 continue
-            for row, marks in enumerate(zip(*(each.rows for each in charts), strict=True)):
+            for row, marks in enumerate(zip(*(item.rows for item in charts), strict=True)):
                 if any(mark != marks[0] for mark in marks):
                     drawn += 1
                     assert chart.rows[row]["low"] < chart.rows[row]["high"], (section.id, chart.rows[row])
@@ -151,8 +151,8 @@ def test_the_answer_claims_by_the_bands(together: Document) -> None:
     assert raised is not None
     assert "test (T0, x 1.22, x 1.15 to x 1.28)" in raised[1]
     assert "in one placement" not in answer(together)
-    points = [each for each in of_all() if each.point.title == "T0 test"]
-    near = [each if each.point.cores == 1 else counted(each, 505 + place) for place, each in places(points)]
+    points = [item for item in of_all() if item.point.title == "T0 test"]
+    near = [item if item.point.cores == 1 else counted(item, 505 + place) for place, item in places(points)]
     document = make_document(CATALOGUE, stored(near), None)
     assert not re.search("raises|lowers", answer(document))
     assert "changes the total throughput of k at test (T0, x 0." in answer(document)
@@ -181,7 +181,7 @@ def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
             point = measured(cores, count, benchmark_id="t8_allocation", kernel="freertos", config=config)
             points.append(point.model_copy(update={"run_id": f"{cores}{place}"}))
     document = make_document(CATALOGUE, stored(points), "vieira2026")
-    (section,) = [each for each in document.sections if each.id == "paper"]
+    (section,) = [item for item in document.sections if item.id == "paper"]
     drops = "allocation (T8) loses throughput in total when the second core is used, in both kernels"
     (row,) = (sequence for sequence in section.tables[0].rows if sequence[1] == drops)
     assert row[2] == outcome
@@ -219,14 +219,14 @@ def test_the_terminal_has_the_bands() -> None:
 def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
     point = at(0)[0].point
     absent = [
-        NotApplicable(point=each.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=each.run_id)
-        for each in of_all()
-        if without_placement(each.point) == point
+        NotApplicable(point=item.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=item.run_id)
+        for item in of_all()
+        if without_placement(item.point) == point
     ]
     document = make_document(
         CATALOGUE, [*stored(of_all()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)], None
     )
-    (section,) = [each for each in document.shown_sections if each.id == "missing"]
+    (section,) = [item for item in document.shown_sections if item.id == "missing"]
     ((_, name, outcome, why),) = section.tables[0].rows
     assert (name.endswith(f", {PLACES} placements"), outcome, why) == (True, "n/a", "no heap")
     text = io.StringIO()
@@ -249,8 +249,8 @@ def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -
     other = absent[0].model_copy(update={"reason": "no export for x", "run_id": "o"})
     text = io.StringIO()
     show_points([*at(0), *absent, other], Console(file=text, width=300))
-    told = [line.partition(" ")[2] for line in text.getvalue().splitlines() if line.startswith("n/a")]
-    assert told == [
+    message = [line.partition(" ")[2] for line in text.getvalue().splitlines() if line.startswith("n/a")]
+    assert message == [
         "T8, heap_mixed a x, y, z 1 core: no heap",
         "T8, heap_mixed b x 1 core: no heap",
         "T8 a x 1 core: no export for x",
@@ -263,7 +263,7 @@ def test_a_point_in_one_placement_among_others_says_so() -> None:
     point = lone.point.model_copy(update={"kernel": "exported"})
     points = [*of_all(), lone.model_copy(update={"point": point, "run_id": "e"})]
     document = make_document(CATALOGUE, stored(points), None)
-    (section,) = [each for each in document.shown_sections if each.id == "placements"]
+    (section,) = [item for item in document.shown_sections if item.id == "placements"]
     assert section.prose[-1] == "In one placement alone, without a band, stand: T0 (exported, 1 core)."
     text = io.StringIO()
     show_points(points, Console(file=text, width=300))
@@ -276,11 +276,11 @@ def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](together))))
     assert {row["placement"] for row in rows} == {"0", "1", "2", "median", "least", "most"}
     key = ("benchmark", "cores", "config", "core", "quantity", "unit")
-    found: dict[tuple[str, ...], dict[str, float]] = {}
+    result: dict[tuple[str, ...], dict[str, float]] = {}
     for row in rows:
-        found.setdefault(tuple(row[name] for name in key), {})[row["placement"]] = float(row["value"])
-    assert len(found) > 100
-    for name, values in found.items():
+        result.setdefault(tuple(row[name] for name in key), {})[row["placement"]] = float(row["value"])
+    assert len(result) > 100
+    for name, values in result.items():
         numbers = sorted(values[str(place)] for place in range(PLACES))
         assert [values["least"], values["median"], values["most"]] == numbers, name
 
@@ -288,15 +288,15 @@ def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
 def test_json_has_the_bands(together: Document) -> None:
     whole = json.loads(report_formats()["json"](together))
     assert len(whole["bands"]) == len(at(0))
-    for each in whole["bands"]:
-        for figure in each["figures"].values():
+    for item in whole["bands"]:
+        for figure in item["figures"].values():
             assert figure["least"] < figure["median"] < figure["most"]
-    pairs = [tuple(sorted(each.items(), key=str)) for each in whole["gains"]]
+    pairs = [tuple(sorted(item.items(), key=str)) for item in whole["gains"]]
     assert len(pairs) == len({str(pair) for pair in pairs}), "one of a point in all its placements"
-    assert all(each["gain_band"][0] < each["gain"] < each["gain_band"][1] for each in whole["gains"])
+    assert all(item["gain_band"][0] < item["gain"] < item["gain_band"][1] for item in whole["gains"])
 
 
 def test_what_is_of_one_placement_everywhere_needs_no_word(together: Document) -> None:
     plain = replace(together, points=tuple(stored(alone(0))))
-    assert {each["placement"] for each in csv.DictReader(io.StringIO(report_formats()["csv"](plain)))} == {"0"}
+    assert {item["placement"] for item in csv.DictReader(io.StringIO(report_formats()["csv"](plain)))} == {"0"}
     assert json.loads(report_formats()["json"](plain))["bands"] == []

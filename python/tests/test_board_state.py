@@ -24,17 +24,17 @@ def state(tmp_path: Path, board: str, **config: str) -> dict[str, Any]:
 
 
 def test_a_point_tells_what_was_switched_on(tmp_path: Path) -> None:
-    told = state(tmp_path, "nucleo-f446re")
-    assert told["clock_hz"] == 84_000_000
-    assert (told["wait_states"], told["feature.prefetch"], told["feature.icache"]) == (2, 1, 1)
-    assert told["urgency.irq79"] == told["isr_urgency"] == 0
-    assert (told["mpu"], told["float_contexts"]) == (0, 0)
+    message = state(tmp_path, "nucleo-f446re")
+    assert message["clock_hz"] == 84_000_000
+    assert (message["wait_states"], message["feature.prefetch"], message["feature.icache"]) == (2, 1, 1)
+    assert message["urgency.irq79"] == message["isr_urgency"] == 0
+    assert (message["mpu"], message["float_contexts"]) == (0, 0)
     assert state(tmp_path, "nucleo-f446re", **{"feature.icache": "0"})["feature.icache"] == 0
 
 
 def test_the_pico_tells_of_its_flash_cache(tmp_path: Path) -> None:
-    told = state(tmp_path, "pico")
-    assert (told["xip.cache"], told["xip.divider"]) == (1, 2)
+    message = state(tmp_path, "pico")
+    assert (message["xip.cache"], message["xip.divider"]) == (1, 2)
 
 
 @pytest.mark.parametrize("board", ["pico", "nucleo-f446re", "nucleo-h743zi", "nucleo-l053r8"])

@@ -33,7 +33,7 @@ ANOTHER_KERNEL: Final = {"nucleo-l053r8": "rt", "nucleo-f103rb": "rt", "nucleo-h
 NOT_FREERTOS: Final = {"contention", "p5_signal_wait", "pointer_message", "tm8_allocation"}
 """For which FreeRTOS lacks a service, or which need two cores."""
 COUNTING: Final = [
-    name for name, each in CATALOGUE.benchmarks.items() if each.facts.kind == "counts" and name not in NOT_FREERTOS
+    name for name, item in CATALOGUE.benchmarks.items() if item.facts.kind == "counts" and name not in NOT_FREERTOS
 ]
 """Measured as one point; those of latencies are one for each instrument, and have tests of their own."""
 
@@ -48,7 +48,7 @@ def _measure(
     return outcome.result
 
 
-def _check(result: MeasuredPoint, clock_hz: int, window_ms: int) -> None:
+def _assert_board(result: MeasuredPoint, clock_hz: int, window_ms: int) -> None:
     assert result.clock_hz == clock_hz
     assert result.timer_hz == 1_000_000
     assert sum(counter.count for counter in result.counters) > 0
@@ -72,7 +72,7 @@ def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_pat
     kernel = ANOTHER_KERNEL.get(name, "freertos")
     benchmark = "t5" if kernel == "freertos" else "t4"
     result = _measure(tmp_path / "run", benchmark, name, 20, kernel)
-    _check(result, CATALOGUE.board(name).facts.clock.sys_hz, 20)
+    _assert_board(result, CATALOGUE.board(name).facts.clock.sys_hz, 20)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,9 @@ def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_pat
 def test_other_memories(kernel: str, name: str, config: dict[str, str], tmp_path: Path) -> None:
     """Where they lie is the board's and the scripts' business: without long tests a kernel stands in one of them."""
     clock_hz = int(config.get("clock_hz", CATALOGUE.board(name).facts.clock.sys_hz))
-    _check(_measure(tmp_path / "run", "t2" if kernel == "freertos" else "t7", name, 10, kernel, **config), clock_hz, 10)
+    _assert_board(
+        _measure(tmp_path / "run", "t2" if kernel == "freertos" else "t7", name, 10, kernel, **config), clock_hz, 10
+    )
 
 
 def test_wait_states_and_caches_cost_what_they_should(tmp_path: Path) -> None:
@@ -111,4 +113,4 @@ def test_wait_states_and_caches_cost_what_they_should(tmp_path: Path) -> None:
 @pytest.mark.parametrize("benchmark", COUNTING)
 def test_every_benchmark_at_every_clock(name: str, hz: int, benchmark: str, tmp_path: Path) -> None:
     window_ms = CATALOGUE.benchmark(benchmark).facts.window_ms or 50
-    _check(_measure(tmp_path / "run", benchmark, name, window_ms, clock_hz=str(hz)), hz, window_ms)
+    _assert_board(_measure(tmp_path / "run", benchmark, name, window_ms, clock_hz=str(hz)), hz, window_ms)

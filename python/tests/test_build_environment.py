@@ -52,10 +52,10 @@ def a_point(root: Path, **config: str) -> tuple[Catalogue, Point]:
 def test_a_build_gets_only_what_is_on_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**HOSTILE, **dict.fromkeys(LETS_THROUGH, "kept"), "CARGO_NET_OFFLINE": "true"}.items():
         monkeypatch.setenv(name, value)
-    found = tools.build_environment()
-    assert {*LETS_THROUGH, "CARGO_NET_OFFLINE", "LC_ALL"} <= found.keys()
-    assert not (HOSTILE.keys() - {"LC_ALL"}) & found.keys()
-    assert found["LC_ALL"] == "C"
+    result = tools.build_environment()
+    assert {*LETS_THROUGH, "CARGO_NET_OFFLINE", "LC_ALL"} <= result.keys()
+    assert not (HOSTILE.keys() - {"LC_ALL"}) & result.keys()
+    assert result["LC_ALL"] == "C"
     assert all(tools.BUILD_VARIABLES.values()), "each variable has its reason"
 
 
@@ -112,12 +112,12 @@ def test_a_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.
         + 'set_source_files_properties("${KERNEL_SOURCE_DIR}/queue.c" TARGET_DIRECTORY freertos_kernel '
         'PROPERTIES COMPILE_OPTIONS "-O0" COMPILE_DEFINITIONS SLOW=1)\n'
     )
-    found = build(*a_point(root)).info
+    result = build(*a_point(root)).info
     queue = {"options": ["...", "-O0"], "definitions": ["...", "-DSLOW=1"]}
-    assert found["calls"]["files"] == {**usual["files"], "kernel/queue.c": queue}
-    assert "-O2" in found["flags"]
-    assert str(root) not in str(found["calls"])
-    assert os.path.expanduser("~") not in str(found["calls"])  # noqa: PTH111
+    assert result["calls"]["files"] == {**usual["files"], "kernel/queue.c": queue}
+    assert "-O2" in result["flags"]
+    assert str(root) not in str(result["calls"])
+    assert os.path.expanduser("~") not in str(result["calls"])  # noqa: PTH111
 
 
 def test_words_are_told_apart_and_no_path_is_recorded() -> None:
@@ -135,24 +135,24 @@ def test_words_are_told_apart_and_no_path_is_recorded() -> None:
     calls += [call("/k/k-1.0/d.c", *usual, "-O0"), call("/k/k-1.0/e.c", "-Os", "-I/opt/vendor/include")]
     calls += [call("/w/firmware/x.S", "-x", "assembler-with-cpp"), call("/k/k-1.0/a.c", *usual, "-DB")]
     link = ": && /bin/gcc -O2 -Wl,-Map=/b/x/image.map -T/w/firmware/f.ld a.obj -o image.elf libk.a && :"
-    found = calls_record(calls, [link], folders)
-    assert found["groups"]["kernel/*.c"] == {
+    result = calls_record(calls, [link], folders)
+    assert result["groups"]["kernel/*.c"] == {
         "files": 6, "options": ["-O2"], "definitions": ["-DA=1"],
         "folders": ["-Ibuild/generated", "-isystem kernel/include"],
     }  # fmt: skip
-    assert found["groups"]["firmware/*.S"]["options"] == ["-x", "assembler-with-cpp"]
-    assert found["files"] == {
+    assert result["groups"]["firmware/*.S"]["options"] == ["-x", "assembler-with-cpp"]
+    assert result["files"] == {
         "kernel/a.c (2)": {"definitions": ["...", "-DB"]},
         "kernel/d.c": {"options": ["...", "-O0"]},
         "kernel/e.c": {"options": ["-Os"], "definitions": [], "folders": ["-Ielsewhere/include"]},
     }
-    assert found["linked"] == ["-O2", "-Wl,-Map=build/image.map", "-Tfirmware/f.ld", "libk.a"]
-    assert calls_record(reversed(calls), [link], folders)["groups"] == found["groups"]
+    assert result["linked"] == ["-O2", "-Wl,-Map=build/image.map", "-Tfirmware/f.ld", "libk.a"]
+    assert calls_record(reversed(calls), [link], folders)["groups"] == result["groups"]
 
 
 def test_a_files_place_in_the_command_changes_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same sources in another folder give the same record: no path is in a manifest."""
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     catalogue, point = a_point(copy_checkout(tmp_path / "checkout"))
-    there = build(catalogue, replace(point, benchmark="t2_cooperative"))
-    assert there.info == build(*a_point(find_root())).info
+    present = build(catalogue, replace(point, benchmark="t2_cooperative"))
+    assert present.info == build(*a_point(find_root())).info

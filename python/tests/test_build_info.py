@@ -34,9 +34,9 @@ def recorded(folder: Path, macros: str) -> dict[str, str]:
     command = ["cmake", f"-DINPUT={folder / 'input.cmake'}", f"-DOUTPUT={out}", "-P", str(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    found = json.loads(out.read_text())["kernel_config"]
-    assert isinstance(found, dict)
-    return found
+    result = json.loads(out.read_text())["kernel_config"]
+    assert isinstance(result, dict)
+    return result
 
 
 @pytest.mark.parametrize(

@@ -149,11 +149,11 @@ def test_damage_seldom_gives_other_widths_without_a_word(form: str) -> None:
     for number in range(300):
         damaged = _damaged(content, DAMAGES[number % 3], random)
         try:
-            found = parse_capture(damaged, "x")
+            result = parse_capture(damaged, "x")
         except CaptureError:
             continue
-        told = found.notes or any(unsure_note(channel, found.tick_s) for channel in found.channels)
-        silent += not told and _widths(found) != _widths(parse_capture(content, "x"))
+        report = result.notes or any(unsure_note(channel, result.tick_s) for channel in result.channels)
+        silent += not report and _widths(result) != _widths(parse_capture(content, "x"))
     assert silent <= 3 * MOST_SILENT[form]
 
 
@@ -182,9 +182,9 @@ def test_a_file_cut_anywhere_or_damaged_never_fails_otherwise(data: st.DataObjec
     else:
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     (tmp_path / "x").write_bytes(content)
-    said = ""
+    output = ""
     try:
         read_capture(tmp_path / "x")
     except CaptureError as problem:
-        said = str(problem)
-    assert "\n" not in said
+        output = str(problem)
+    assert "\n" not in output

@@ -24,11 +24,11 @@ LEVELS = {"0": 0, "1": 1, "x": UNKNOWN, "z": UNKNOWN, "X": UNKNOWN, "Z": UNKNOWN
 def plain(rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Changes only; of several levels at one tick the last."""
     last = dict(rows)
-    found: list[tuple[int, int]] = []
+    results: list[tuple[int, int]] = []
     for tick in sorted(last):
-        if not found or found[-1][1] != last[tick]:
-            found.append((tick, last[tick]))
-    return found
+        if not results or results[-1][1] != last[tick]:
+            results.append((tick, last[tick]))
+    return results
 
 
 def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
@@ -50,15 +50,15 @@ def test_a_track_holds_the_last_level_of_each_tick(rows: list[tuple[int, int]]) 
 @given(st.integers(1, 9), st.lists(st.text("01xzXZ", min_size=1, max_size=12), min_size=1, max_size=12))
 def test_a_vector_is_extended_and_cut_on_its_left(width: int, values: list[str]) -> None:
     vector = Vector([Track() for _ in range(width)])
-    wanted: list[list[tuple[int, int]]] = [[] for _ in range(width)]
+    expected: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for tick, value in enumerate(values):
         vector.set(tick, value.encode())
         filler = value[0] if value[0] in "xzXZ" else "0"
         whole = value.rjust(width, filler)[-width:]
         for bit, level in enumerate(whole):
-            wanted[bit].append((tick, LEVELS[level]))
-    found = [list(zip(track.ticks, track.levels, strict=True)) for track in vector.tracks]
-    assert found == [plain(each) for each in wanted]
+            expected[bit].append((tick, LEVELS[level]))
+    results = [list(zip(track.ticks, track.levels, strict=True)) for track in vector.tracks]
+    assert results == [plain(item) for item in expected]
 
 
 @given(st.integers(1, 9), st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=8))
@@ -100,9 +100,9 @@ def test_a_vcd_against_a_slow_reader(seed: int) -> None:
         for bit, level in zip(reversed(range(widths[at])), whole, strict=True):
             rows[f"n{at}" if widths[at] == 1 else f"n{at}[{bit}]"].append((now, LEVELS[level]))
     text = random.choice((" ", "\n", "\r\n", " \n\t")).join(lines)
-    found = parse_capture(text.encode(), "x")
-    assert rows_of(found) == {name: plain(each) for name, each in rows.items()}
-    assert found.end_tick == now
+    result = parse_capture(text.encode(), "x")
+    assert rows_of(result) == {name: plain(row) for name, row in rows.items()}
+    assert result.end_tick == now
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -123,20 +123,20 @@ def test_rows_against_a_slow_reader(seed: int) -> None:
         out.write(random.choice((",", ", ")).join([*time, *map(str, levels)]) + random.choice(("\n", "\r\n")))
         for at in range(count):
             rows[f"D{at}"].append((tick, levels[at]))
-    found = parse_capture((head + out.getvalue()).encode(), "x")
-    assert rows_of(found) == {name: plain(each) for name, each in rows.items()}
-    assert found.end_tick == tick + (not timed)
+    result = parse_capture((head + out.getvalue()).encode(), "x")
+    assert rows_of(result) == {name: plain(row) for name, row in rows.items()}
+    assert result.end_tick == tick + (not timed)
 
 
 @given(st.lists(st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1)), min_size=1, max_size=6).map(sorted))
 def test_calendar_times_are_exact(times: list[datetime]) -> None:
-    rows = [f"{each.isoformat(timespec='microseconds')}123456Z,{at % 2}" for at, each in enumerate(times)]
+    rows = [f"{item.isoformat(timespec='microseconds')}123456Z,{at % 2}" for at, item in enumerate(times)]
     zero = times[0]
-    wanted = [((time - zero).days * 86_400 + (time - zero).seconds) * 10**12 + (time - zero).microseconds * 10**6
+    expected = [((time - zero).days * 86_400 + (time - zero).seconds) * 10**12 + (time - zero).microseconds * 10**6
               for time in times]  # fmt: skip
-    if wanted[-1] >= 2**62:
+    if expected[-1] >= 2**62:
         return
-    found = parse_capture(("Time [s],A\n" + "\n".join(rows) + "\n").encode(), "x")
-    assert rows_of(found)["A"] == plain([(tick, at % 2) for at, tick in enumerate(wanted)])
-    assert not re.search("[^0-9]", str(found.end_tick))
-    assert found.end_tick == wanted[-1]
+    result = parse_capture(("Time [s],A\n" + "\n".join(rows) + "\n").encode(), "x")
+    assert rows_of(result)["A"] == plain([(tick, at % 2) for at, tick in enumerate(expected)])
+    assert not re.search("[^0-9]", str(result.end_tick))
+    assert result.end_tick == expected[-1]

@@ -30,7 +30,7 @@ def recording() -> Recording:
 
 def cycles(of: Recording, capture: Capture) -> dict[str, list[float]]:
     return {
-        ident: each.cycles(of.clock_hz).tolist() for ident, each in of.by_series(capture.channel(None), capture).items()
+        ident: item.cycles(of.clock_hz).tolist() for ident, item in of.by_series(capture.channel(None), capture).items()
     }
 
 
@@ -102,8 +102,8 @@ def test_the_two_commands(tmp_path: Path) -> None:
     for capture, virtual in zip(rows[::2], rows[1::2], strict=True):
         assert capture["series"] == virtual["series"]
         assert capture["median"] == pytest.approx(virtual["median"])
-    alone = rtoslab("decode", tmp_path / "x.sr", "--json")
-    assert json.loads(alone.stdout)["channels"][0]["unit"] == "us"
+    single = rtoslab("decode", tmp_path / "x.sr", "--json")
+    assert json.loads(single.stdout)["channels"][0]["unit"] == "us"
     (tmp_path / "x.vcd").write_text(
         "$timescale 1 ns $end $var wire 1 ! a $end $enddefinitions $end\n#0 0!\n#1 1!\n#2 x!\n#5 1!\n#6 0!\n#7\n"
     )

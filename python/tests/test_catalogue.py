@@ -54,8 +54,8 @@ def test_a_paper_may_have_several_suites(copy: Path) -> None:
     added.parent.mkdir(exist_ok=True)
     text = (copy / "papers" / "vieira2026" / "suite.toml").read_text()
     added.write_text(text.replace('id = "vieira2026"', 'id = "brand_new"'))
-    found = Catalogue(copy).suites["brand_new"]
-    assert found.folder == copy / "papers" / "vieira2026"
+    result = Catalogue(copy).suites["brand_new"]
+    assert result.folder == copy / "papers" / "vieira2026"
     added.write_text(text)
     with pytest.raises(CatalogueError, match="is the file 'brand_new'"):
         _ = Catalogue(copy).suites
@@ -214,11 +214,11 @@ def test_a_feature_that_the_kernels_start_turns_on(board: str, core: str, value:
     catalogue = Catalogue(ROOT)
     plain = catalogue.kernel("freertos")
     forcing = replace(plain, facts=plain.facts.model_copy(update={"turns_on": {core: ("dcache",)}}))
-    found = obstacle(
+    result = obstacle(
         catalogue.benchmark("t1_arithmetic"), forcing, catalogue.board(board), 1, {"feature.dcache": value}
     )
-    said = "the start-up of FreeRTOS turns dcache of NUCLEO-H743ZI on; `--config timing.dcache=0` holds it off"
-    assert (found or "").startswith(said) is wrong
+    output = "the start-up of FreeRTOS turns dcache of NUCLEO-H743ZI on; `--config timing.dcache=0` holds it off"
+    assert (result or "").startswith(output) is wrong
 
 
 def test_a_port_may_differ_by_architecture() -> None:

@@ -46,7 +46,7 @@ def figures(
 
 def reason(before: Figures, after: Figures) -> Reason:
     """As a gate finds it: a baseline and a run have brief manifests then."""
-    return find_reason(*(replace(each, manifest=brief_manifest(each.manifest)) for each in (before, after)))
+    return find_reason(*(replace(item, manifest=brief_manifest(item.manifest)) for item in (before, after)))
 
 
 BEFORE = figures(100.0, "p1")
@@ -80,9 +80,9 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
     ],
 )  # fmt: skip
 def test_every_cause_is_told_from_placement(after: Figures, cause: Cause, words: str) -> None:
-    found = reason(BEFORE, after)
-    assert (found.cause, words in found.words) == (cause, True), found.words
-    assert ("lacement" in found.words) == (cause is Cause.PLACEMENT)
+    result = reason(BEFORE, after)
+    assert (result.cause, words in result.words) == (cause, True), result.words
+    assert ("lacement" in result.words) == (cause is Cause.PLACEMENT)
     baseline = make_baseline(Side("b", [BEFORE]), {})
     judged = judge(baseline, "b", Side("run", [after]), Rules.of({}, []))
     passing = without_moved(judged)
@@ -117,7 +117,7 @@ def test_one_side_alone_may_have_a_function() -> None:
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
     assert find_reason(first, second).words == "changed code: new (new), old (gone)"
     judged = judge(make_baseline(Side("b", [first]), {}), "b", Side("run", [second]), Rules.of({}, []))
-    assert [(each.before.value, each.after.value) for each, _ in judged.regressions] == [(5.0, 7.0)]
+    assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
 
 def stored(result: MeasuredPoint) -> Figures:
@@ -129,20 +129,20 @@ def test_a_stored_point_gives_all_of_it() -> None:
     assert plain.virtual is not None
     code = {name: CodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
 
-    def counted(result: MeasuredPoint, each: int | None, **more: Any) -> MeasuredPoint:
+    def counted(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
         assert result.virtual is not None
-        uses = tuple(use.model_copy(update={"instructions": each}) for use in result.virtual.functions)
+        uses = tuple(use.model_copy(update={"instructions": value}) for use in result.virtual.functions)
         virtual = result.virtual.model_copy(update={"functions": uses})
         return result.model_copy(update={"virtual": virtual, "code": code, **more})
 
-    found = stored(counted(plain, 30_000, state=STATE))
-    assert found.state == STATE
-    assert found.functions["take"] == ExecutedFunction("taketaketake", 30.0, 2.0)
-    assert found.code
-    assert found.places
+    results = stored(counted(plain, 30_000, state=STATE))
+    assert results.state == STATE
+    assert results.functions["take"] == ExecutedFunction("taketaketake", 30.0, 2.0)
+    assert results.code
+    assert results.places
     moved = {name: place.model_copy(update={"address": 4}) for name, place in code.items()}
     elsewhere = stored(counted(plain, 30_000, state=STATE, code=moved))
-    assert (elsewhere.code == found.code, elsewhere.places == found.places) == (True, False)
+    assert (elsewhere.code == results.code, elsewhere.places == results.places) == (True, False)
     old = executions(counted(plain, None))
     assert old["take"].instructions is None
     assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"

@@ -41,14 +41,14 @@ class Box(NamedTuple):
 def boxes(drawn: str) -> Iterator[Box]:
     """Every text with the room that it takes, in pixels of the whole drawing."""
     at: list[tuple[float, float]] = [(0.0, 0.0)]
-    for found in re.finditer(rf"{GROUP.pattern}|{TEXT.pattern}", drawn):
-        if found[0].startswith("</g"):
+    for result in re.finditer(rf"{GROUP.pattern}|{TEXT.pattern}", drawn):
+        if result[0].startswith("</g"):
             at.pop()
-        elif found[0].startswith("<g"):
-            x, y = (float(found[number] or 0) for number in (1, 2))
+        elif result[0].startswith("<g"):
+            x, y = (float(result[number] or 0) for number in (1, 2))
             at.append((at[-1][0] + x, at[-1][1] + y))
         else:
-            anchor, transform, size, text = found.group(3, 4, 5, 6)
+            anchor, transform, size, text = result.group(3, 4, 5, 6)
             for number, line in enumerate(LINE.findall(text) or [text]):
                 yield _box(at[-1][0], at[-1][1] + number * (float(size) + 2), anchor, transform, size, line)
 
@@ -70,16 +70,16 @@ def _box(x: float, y: float, anchor: str, transform: str, size: str, text: str) 
 
 
 def clashes(chart: ChartData, pattern: str = r".+") -> list[tuple[str, str]]:
-    found = [box for box in boxes(svg(chart)) if re.fullmatch(pattern, box.text)]
-    return [(one.text, other.text) for one, other in combinations(found, 2) if one.overlaps(other)]
+    match = [box for box in boxes(svg(chart)) if re.fullmatch(pattern, box.text)]
+    return [(one.text, other.text) for one, other in combinations(match, 2) if one.overlaps(other)]
 
 
 def rows(names: Sequence[str], series: Sequence[str], first: float = 1000, step: float = 1.0) -> list[Row]:
-    found = []
-    for number, (name, each) in enumerate(product(names, series)):
+    results = []
+    for number, (name, item) in enumerate(product(names, series)):
         value = first * step**number + number
-        found.append({"x": name, "series": each, "y": value, "text": f"{value:,.0f}"})
-    return found
+        results.append({"x": name, "series": item, "y": value, "text": f"{value:,.0f}"})
+    return results
 
 
 TESTS = [f"T{number} {words}" for number, words in enumerate(
@@ -134,11 +134,11 @@ def test_a_kernel_has_one_colour_and_its_runs_are_lighter() -> None:
     runs = [
         {"series": f"{kernel}, {cores} cores", "kernel": kernel} for kernel in (FREERTOS, NUTTX) for cores in (1, 2)
     ]
-    found = series_colours(runs)
-    full = [found[f"{kernel}, 1 cores"] for kernel in (FREERTOS, NUTTX)]
+    result = series_colours(runs)
+    full = [result[f"{kernel}, 1 cores"] for kernel in (FREERTOS, NUTTX)]
     assert len(set(full)) == 2
     assert set(full) < set(SERIES_COLOURS)
-    assert found[f"{NUTTX}, 2 cores"] not in SERIES_COLOURS
+    assert result[f"{NUTTX}, 2 cores"] not in SERIES_COLOURS
     again = series_colours(runs[::-1])
     assert [again[f"{kernel}, 2 cores"] for kernel in (FREERTOS, NUTTX)] == full, "in whichever order"
     named = series_colours([{"series": "1 core", "kernel": NUTTX}, {"series": "2 cores", "kernel": NUTTX}])
@@ -165,11 +165,11 @@ def sentences(*charts: ChartData) -> Sequence[str]:
 def test_what_one_sentence_says_is_not_drawn() -> None:
     zeros = ChartData("bars", [{**row, "y": 0} for row in rows(["a", "b"], ["s"])], "Overruns by task. More.")
     assert sentences(zeros) == ("Overruns by task: every value is zero.",)
-    alone = ChartData("bars", rows(["T2"], ["FreeRTOS"]), "Peak of the heap, bytes.")
-    assert sentences(alone) == ("Peak of the heap, bytes: 1,000 (T2, FreeRTOS).",)
+    single = ChartData("bars", rows(["T2"], ["FreeRTOS"]), "Peak of the heap, bytes.")
+    assert sentences(single) == ("Peak of the heap, bytes: 1,000 (T2, FreeRTOS).",)
     same = [{"series": name, "low": low, "high": low + 1, "count": 7} for name, low in (("a", 104), ("b", 90))]
-    said = "switch: all samples of a series took the same time: 104 cycles (a); 90 cycles (b)."
-    assert sentences(ChartData("histogram", same, "switch: how many samples took how many cycles.")) == (said,)
+    output = "switch: all samples of a series took the same time: 104 cycles (a); 90 cycles (b)."
+    assert sentences(ChartData("histogram", same, "switch: how many samples took how many cycles.")) == (output,)
     one = ChartData("histogram", same[:1], "switch: how many samples took how many cycles.")
     assert sentences(one) == ("switch: all 7 samples (a) took 104 cycles.",)
 
@@ -233,8 +233,8 @@ def test_what_a_paper_prints_is_a_hollow_diamond_on_top(kind: str) -> None:
     ours = [{"x": place, "series": "here", "y": 900} for place in places]
     theirs = [{"x": place, "series": "paper", "y": 900} for place in places]
     marks = re.findall(r"<path [^>]*><title>", svg(ChartData(kind, [*theirs, *ours], "c")))
-    hollow = [number for number, each in enumerate(marks) if 'stroke="#000000"' in each and 'fill="' not in each]
-    filled = [number for number, each in enumerate(marks) if f'fill="{SERIES_COLOURS[0]}"' in each]
+    hollow = [number for number, item in enumerate(marks) if 'stroke="#000000"' in item and 'fill="' not in item]
+    filled = [number for number, item in enumerate(marks) if f'fill="{SERIES_COLOURS[0]}"' in item]
     assert len(hollow) == len(filled) == 2
     assert min(hollow) > max(filled)
 
@@ -247,12 +247,12 @@ def test_one_series_has_no_legend() -> None:
 
 def test_a_latency_under_many_conditions_is_a_line_each() -> None:
     def points(count: int) -> list[MeasuredPoint]:
-        found = []
+        results = []
         for number in range(count):
             plain = timed("probe", [100 + number, 110, 120])
             config = {**plain.point.config, "opt": f"-O{number}"}
-            found.append(plain.model_copy(update={"point": plain.point.model_copy(update={"config": config})}))
-        return found
+            results.append(plain.model_copy(update={"point": plain.point.model_copy(update={"config": config})}))
+        return results
 
     few, many = (latency_section(points(count), Places()) for count in (6, 7))
     assert few is not None

@@ -58,7 +58,7 @@ NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
 EVEN = Question("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
 
 
-def row(kernel: str, operation: str, *numbers: float, alone: bool = False) -> StoredRow:
+def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> StoredRow:
     of = BY_ID[operation]
     point = PointId(
         benchmark=of.benchmark, title="T", kernel=kernel, board="board", cores=of.cores, window_ms=5, config={}
@@ -66,7 +66,7 @@ def row(kernel: str, operation: str, *numbers: float, alone: bool = False) -> St
     band = Band(numbers)
     value = Value(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
     return StoredRow(
-        point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), one_of_many=alone
+        point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), one_of_many=single
     )
 
 
@@ -75,11 +75,11 @@ def compared(
     question: Question = EVEN,
     lacks: Mapping[str, Mapping[str, str]] | None = None,
     *,
-    alone: bool = False,
+    single: bool = False,
 ) -> Comparison:
     """Of figures by kernel and operation, each in its placements."""
     rows = {
-        kernel: [row(kernel, name, *numbers, alone=alone) for name, numbers in own.items()]
+        kernel: [row(kernel, name, *numbers, single=single) for name, numbers in own.items()]
         for kernel, own in figures.items()
     }
     return make_comparison("board", question, KNOWN.operation, rows, lacks or {})
@@ -123,17 +123,17 @@ def test_weights_decide() -> None:
 def test_a_difference_within_the_bands_is_none(
     mine: tuple[float, ...], theirs: tuple[float, ...], best: tuple[str, ...]
 ) -> None:
-    found = compared({"a": {"switch": mine}, "b": {"switch": theirs}})
-    assert found.best(BY_ID["switch"]) == best
+    result = compared({"a": {"switch": mine}, "b": {"switch": theirs}})
+    assert result.best(BY_ID["switch"]) == best
 
 
 def test_more_is_better_where_it_is_a_rate() -> None:
-    found = compared(
+    result = compared(
         {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, Question("smp", {"smp_switch": 1})
     )
-    assert found.best(BY_ID["smp_switch"]) == ("b",)
-    assert found.ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
-    assert answer(found, NAMES)[0].startswith("For smp on the BOARD Beta leads")
+    assert result.best(BY_ID["smp_switch"]) == ("b",)
+    assert result.ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
+    assert answer(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
 
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
@@ -147,42 +147,42 @@ def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
 
 
 def test_one_placement_that_another_could_move_claims_nothing() -> None:
-    found = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, alone=True)
-    assert found.best(BY_ID["switch"]) == ("a", "b")
-    assert found.counted_operations == ()
-    assert answer(found, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
+    result = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
+    assert result.best(BY_ID["switch"]) == ("a", "b")
+    assert result.counted_operations == ()
+    assert answer(result, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
 
 
 def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
     question = replace(EVEN, needs=("queue",))
     lacks = {"a": {"queue": "its queues hold pointers"}}
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
-    found = compared(figures, question, lacks)
-    lead, against, left_out = answer(found, NAMES)
+    result = compared(figures, question, lacks)
+    lead, against, left_out = answer(result, NAMES)
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked: it has no queue."
     assert against == "Nothing that was measured speaks against Beta.", "who cannot be chosen is no argument"
-    assert found.cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
+    assert result.cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 
 def test_what_a_kernel_lacks_counts_between_the_others() -> None:
     figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
-    found = compared(figures, lacks={"c": {"queue": "none"}})
-    assert [operation.id for operation in found.counted_operations] == ["switch", "semaphore_take", "queue_send"]
-    assert partly_present_text(found, NAMES) == (
+    result = compared(figures, lacks={"c": {"queue": "none"}})
+    assert [operation.id for operation in result.counted_operations] == ["switch", "semaphore_take", "queue_send"]
+    assert partly_present_text(result, NAMES) == (
         "These count only between kernels that have such a figure: queue, send (not Gamma)."
     )
-    assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in found.scores] == [
+    assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
-    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer(found, NAMES)[0]
+    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer(result, NAMES)[0]
 
 
 def test_a_kernel_of_which_little_is_known_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
-    found = compared({**CLEAR, "c": {"switch": (1.0,)}})
-    assert [score.kernel for score in found.scores] == ["a", "b"]
-    assert answer(found, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
+    result = compared({**CLEAR, "c": {"switch": (1.0,)}})
+    assert [score.kernel for score in result.scores] == ["a", "b"]
+    assert answer(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
 def test_one_kernel_alone() -> None:
@@ -190,8 +190,10 @@ def test_one_kernel_alone() -> None:
 
 
 def test_small_disadvantages_are_no_arguments() -> None:
-    found = compared({"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}})
-    assert disadvantages(found, "a") == []
+    result = compared(
+        {"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}}
+    )
+    assert disadvantages(result, "a") == []
 
 
 def test_every_operation_is_of_a_series_that_there_is() -> None:
@@ -208,9 +210,9 @@ def test_every_operation_is_of_a_series_that_there_is() -> None:
 
 def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
     points = matrix_points(CATALOGUE, "freertos", matrix_boards(ROOT), 1)
-    there = {(point.stands_for.benchmark, point.stands_for.cores) for point in points if point.points}
-    wanted = {(operation.benchmark, operation.cores) for operation in KNOWN.operation}
-    assert wanted - there == {("footprint", 1), ("masked", 1), ("worst_case", 1)}
+    present = {(point.stands_for.benchmark, point.stands_for.cores) for point in points if point.points}
+    expected = {(operation.benchmark, operation.cores) for operation in KNOWN.operation}
+    assert expected - present == {("footprint", 1), ("masked", 1), ("worst_case", 1)}
 
 
 def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
@@ -238,28 +240,28 @@ def test_the_page_says_what_there_is_today() -> None:
 def test_what_is_there_and_why_the_rest_is_not() -> None:
     rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
     one = replace(example(), rows=rows)
-    (found,) = coverage(one).values()
-    assert (found.measured, found.requested) == (3, 5)
+    (result,) = coverage(one).values()
+    assert (result.measured, result.requested) == (3, 5)
     assert reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
 
 
 def example() -> Matrix:
     bare = StoredRow(row("a", "flash", 1).stands_for, "a", "", (), "it does not fit")
-    rows = (row("a", "switch", 100, 104), row("a", "queue_send", 50), row("a", "masked", 9, alone=True), bare)
+    rows = (row("a", "switch", 100, 104), row("a", "queue_send", 50), row("a", "masked", 9, single=True), bare)
     return Matrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     write_matrix(path, example())
-    found = read_matrix(path)
-    assert (found.boards, found.versions, found.date) == (["board"], ["1.0"], "2026-11-28")
-    assert [stored_row.one_of_many for stored_row in found.rows] == [False, False, True, False]
-    assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in found.rows] == [
+    result = read_matrix(path)
+    assert (result.boards, result.versions, result.date) == (["board"], ["1.0"], "2026-11-28")
+    assert [stored_row.one_of_many for stored_row in result.rows] == [False, False, True, False]
+    assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in result.rows] == [
         [(100, 104)], [(50,)], [(9,)], [],
     ]  # fmt: skip
     before = path.read_bytes()
-    write_matrix(path, found)
+    write_matrix(path, result)
     assert path.read_bytes() == before
 
 
@@ -283,17 +285,17 @@ def test_an_edited_file_is_refused(tmp_path: Path) -> None:
 
 def test_new_rows_take_the_place_of_those_of_their_boards_alone() -> None:
     def on(board: str, number: float) -> StoredRow:
-        made = row("a", "switch", number)
-        return replace(made, stands_for=made.stands_for.model_copy(update={"board": board}))
+        built = row("a", "switch", number)
+        return replace(built, stands_for=built.stands_for.model_copy(update={"board": board}))
 
     old = replace(example(), rows=(on("x", 1), on("y", 2)), manifests={"x": {"n": 1}, "y": {"n": 2}})
     new = replace(example(), rows=(on("y", 3),), manifests={"y": {"n": 3}})
-    found = merge_matrix(old, new, ["y"])
-    assert [(stored_row.stands_for.board, stored_row.values[0].value) for stored_row in found.rows] == [
+    result = merge_matrix(old, new, ["y"])
+    assert [(stored_row.stands_for.board, stored_row.values[0].value) for stored_row in result.rows] == [
         ("x", 1),
         ("y", 3),
     ]
-    assert found.manifests == {"x": {"n": 1}, "y": {"n": 3}}
+    assert result.manifests == {"x": {"n": 1}, "y": {"n": 3}}
     assert merge_matrix(None, new, ["y"]) == new
 
 
@@ -302,13 +304,13 @@ def test_figures_of_an_own_run_come_first(tmp_path: Path) -> None:
     run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
-    found = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], known), {})
-    band = found.cell("a", BY_ID["synchronisation"]).band
+    result = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], known), {})
+    band = result.cell("a", BY_ID["synchronisation"]).band
     assert band is not None
     assert band.median > 1.0
-    kept = found.cell("a", BY_ID["switch"]).band
-    assert kept is not None
-    assert kept.median == 10.0
+    stored = result.cell("a", BY_ID["switch"]).band
+    assert stored is not None
+    assert stored.median == 10.0
 
 
 def test_the_report_has_a_column_for_each_kernel_and_a_reason_for_each_gap() -> None:
@@ -332,10 +334,10 @@ def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
     assert here
     board = here[0].boards[0]
     done = rtoslab("choose", "--board", board, "--json")
-    found = json.loads(done.stdout)
-    assert found["board"] == board
-    assert {each["id"] for each in found["operations"]} <= set(BY_ID)
-    assert found["answer"]
+    result = json.loads(done.stdout)
+    assert result["board"] == board
+    assert {item["id"] for item in result["operations"]} <= set(BY_ID)
+    assert result["answer"]
     plain = rtoslab("choose", "--board", board, "--for", "control", "--need", "semaphore").stdout
     assert all(len(line) <= 80 for line in plain.splitlines())
     # An operation is one line, however long the kernels' names are.
@@ -344,12 +346,12 @@ def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
 
 
 def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tmp_path: Path) -> None:
-    rows = (row("a", "switch", 100, 104), row("a", "masked", 9, alone=True))
+    rows = (row("a", "switch", 100, 104), row("a", "masked", 9, single=True))
     here = [replace(example(), rows=rows)]
     page = explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
     assert not re.search(r"(src|href)=|https?://", page)
-    found = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
-    assert found["figures"] == {
+    match = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    assert match["figures"] == {
         "board": {
             "a": {
                 "switch": {"median": 102, "least": 100, "most": 104, "known": True},
@@ -357,7 +359,7 @@ def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tm
             }
         }
     }
-    assert found["kernels"] == [{"id": "a", "title": "A<b>", "current": True}]
+    assert match["kernels"] == [{"id": "a", "title": "A<b>", "current": True}]
     assert "A<b>" not in page
     policy = re.search(r"script-src '(sha256-[^']+)'", html.unescape(page))
     script = page.rsplit("<script>", 1)[1].partition("</script>")[0]
@@ -375,14 +377,14 @@ def test_misuse_is_one_sentence(tmp_path: Path) -> None:
 
 
 def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str) -> StoredPoint:
-    made = timed(instrument, [cycles] * 3)
+    built = timed(instrument, [cycles] * 3)
     series = tuple(
-        samples.model_copy(update={"id": samples.id.replace("give", "task.yield.switch")}) for samples in made.series
+        samples.model_copy(update={"id": samples.id.replace("give", "task.yield.switch")}) for samples in built.series
     )
-    axes = {"benchmark": "context_switch", "kernel": kernel, "board": board, "config": {**made.point.config, **config}}
+    axes = {"benchmark": "context_switch", "kernel": kernel, "board": board, "config": {**built.point.config, **config}}
     run_id = f"{kernel}{board}{instrument}{config}"
-    changed = {"point": made.point.model_copy(update=axes), "series": series, "run_id": run_id}
-    return StoredPoint(Path(), made.model_copy(update=changed), STEADY)
+    changed = {"point": built.point.model_copy(update=axes), "series": series, "run_id": run_id}
+    return StoredPoint(Path(), built.model_copy(update=changed), STEADY)
 
 
 def test_kernels_of_a_run_are_compared_by_the_instrument_that_disturbs_least() -> None:
@@ -417,17 +419,17 @@ def test_a_report_has_the_table_behind_its_answer() -> None:
     document = with_kernels(CATALOGUE, make_document(CATALOGUE, points, None), points)
     leading = [section.id for section in document.sections if section.leads]
     assert [section.id for section in document.sections][: len(leading) + 1] == [*leading, "kernels"]
-    alone = make_document(CATALOGUE, points[:1], None)
-    assert with_kernels(CATALOGUE, alone, points[:1]) == alone
+    single = make_document(CATALOGUE, points[:1], None)
+    assert with_kernels(CATALOGUE, single, points[:1]) == single
 
 
 def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:
     plain = CATALOGUE.kernel("freertos").facts
     other = plain.model_copy(update={"sets": {"rp2040": {"xip.divider": 4}}})
-    told = start_states({"a": plain, "b": other}, "rp2040")
-    assert told == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
+    message = start_states({"a": plain, "b": other}, "rp2040")
+    assert message == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
     assert start_states({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
     points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
-    subjects = [Subject(point.kernel, point, {}, state=told[point.kernel]) for point in points]
-    (found,) = lint(CATALOGUE, [subjects])
-    assert found.values == {"the board's own": ("a",), "4": ("b",)}
+    subjects = [Subject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
+    (result,) = lint(CATALOGUE, [subjects])
+    assert result.values == {"the board's own": ("a",), "4": ("b",)}

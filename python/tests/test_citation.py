@@ -37,13 +37,13 @@ LATE = Session("2025-11-03T00:00:00Z", "cafecafecafe+")
 
 
 def test_version_commit_and_date_are_those_of_the_run(tmp_path: Path) -> None:
-    found = citation_of(document(stored(tmp_path / "run", EARLY, LATE)))
-    assert found.sentence == (
+    result = citation_of(document(stored(tmp_path / "run", EARLY, LATE)))
+    assert result.sentence == (
         f"{AUTHORS}. rtoslab: {SUBTITLE}, version 9.8.7 (commit cafecafecafe with changes, run of 2025-11-03)."
     )
     for line in ("version = {9.8.7},", "year = {2025},", "month = nov,", f"author = {{{{{AUTHORS}}}}},"):
-        assert f"\n  {line}\n" in found.bibtex
-    assert re.fullmatch(r"@misc\{rtoslab,\n(  [a-z]+ = (\{.*\}|[a-z]{3}),\n)+\}\n", found.bibtex)
+        assert f"\n  {line}\n" in result.bibtex
+    assert re.fullmatch(r"@misc\{rtoslab,\n(  [a-z]+ = (\{.*\}|[a-z]{3}),\n)+\}\n", result.bibtex)
 
 
 def test_several_runs_are_cited_together(tmp_path: Path) -> None:
@@ -67,9 +67,9 @@ def test_a_point_without_a_run_directory_has_no_date(tmp_path: Path) -> None:
 def test_nothing_from_a_manifest_becomes_code_of_a_format(tmp_path: Path) -> None:
     evil = "1} @book{<script>"
     point = stored(tmp_path / "run", Session("<b>", evil))
-    found = citation_of(document(StoredPoint(point.folder, point.result, {"rtoslab": evil})))
-    assert "<" not in found.sentence + found.bibtex
-    assert "@book" not in found.bibtex
+    result = citation_of(document(StoredPoint(point.folder, point.result, {"rtoslab": evil})))
+    assert "<" not in result.sentence + result.bibtex
+    assert "@book" not in result.bibtex
 
 
 @pytest.mark.parametrize("form", ["html", "md"])

@@ -30,8 +30,8 @@ def of_kernels(numbers: Sequence[float], **axes: Any) -> list[Value]:
 
 
 def verdict(one: Claim, values: Sequence[Value], resolution_s: float = 0.0, **more: Any) -> ClaimVerdict:
-    (found,) = judge_claims([one], values, Resolution(seconds=resolution_s, source="its sample"), **more)
-    return found
+    (result,) = judge_claims([one], values, Resolution(seconds=resolution_s, source="its sample"), **more)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_times_are_told_apart_as_the_papers_instrument_could(
 ) -> None:
     """At 125 MHz a cycle is 8 ns."""
     one = claim(kind, [A, B, C][: len(numbers)], **more)
-    found = verdict(one, of_kernels(numbers), ns * 1e-9)
-    assert found.outcome == outcome
-    assert (f"no difference up to {ns:g} ns: its sample" in found.threshold) is bool(ns)
+    result = verdict(one, of_kernels(numbers), ns * 1e-9)
+    assert result.outcome == outcome
+    assert (f"no difference up to {ns:g} ns: its sample" in result.threshold) is bool(ns)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_a_statement_holds_where_all_its_cases_do(
     numbers: dict[str, tuple[float, float]], words: str, seen: str
 ) -> None:
     one = claim("ascending", [A, B], across={"board": ["x", "y"]})
-    found = verdict(one, in_cases(numbers), absence=lambda place: f"no {place['board']} here")
-    assert (found.words, found.numbers_text) == (words, seen)
+    result = verdict(one, in_cases(numbers), absence=lambda place: f"no {place['board']} here")
+    assert (result.words, result.numbers_text) == (words, seen)
 
 
 def test_cases_are_every_combination_and_have_the_readers_names() -> None:
@@ -152,12 +152,12 @@ def test_cases_are_every_combination_and_have_the_readers_names() -> None:
         "between", across={"kernel": ["a", "b"]}, at=[{"cores": 1}, {"cores": 2, "pinning": "pinned"}], at_most=5
     )
     values = [value for cores in (1, 2) for value in of_kernels((4, 6), cores=cores)]
-    found = verdict(one, values, names={"a": "Kernel A"})
-    assert [(case_verdict.name, case_verdict.outcome) for case_verdict in found.cases] == [
+    result = verdict(one, values, names={"a": "Kernel A"})
+    assert [(case_verdict.name, case_verdict.outcome) for case_verdict in result.cases] == [
         ("1 core, Kernel A", "same"), ("1 core, b", "different"),
         ("2 cores, Kernel A", "same"), ("2 cores, b", "different"),
     ]  # fmt: skip
-    assert found.words == "partly (2 of 4)"
+    assert result.words == "partly (2 of 4)"
     assert one.kernels == ["a", "b"]
 
 
@@ -186,16 +186,16 @@ def test_runs_that_differ_in_a_seed_count_by_their_median_and_only_where_the_cla
 
 def test_values_that_differ_on_an_axis_that_nobody_names_are_no_value() -> None:
     """The median of two kernels is nobody's figure."""
-    found = verdict(claim("between", at_most=5, join=("param.seed",)), of_kernels((1, 2)))
-    assert (found.outcome, found.numbers_text) == ("not computed", "several values fit: kernel a or b")
+    result = verdict(claim("between", at_most=5, join=("param.seed",)), of_kernels((1, 2)))
+    assert (result.outcome, result.numbers_text) == ("not computed", "several values fit: kernel a or b")
 
 
 def test_a_mean_over_operations_is_of_the_same_operations() -> None:
     where = {"metric": ["m", "n"], "stat": "mean"}
     mean = {"join": ["metric"], "join_by": "geometric mean"}
     values = [*of_kernels((1, 2)), *of_kernels((9, 8), metric="n")]
-    found = verdict(claim("ascending", [A, B], where=where, **mean), values)
-    assert (found.outcome, found.numbers_text) == ("same", "a 3, b 4 cycles")
+    result = verdict(claim("ascending", [A, B], where=where, **mean), values)
+    assert (result.outcome, result.numbers_text) == ("same", "a 3, b 4 cycles")
     lacking = verdict(claim("ascending", [A, B], where=where, **mean), values[:3])
     assert (lacking.outcome, lacking.numbers_text) == ("not computed", "a and b do not have the same operations")
 
@@ -238,9 +238,9 @@ def test_noise_is_not_a_growing_step() -> None:
 def test_two_orders_are_alike_where_their_pairs_agree(second: Sequence[float], outcome: str) -> None:
     values = [*of_kernels((10, 20, 30), board="x"), *of_kernels(second, board="y")]
     one = claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=0.8)
-    found = verdict(one, values)
-    assert found.outcome == outcome
-    assert "x: a < b < c" in found.numbers_text
+    result = verdict(one, values)
+    assert result.outcome == outcome
+    assert "x: a < b < c" in result.numbers_text
     assert verdict(one, values[:4]).outcome == "not computed"
 
 
@@ -256,9 +256,9 @@ def test_a_statement_that_the_placement_of_the_code_decides_is_a_tie(
     first: Sequence[float], outcome: str, seen: str
 ) -> None:
     values = [planted({"metric": "m", "stat": "mean", "kernel": "a", "placements": first}), of_kernels((0, 9))[1]]
-    found = verdict(claim("ascending", [A, B]), values)
-    assert found.outcome == outcome
-    assert found.numbers_text.startswith(seen)
+    result = verdict(claim("ascending", [A, B]), values)
+    assert result.outcome == outcome
+    assert result.numbers_text.startswith(seen)
 
 
 @pytest.mark.parametrize(("places", "outcome"), [([100, 100.5], "same"), ([100, 110], "different")])
@@ -270,10 +270,10 @@ def test_a_result_that_does_not_depend_on_the_layout(places: Sequence[float], ou
 
 def test_a_statement_that_no_figure_can_judge_says_why() -> None:
     one = Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"})
-    found = verdict(one, of_kernels((1,)))
-    assert (found.outcome, found.numbers_text, found.threshold) == ("not computed", "an opinion", "")
+    result = verdict(one, of_kernels((1,)))
+    assert (result.outcome, result.numbers_text, result.threshold) == ("not computed", "an opinion", "")
 
 
 def test_a_condition_that_decides_stands_beside_the_threshold() -> None:
-    found = verdict(claim("ascending", [A, B], rests_on="the caches are on"), of_kernels((1, 2)))
-    assert found.threshold == "rests on: the caches are on"
+    result = verdict(claim("ascending", [A, B], rests_on="the caches are on"), of_kernels((1, 2)))
+    assert result.threshold == "rests on: the caches are on"

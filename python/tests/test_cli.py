@@ -60,10 +60,10 @@ def test_a_python_shell_completes_the_public_names() -> None:
 
 
 def test_list_for_machines() -> None:
-    found = json.loads(rtoslab("list", "--json").stdout)
-    assert {"kernels", "boards", "benchmarks", "suites"} == set(found)
-    assert "pico" in [each["id"] for each in found["boards"]]
-    lacks = {each["id"]: each["lacks"] for each in found["kernels"]}
+    result = json.loads(rtoslab("list", "--json").stdout)
+    assert {"kernels", "boards", "benchmarks", "suites"} == set(result)
+    assert "pico" in [item["id"] for item in result["boards"]]
+    lacks = {item["id"]: item["lacks"] for item in result["kernels"]}
     assert set(lacks["freertos"]) == {"condition", "pool", "queue_pointer"}
     assert lacks["rt"]["heap"] == "rt allocates nothing: every object is the application's own"
     assert {"tasks", "heap", "smp"} <= set(lacks["bare"])
@@ -125,9 +125,9 @@ def test_a_missing_compiler_is_said(tmp_path: Path) -> None:
 def test_doctor_says_what_is_missing(tmp_path: Path) -> None:
     done = rtoslab("doctor", "--json", PATH=str(tmp_path))
     assert done.returncode == 1
-    found = {load["name"]: load for load in json.loads(done.stdout)}
-    assert not found["cmake"]["fine"]
-    assert found["cmake"]["remedy"] == "apt-get install cmake"
+    result = {load["name"]: load for load in json.loads(done.stdout)}
+    assert not result["cmake"]["fine"]
+    assert result["cmake"]["remedy"] == "apt-get install cmake"
 
 
 def test_doctor_names_a_folder_that_nobody_may_enter(tmp_path: Path) -> None:
@@ -172,10 +172,10 @@ def test_sim_collects_what_a_machine_gives(tmp_path: Path, monkeypatch: pytest.M
     machine = FakeMachine([("cycles", 0, b"a", b""), ("until", 0, b"b", b"")])
     request = SimRequest(until="bench_done", between=[("bench_done", "0x10000004")])
     result = simulate(image, board(), request, cores=1, on_output=lambda _, data: heard.append(data), machine=machine)
-    found = result.as_json()
+    results = result.as_json()
     assert heard == [b"a", b"b"]
-    assert (found["stop"], found["uart"], found["cycles"], found["instructions"]) == ("until", "ab", [200], [1])
-    assert found["between"] == [
+    assert (results["stop"], results["uart"], results["cycles"], results["instructions"]) == ("until", "ab", [200], [1])
+    assert results["between"] == [
         {"from": "bench_done", "to": "0x10000004", "count": 2, "min_cycles": 5, "max_cycles": 7, "total_cycles": 12}
     ]
     assert result.reached
@@ -209,10 +209,10 @@ def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> 
     image.write_bytes(
         elf([(0x0800_0000, struct.pack("<II", 0x2000_1000, 0x0800_0009) + bytes([0xFE, 0xE7]))], 0x0800_0008)
     )
-    said = error(rtoslab("sim", image, "--board", "pico"), 1)
-    assert "run it on a board that it fits" in said
-    assert "nucleo-f446re" in said
-    assert "pico" not in said.partition("fits")[2]
+    output = error(rtoslab("sim", image, "--board", "pico"), 1)
+    assert "run it on a board that it fits" in output
+    assert "nucleo-f446re" in output
+    assert "pico" not in output.partition("fits")[2]
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_the_table_of_boards_is_true() -> None:
         (row,) = [line for line in rows if line.startswith(f"| `{name}` |")]
         _, _, _, clocks, _, features, _ = (cell.strip() for cell in row.split("|"))
         choices = sorted(board.clocks) or [board.clock.sys_hz]
-        said = [int(number) * MHZ for number in re.findall(r"\d+", clocks)]
-        assert said == choices, name
+        output = [int(number) * MHZ for number in re.findall(r"\d+", clocks)]
+        assert output == choices, name
         assert f"**{board.clock.sys_hz // MHZ}**" in clocks
         assert features == ", ".join(board.features)

@@ -49,9 +49,9 @@ def test_what_is_no_sample_is_refused(values: object) -> None:
 def test_samples_come_back_from_their_file_as_they_were_and_lie_there_as_rows() -> None:
     whole, blind = series("a", 5), series("b", 3, mark_cycles=(), ticks=())
     content = write_samples([whole, blind])
-    found = read_samples(content)
+    result = read_samples(content)
     for samples in (whole, blind):
-        assert found[samples.id] == {name: getattr(samples, name) for name in COLUMNS}
+        assert result[samples.id] == {name: getattr(samples, name) for name in COLUMNS}
     rows = read_columns(content)
     assert rows["series"] == ["a"] * 5 + ["b"] * 3
     assert rows["index"] == [0, 1, 2, 3, 4, 0, 1, 2]
@@ -75,11 +75,11 @@ def test_reading_many_samples_takes_little_more_than_they_do() -> None:
     """As tuples of integers they took 15 million bytes and more, and five times that on the way."""
     content = write_samples([series("a", MANY)])
     tracemalloc.start()
-    found = read_samples(content)
-    kept, peak = tracemalloc.get_traced_memory()
+    result = read_samples(content)
+    stored, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert sum(column.memory_bytes for column in found["a"].values()) <= MANY * (8 + 5 * 2)
-    assert kept < 25 * MANY
+    assert sum(column.memory_bytes for column in result["a"].values()) <= MANY * (8 + 5 * 2)
+    assert stored < 25 * MANY
     assert peak < 60 * MANY
 
 
@@ -87,21 +87,23 @@ def test_statistics_are_those_of_every_single_sample() -> None:
     draw = np.random.default_rng(1)
     for count in (1, 2, 3, 100, 1001):
         samples = (draw.choice((5, 7.5, 900), count) + draw.integers(0, 40, count) / 3).tolist()
-        found, ordered = spread(samples), sorted(samples)
-        assert (found.n, found.minimum, found.maximum) == (count, ordered[0], ordered[-1])
-        assert (found.median, found.mean) == (median(samples), fmean(samples))
-        assert found.p99 == ordered[math.ceil(0.99 * count) - 1]
-        assert found.maximum_at == samples.index(max(samples))
+        result, ordered = spread(samples), sorted(samples)
+        assert (result.n, result.minimum, result.maximum) == (count, ordered[0], ordered[-1])
+        assert (result.median, result.mean) == (median(samples), fmean(samples))
+        assert result.p99 == ordered[math.ceil(0.99 * count) - 1]
+        assert result.maximum_at == samples.index(max(samples))
         bins = histogram(samples)
-        assert [each.count for each in bins] == [
+        assert [item.count for item in bins] == [
             sum(one.low <= sample < one.high for sample in samples) for one in bins
         ]
-        assert sum(each.count for each in bins) == count
+        assert sum(item.count for item in bins) == count
 
 
 def test_net_samples_are_reckoned_and_not_kept() -> None:
-    (found,) = latencies(measured().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)}))
-    assert isinstance(found.net, Net)
-    assert list(found.net) == [5, 6, 7, 8]
-    assert (found.net[1], found.net[2:], len(found.net)) == (6, [7, 8], 4)
-    assert found.spread.median == 6.5
+    (result,) = latencies(
+        measured().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
+    )
+    assert isinstance(result.net, Net)
+    assert list(result.net) == [5, 6, 7, 8]
+    assert (result.net[1], result.net[2:], len(result.net)) == (6, [7, 8], 4)
+    assert result.spread.median == 6.5

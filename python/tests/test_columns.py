@@ -83,17 +83,17 @@ def _shown_in_both(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[s
     """Of one run of the command, which measures for longer than it prints: all that goes through the console is printed
     in either width, between marks. A command that asks for the width by itself is run in each."""
     printing: list[Console] = []
-    asked: list[Console] = []
+    request: list[Console] = []
 
     def twice(self: PlainConsole, *shown: Any, **options: Any) -> None:
         if self.stderr:
             return plain(self, *shown, **options)
         printing.append(self)
         given = self.width
-        for mark, columns, each in ((IN_WIDE, WIDE, deepcopy(shown)), (IN_NARROW, NARROW, shown)):
+        for mark, columns, item in ((IN_WIDE, WIDE, deepcopy(shown)), (IN_NARROW, NARROW, shown)):
             self.width = columns
             self.file.write(mark)
-            plain(self, *each, **options)
+            plain(self, *item, **options)
             self.file.write(IN_BOTH)
         self.width = given
         printing.pop()
@@ -101,7 +101,7 @@ def _shown_in_both(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[s
 
     def size(self: PlainConsole) -> ConsoleDimensions:
         if self not in printing and not self.stderr:
-            asked.append(self)
+            request.append(self)
         return Console.size.__get__(self)  # type: ignore[no-any-return]
 
     plain = PlainConsole.print
@@ -109,7 +109,7 @@ def _shown_in_both(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[s
         patch.setattr(PlainConsole, "print", twice)
         patch.setattr(PlainConsole, "size", property(size), raising=False)
         both = _shown(words, WIDE)
-    if asked:
+    if request:
         return _shown(words, WIDE), _shown(words, NARROW)
     return _without(both, IN_NARROW), _without(both, IN_WIDE)
 

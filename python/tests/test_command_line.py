@@ -32,20 +32,20 @@ FILTERS: Final = "runs "
 def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
     for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        assert found is not None
-        if isinstance(found, click.Group):
-            yield from _commands(found, f"{before}{name} ")
+        result = group.get_command(context, name)
+        assert result is not None
+        if isinstance(result, click.Group):
+            yield from _commands(result, f"{before}{name} ")
         else:
-            yield before + name, found
+            yield before + name, result
 
 
 EVERY: Final = dict(_commands(app))
 
 
 def _options(name: str) -> dict[str, click.Option]:
-    found = [parameter for parameter in EVERY[name].params if isinstance(parameter, click.Option)]
-    return {word: option for option in found for word in option.opts}
+    results = [parameter for parameter in EVERY[name].params if isinstance(parameter, click.Option)]
+    return {word: option for option in results for word in option.opts}
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -66,8 +66,8 @@ def test_an_option_means_the_same_in_every_command(name: str) -> None:
         return
     for word, default in (("--kernel", DEFAULT_KERNEL), ("--board", DEFAULT_BOARD)):
         if word in options and name not in ALREADY_MADE | DEFAULTS_OF_ITS_OWN:
-            said = f"{options[word].default} {options[word].help}"
-            assert default in said, f"{name} {word} does not say its default"
+            output = f"{options[word].default} {options[word].help}"
+            assert default in output, f"{name} {word} does not say its default"
             assert not options[word].required
 
 
@@ -76,9 +76,9 @@ def test_without_a_kernel_and_a_board_it_is_the_default_ones() -> None:
     assert DEFAULT_BOARD in CATALOGUE.boards
     (point,) = make_plan(CATALOGUE, ["t2"], Options()).points
     assert (point.kernel, point.board) == (DEFAULT_KERNEL, DEFAULT_BOARD)
-    assert {each.kernel for each in make_plan(CATALOGUE, ["latency"], Options()).points} == {DEFAULT_KERNEL}
+    assert {item.kernel for item in make_plan(CATALOGUE, ["latency"], Options()).points} == {DEFAULT_KERNEL}
     every = make_plan(CATALOGUE, ["t2"], Options(boards=list(CATALOGUE.boards)))
-    assert {each.kernel for each in every.points} == {DEFAULT_KERNEL}
+    assert {item.kernel for item in every.points} == {DEFAULT_KERNEL}
 
 
 def test_a_dry_run_tells_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_a_dry_run_tells_the_plan_and_measures_nothing(monkeypatch: pytest.Monke
     assert f"Plan: 4 points ({DEFAULT_KERNEL}, {DEFAULT_BOARD}); " in done.stderr
     assert " to build; at most about " in done.stderr
     assert not (tmp_path / "out").exists()
-    told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
-    assert [each["cores"] for each in told["plan"]] == [1, 2, 1, 2]
+    message = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
+    assert [item["cores"] for item in message["plan"]] == [1, 2, 1, 2]
 
 
 def test_a_label_has_what_varies() -> None:
@@ -121,9 +121,9 @@ def _groups(group: click.Group, name: str = "rtoslab") -> Iterator[tuple[str, st
     context = click.Context(group, info_name=name, terminal_width=80)
     yield name, group.get_help(context)
     for command in group.list_commands(context):
-        found = group.get_command(context, command)
-        if isinstance(found, click.Group):
-            yield from _groups(found, f"{name} {command}")
+        result = group.get_command(context, command)
+        if isinstance(result, click.Group):
+            yield from _groups(result, f"{name} {command}")
 
 
 @pytest.mark.parametrize("name", [name for name, _ in _groups(app)])
@@ -134,10 +134,10 @@ def test_help_has_one_whole_line_for_each_command(name: str) -> None:
 
 
 def test_help_has_every_command_in_one_section() -> None:
-    said = [command for lines in SECTIONS.values() for command in lines]
-    assert sorted(said) == app.list_commands(click.Context(app))
+    output = [command for lines in SECTIONS.values() for command in lines]
+    assert sorted(output) == app.list_commands(click.Context(app))
     listed = [line.strip().partition(" ") for line in dict(_groups(app))["rtoslab"].splitlines()]
     shown = {command: text.strip() for command, _, text in listed}
-    assert {command: shown.get(command) for command in said} == {
+    assert {command: shown.get(command) for command in output} == {
         k: v for section in SECTIONS.values() for k, v in section.items()
     }

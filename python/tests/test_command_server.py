@@ -21,11 +21,11 @@ ASKED = [
 
 @pytest.mark.parametrize("words", ASKED, ids=" ".join)
 def test_both_ways_to_start_it_give_the_same(words: tuple[str, ...]) -> None:
-    served_one, alone = rtoslab(*words), from_nothing(*words)
+    served_one, single = rtoslab(*words), from_nothing(*words)
     assert (served_one.returncode, served_one.stdout, served_one.stderr) == (
-        alone.returncode,
-        alone.stdout,
-        alone.stderr,
+        single.returncode,
+        single.stdout,
+        single.stderr,
     )
     assert served_one.stdout + served_one.stderr
 

@@ -43,11 +43,11 @@ def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
         run.add("t2-1", measured(1, 5000), VIRTUAL, {})
         run.add("t2-2", measured(2, 7000), VIRTUAL, {})
-    found = compare(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
-    assert len(found.changes) == 4
-    assert found.real == []
-    assert found.differences == []
-    assert {change.verdict for change in found.changes} == {Verdict.SAME}
+    result = compare(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
+    assert len(result.changes) == 4
+    assert result.real == []
+    assert result.differences == []
+    assert {change.verdict for change in result.changes} == {Verdict.SAME}
     done = rtoslab("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
     assert {load["verdict"] for load in json.loads(done.stdout)["comparisons"][0]["changes"]} == {"same"}
 
@@ -55,22 +55,22 @@ def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
 def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
     before = Side("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
     after = Side("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
-    found = compare(before, after)
-    assert [(change.delta, change.verdict) for change in found.changes] == [
+    result = compare(before, after)
+    assert [(change.delta, change.verdict) for change in result.changes] == [
         (-10.0, Verdict.BETTER),
         (1.0, Verdict.WORSE),
         (0.0, Verdict.SAME),
     ]
-    assert "1 of 3 figures is worse and 1 better" in summary(found)
+    assert "1 of 3 figures is worse and 1 better" in summary(result)
 
 
 def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
     before = Side("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
     after = Side("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
-    found = compare(before, after).matching
-    assert found.over == {"kernel": ("x", "y")}
-    assert [pair.before.point.config for pair in found.pairs] == [{"window": "1"}]
-    assert (len(found.only_before), len(found.only_after)) == (1, 1)
+    result = compare(before, after).matching
+    assert result.over == {"kernel": ("x", "y")}
+    assert [pair.before.point.config for pair in result.pairs] == [{"window": "1"}]
+    assert (len(result.only_before), len(result.only_after)) == (1, 1)
     strict = compare(before, after, is_gate=True).matching
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
 
@@ -78,12 +78,12 @@ def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
 def test_figures_come_before_what_differs_between_manifests() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
-    found = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
-    assert [(difference.key, difference.before, difference.after) for difference in found.differences] == [
+    result = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    assert [(difference.key, difference.before, difference.after) for difference in result.differences] == [
         ("build.compiler.banner", "gcc 12", "gcc 13"),
         ("build.sources.a.c", "1", "3"),
     ]
-    assert [section.title for section in comparison_document([found]).sections] == ["Worse and better", "What differs"]
+    assert [section.title for section in comparison_document([result]).sections] == ["Worse and better", "What differs"]
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_figures_come_before_what_differs_between_manifests() -> None:
 )  # fmt: skip
 def test_the_last_line_says_who_is_faster_and_where_not(pairs: list[tuple[float, float]], sentence: str) -> None:
     def side(name: str, place: int) -> Side:
-        made = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
-        return Side(name, made)
+        built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
+        return Side(name, built)
 
-    found = extremes(compare(side("a", 0), side("b", 1)))
-    assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", found) == sentence
+    result = extremes(compare(side("a", 0), side("b", 1)))
+    assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
 
 
 def test_settings_that_one_kernel_alone_has_come_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
-    found = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
-    keys = [difference.key for difference in found.differences]
+    result = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    keys = [difference.key for difference in result.differences]
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
 
 
@@ -156,32 +156,32 @@ def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
     generator = np.random.default_rng(1)
     trials = 1000
     together = [shift(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
-    assert sum(claims([each])[0] for each in together) < ALPHA * trials
+    assert sum(claims([item])[0] for item in together) < ALPHA * trials
     families = [claims(together[start : start + 20]) for start in range(0, trials, 20)]
     assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
 
 
 def test_a_shift_of_three_percent_is_found() -> None:
     generator = np.random.default_rng(2)
-    found = [shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
-    assert sum(claims([each])[0] for each in found) >= 198
-    inside = sum(each.interval[0] <= 30 <= each.interval[1] for each in found)
+    results = [shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
+    assert sum(claims([result])[0] for result in results) >= 198
+    inside = sum(result.interval[0] <= 30 <= result.interval[1] for result in results)
     assert inside >= 190, "the interval holds the true shift"
 
 
 def test_too_few_samples_say_nothing() -> None:
-    told = shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
-    assert too_few(told, 1)
+    report = shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
+    assert too_few(report, 1)
     assert not too_few(shift([1.0] * 6, [2.0] * 6), 1)
     assert too_few(shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
-    found = compare(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
-    assert [change.verdict for change in found.changes] == [Verdict.TOO_FEW]
-    assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([found]))
+    result = compare(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
+    assert [change.verdict for change in result.changes] == [Verdict.TOO_FEW]
+    assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
 
 
 def test_no_sample_is_thrown_away() -> None:
-    told = shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
-    assert told.counts == (33, 33)
+    report = shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
+    assert report.counts == (33, 33)
 
 
 def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
@@ -189,8 +189,8 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
         RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured(1, counts), REAL, {})
     (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
-    found = compare(Side("a", [pooled]), Side("b", [pooled]))
-    assert {change.verdict for change in found.changes if change.before.unit == "cycles"} == {Verdict.TOO_FEW}
+    result = compare(Side("a", [pooled]), Side("b", [pooled]))
+    assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {Verdict.TOO_FEW}
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_every_form_says_the_same(two: tuple[Path, Path], tmp_path: Path) -> Non
     assert "| t2 | cycles_per_count |" in md
     changes = json.loads(as_object)["comparisons"][0]["changes"]
     worse = [change for change in changes if change["verdict"] == "worse"]
-    assert [each["metric"] for each in worse] == ["cycles_per_count"]
+    assert [item["metric"] for item in worse] == ["cycles_per_count"]
     suite = ET.fromstring(xml).find("testsuite")  # noqa: S314 (our own file)
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures")) == (str(len(changes)), "1")
@@ -234,6 +234,6 @@ def test_misuse_is_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
 
 def test_a_point_that_failed_is_an_error_in_junit() -> None:
     lost = Figures(point(), {}, True, {}, missing="failed: no proof")
-    found = compare(Side("a", [figures(1.0)]), Side("b", [lost]))
-    assert 'errors="1"' in as_junit([found])
-    assert json.loads(as_json([found]))["comparisons"][0]["without_figures"] == ["t2"]
+    result = compare(Side("a", [figures(1.0)]), Side("b", [lost]))
+    assert 'errors="1"' in as_junit([result])
+    assert json.loads(as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

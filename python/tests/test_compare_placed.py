@@ -28,13 +28,13 @@ TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 def side(
     values: Sequence[float], *, exact: bool = True, resolution: float = 0.002, tree: dict[str, Any] | None = None
 ) -> Side:
-    found = []
+    results = []
     for number, cycles in enumerate(values):
         where = point().model_copy(update={"config": {"placement": str(number)} if number else {}})
         metric = Metric("cycles_per_count", "cycles", cycles, resolution=resolution)
         manifest = {"build.placement": str(number)}
-        found.append(Figures(where, {metric.id: metric}, exact, manifest, measured(), tree or {}))
-    return over_placements(Side("s", found))
+        results.append(Figures(where, {metric.id: metric}, exact, manifest, measured(), tree or {}))
+    return over_placements(Side("s", results))
 
 
 def verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
@@ -80,8 +80,8 @@ def test_what_failed_in_a_placement_stays_as_it_is() -> None:
 
 
 def test_a_report_states_the_rule() -> None:
-    found = compare(side([428.67, 439.81]), side([437.09, 441.09]))
-    text = report_formats()["md"](comparison_document([found]))
+    result = compare(side([428.67, 439.81]), side([437.09, 441.09]))
+    text = report_formats()["md"](comparison_document([result]))
     assert "have nothing in common" in text
     assert "-2.72 to 12.42" in text
     assert "stands in one placement" not in text
@@ -147,8 +147,8 @@ def test_in_one_placement_a_difference_is_told_where_no_place_matters(manifest: 
 )
 def test_bytes_in_one_placement(metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: Verdict) -> None:
     sides = [
-        Side("s", [Figures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, tree=each)])
-        for size, each in ((100.0, tree), (92.0, other))
+        Side("s", [Figures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, tree=item)])
+        for size, item in ((100.0, tree), (92.0, other))
     ]
     (change,) = compare(*sides).changes
     assert change.verdict is wanted
@@ -170,10 +170,10 @@ def lying_at(digest: str, address: int, config: str = "1") -> Side:
     ],
 )
 def test_the_same_code_elsewhere_is_placement_in_one_placement_too(after: Side, wanted: Verdict) -> None:
-    found = compare(lying_at("d", 0x100), after)
-    (change,) = found.changes
+    result = compare(lying_at("d", 0x100), after)
+    (change,) = result.changes
     assert change.verdict is wanted
-    text = report_formats()["md"](comparison_document([found]))
+    text = report_formats()["md"](comparison_document([result]))
     assert ("so the place is all that differs" in text) == (wanted is Verdict.PLACEMENT)
 
 
@@ -188,8 +188,8 @@ def test_a_planted_nop_is_more_than_placement(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("RTOSLAB_BUILD", str(build_apart(tmp_path / "build")))
     assert app.main([*ask, str(tmp_path / "after")], standalone_mode=False) == 0
     shown = rtoslab("compare", tmp_path / "before", tmp_path / "after", "--format", "json")
-    (found,) = json.loads(shown.stdout)["comparisons"]
-    changes = {each["metric"]: each for each in found["changes"]}
+    (result,) = json.loads(shown.stdout)["comparisons"]
+    changes = {change["metric"]: change for change in result["changes"]}
     take = changes["semaphore.take.available.median"]
     assert (take["verdict"], len(take["before_band"])) == ("worse", 2)
     assert take["placement_interval"][0] >= 1, "no place of the one is as good as any of the other"

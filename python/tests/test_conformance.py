@@ -27,7 +27,7 @@ CHECKS = Catalogue(find_root()).conformance.check
 
 
 def judge(
-    asked: Check,
+    request: Check,
     *notes: tuple[int, ...],
     slices: int = 0,
     cycles: int = 1_250_000,
@@ -46,7 +46,7 @@ def judge(
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
     decoded = decode(stream(body), WIRE, EXPECTED)
     played = Play(decoded, stats, broken, whole=whole)  # type: ignore[arg-type]
-    return judge_all([asked], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
+    return judge_all([request], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
 
 
 SEQUENCE = check("sequence", notes=(1, 2, 3))
@@ -97,8 +97,8 @@ HOLDS, FAILS, ABSENT = Outcome.HOLDS, Outcome.FAILS, Outcome.NOT_APPLICABLE
     ],
 )
 def test_a_check(asked: Check, notes: list[tuple[int, ...]], facts: dict[str, Any], outcome: Outcome) -> None:
-    found = judge(asked, *notes, **facts)
-    assert found.outcome is outcome, found.saw
+    result = judge(asked, *notes, **facts)
+    assert result.outcome is outcome, result.saw
 
 
 def test_what_does_not_apply_says_why() -> None:
@@ -127,17 +127,17 @@ LIMIT = check("sequence", notes=(1, 0), instead={"when": "limit = false", "notes
 def test_what_is_due_follows_what_is_declared(
     asked: Check, declared: dict[str, object], notes: tuple[int, ...], outcome: Outcome
 ) -> None:
-    found = judge(asked, notes, declared=declared)
-    assert found.outcome is outcome, found.saw
+    result = judge(asked, notes, declared=declared)
+    assert result.outcome is outcome, result.saw
     if asked is FIRST:
-        assert (found.demands == "the first is woken") == bool(declared)
+        assert (result.demands == "the first is woken") == bool(declared)
 
 
 @pytest.mark.parametrize("declared", [{}, {"behaviour": {"ready_order": "woken_first"}}])
 def test_a_yield_that_starves_an_equal_is_refused_whatever_is_declared(declared: dict[str, object]) -> None:
     """A kernel that puts whoever becomes ready before its equals: of three, two hand the core to and fro."""
     ready, turns = (
-        next(each.model_copy(update={"id": "c"}) for each in CHECKS if each.id == name)
+        next(item.model_copy(update={"id": "c"}) for item in CHECKS if item.id == name)
         for name in ("ready_order", "yield_order")
     )
     can = {"services": dict.fromkeys(("tasks", "semaphore", "equal_priorities", "yield"), True)}
@@ -148,10 +148,10 @@ def test_a_yield_that_starves_an_equal_is_refused_whatever_is_declared(declared:
 
 
 def test_a_scene_that_broke_fails_alone_and_says_how() -> None:
-    found = judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),))
-    assert (found.outcome, found.saw) == (FAILS, "its scene got stuck")
-    found = judge(SEQUENCE, broken=(BrokenScene("c", 1, "got stuck"),))
-    assert (found.outcome, found.saw) == (FAILS, "not played, because on core 1 its scene got stuck")
+    result = judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),))
+    assert (result.outcome, result.saw) == (FAILS, "its scene got stuck")
+    result = judge(SEQUENCE, broken=(BrokenScene("c", 1, "got stuck"),))
+    assert (result.outcome, result.saw) == (FAILS, "not played, because on core 1 its scene got stuck")
     assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("c", 1, "got stuck"),)).outcome is HOLDS, "noted before that"
     assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("d", 0, "got stuck"),)).outcome is HOLDS
     assert judge(SEQUENCE, whole=False).outcome is Outcome.UNSEEN, "nobody knows"
@@ -160,15 +160,15 @@ def test_a_scene_that_broke_fails_alone_and_says_how() -> None:
 
 def test_a_declared_deviation_must_show() -> None:
     declared: Mapping[str, object] = {"deviations": {"c": "its manual says so"}}
-    found = judge(SEQUENCE, (2, 1), declared=declared)
-    assert (found.outcome, found.saw) == (
+    result = judge(SEQUENCE, (2, 1), declared=declared)
+    assert (result.outcome, result.saw) == (
         Outcome.DEVIATES,
         "noted 2 1 where 1 2 3 was due; declared: its manual says so",
     )
     assert judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),), declared=declared).outcome is Outcome.DEVIATES
-    found = judge(SEQUENCE, (1, 2, 3), declared=declared)
-    assert found.outcome is FAILS
-    assert found.saw.endswith("declared to deviate, but conforms: remove it from [deviations] of kernel.toml")
+    result = judge(SEQUENCE, (1, 2, 3), declared=declared)
+    assert result.outcome is FAILS
+    assert result.saw.endswith("declared to deviate, but conforms: remove it from [deviations] of kernel.toml")
     assert judge(SEQUENCE, whole=False, declared=declared).outcome is Outcome.UNSEEN
     assert judge(check("sequence", services=("heap",)), declared=declared).outcome is ABSENT
 
@@ -207,18 +207,18 @@ def test_the_manifest_has_every_check() -> None:
 def test_the_table_asks_only_for_services_that_exist() -> None:
     catalogue = Catalogue(find_root())
     suite = catalogue.conformance.check
-    assert len({each.id for each in suite}) == len(suite)
+    assert len({item.id for item in suite}) == len(suite)
     for entry in catalogue.kernels.values():
-        for each in suite:
-            assert set(each.services) <= set(entry.facts.services), each.id
-            if each.instead is not None:
-                assert entry.facts.fact(each.instead.when.split(" = ")[0]) is not None, each.id
+        for item in suite:
+            assert set(item.services) <= set(entry.facts.services), item.id
+            if item.instead is not None:
+                assert entry.facts.fact(item.instead.when.split(" = ")[0]) is not None, item.id
 
 
 def test_every_fact_that_scenes_can_show_is_asked_for() -> None:
     """The last six of `[behaviour]` are the proofs' matter."""
-    asked = {each.instead.when.split(" = ")[0] for each in Catalogue(find_root()).conformance.check if each.instead}
-    assert set(Behaviour.model_fields) - asked == {
+    request = {item.instead.when.split(" = ")[0] for item in Catalogue(find_root()).conformance.check if item.instead}
+    assert set(Behaviour.model_fields) - request == {
         "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "float_context",
     }  # fmt: skip
 

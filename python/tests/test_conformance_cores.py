@@ -25,9 +25,9 @@ def test_a_task_for_any_core_gets_on_wherever_there_is_room() -> None:
 
 
 def test_on_one_core_and_on_kernels_of_one_core_there_is_nothing_to_show() -> None:
-    (alone,) = found(find_root(), "freertos", 1)
+    (single,) = found(find_root(), "freertos", 1)
     (lacking,) = found(find_root(), "rt", 1)
-    assert (alone.outcome, alone.saw) == (Outcome.NOT_APPLICABLE, "2 cores or more are needed to show it")
+    assert (single.outcome, single.saw) == (Outcome.NOT_APPLICABLE, "2 cores or more are needed to show it")
     assert lacking.outcome is Outcome.NOT_APPLICABLE
     assert "rt schedules one core" in lacking.saw
 

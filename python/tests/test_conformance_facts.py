@@ -167,8 +167,8 @@ def test_bounds_and_overheads_keep_a_declared_deviation(checkout: Path, monkeypa
     firmware = make_firmware(catalogue, "freertos", "pico", {})
     assert "by design" in firmware.deviations["Heap blocks"]
     monkeypatch.setattr(images, "measure", lambda *_, **__: KERNEL)
-    found = images.Images(firmware, firmware, cast("Any", None)).overheads(catalogue)
-    assert found == KERNEL.model_copy(update={"deviations": firmware.deviations})
+    result = images.Images(firmware, firmware, cast("Any", None)).overheads(catalogue)
+    assert result == KERNEL.model_copy(update={"deviations": firmware.deviations})
 
 
 QUEUE = """

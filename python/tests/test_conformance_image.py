@@ -120,10 +120,10 @@ def test_a_suite_that_cannot_be_built_does_not_keep_the_others_from_being_examin
         return examine(catalogue, point)
 
     monkeypatch.setattr(cmd_conformance, "examine", on_one)
-    asked = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
-    assert app.main(asked, standalone_mode=False) == EXIT_POINT_FAILED
-    said = capsys.readouterr().out
-    assert "Building it failed." in said
-    assert "bare on pico, 1 core: " in said
+    request = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
+    assert app.main(request, standalone_mode=False) == EXIT_POINT_FAILED
+    output = capsys.readouterr().out
+    assert "Building it failed." in output
+    assert "bare on pico, 1 core: " in output
     with pytest.raises(BuildError):
-        app.main([*asked[:-1], "nucleo-f103rb"], standalone_mode=False)
+        app.main([*request[:-1], "nucleo-f103rb"], standalone_mode=False)

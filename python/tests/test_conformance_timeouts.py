@@ -38,14 +38,14 @@ EACH = [(check, *what) for check, breaks in BREAKS.items() for what in breaks]
 
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("rt", 1)])
 def test_ports_with_the_services_show_them(kernel: str, cores: int) -> None:
-    found = {finding.check: finding.outcome for finding in conformance(find_root(), kernel, cores=cores).findings}
-    assert {found[check] for check in BREAKS} == {Outcome.HOLDS}
+    result = {finding.check: finding.outcome for finding in conformance(find_root(), kernel, cores=cores).findings}
+    assert {result[check] for check in BREAKS} == {Outcome.HOLDS}
 
 
 def test_a_kernel_without_them_need_not() -> None:
-    found = {finding.check: finding for finding in conformance(find_root(), "bare").findings}
-    assert {found[check].outcome for check in BREAKS} == {Outcome.NOT_APPLICABLE}
-    assert "only its semaphore counts ticks" in found["event_timeout_expires"].saw
+    result = {finding.check: finding for finding in conformance(find_root(), "bare").findings}
+    assert {result[check].outcome for check in BREAKS} == {Outcome.NOT_APPLICABLE}
+    assert "only its semaphore counts ticks" in result["event_timeout_expires"].saw
 
 
 def test_every_check_is_seen_to_fail() -> None:

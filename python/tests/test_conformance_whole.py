@@ -42,9 +42,9 @@ def failing(verdict: Conformance) -> set[str]:
 
 
 def test_every_check_is_seen_to_fail() -> None:
-    seen = {check for each in BREAKS.values() for check in each.fails}
+    seen = {check for item in BREAKS.values() for check in item.fails}
     elsewhere = {"pointer_queue_wakes", "any_core", *BREAKS_OF_TIMEOUTS}
-    assert seen | elsewhere == {each.id for each in Catalogue(find_root()).conformance.check}
+    assert seen | elsewhere == {item.id for item in Catalogue(find_root()).conformance.check}
 
 
 @pytest.mark.parametrize("name", BREAKS)
@@ -89,5 +89,5 @@ def test_a_verdict_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
     monkeypatch.setattr("rtoslab.conformance.play.run_virtual", never)
     assert conformance(find_root(), "bare") == first
-    (outcome,) = (each for each in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
+    (outcome,) = (item for item in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
     assert isinstance(outcome.result, MeasuredPoint), "its own process finds the verdict too"

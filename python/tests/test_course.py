@@ -46,7 +46,7 @@ def switch(before: int, after: int, cause: str = "send") -> Step:
 
 
 def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any] = FACTS, **seen: Any) -> Finding:
-    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), **seen)
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen)
     return judge_one(Evidence(decoded(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
@@ -74,14 +74,14 @@ def test_own_code_may_take_as_much_longer_as_its_instructions_did(
     own = (OwnFunction(0, "body", 1, (Stretch(0x100, 10, 10, cycles),), ()),)
     observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
     given = Evidence(decoded(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
-    (found,) = (finding for finding in judge_all(given) if finding.rule == "course")
-    assert found.verdict is verdict, found.saw
+    (result,) = (finding for finding in judge_all(given) if finding.rule == "course")
+    assert result.verdict is verdict, result.saw
 
 
 def test_rounds_of_the_named_steps_hold() -> None:
-    found = judge(PAIR, [take(), give()] * 5)
-    assert found.verdict is Verdict.HOLDS, found.saw
-    assert "5 rounds" in found.saw
+    result = judge(PAIR, [take(), give()] * 5)
+    assert result.verdict is Verdict.HOLDS, result.saw
+    assert "5 rounds" in result.saw
     assert judge(PAIR, [give(), *[take(), give()] * 5, take()]).verdict is Verdict.HOLDS, (
         "a window begins and ends anywhere"
     )
@@ -105,8 +105,8 @@ def test_rounds_of_the_named_steps_hold() -> None:
     ],
 )
 def test_any_other_round_fails(broken: list[Step], what: str) -> None:
-    found = judge(PAIR, broken * 8)
-    assert found.verdict is Verdict.FAILS, what
+    result = judge(PAIR, broken * 8)
+    assert result.verdict is Verdict.FAILS, what
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def interrupts(*distances: int) -> list[Step]:
 
 def blocks(*sizes: int, held: int = 2) -> list[Step]:
     taken = [call("malloc", first=size, result=0x9000 + 0x100 * index) for index, size in enumerate(sizes)]
-    freed = [call("free", first=each.result or 0) for each in taken]
+    freed = [call("free", first=item.result or 0) for item in taken]
     return [*taken, *freed] if held > 1 else [step for pair in zip(taken, freed, strict=True) for step in pair]
 
 
@@ -239,11 +239,11 @@ def periods(ticks_each: int) -> list[Step]:
 
 def jobs(cycles: int) -> list[Step]:
     """Task 0 works for so long after each sleep; a cycle is 8 ns."""
-    found = []
+    results = []
     for at in range(0, 200_000, 20_000):
-        found += [replace(switch(IDLE, ONE), cycle=at), replace(call("sleep"), cycle=at + cycles)]
-        found.append(replace(switch(ONE, IDLE, "sleep"), cycle=at + cycles + 10))
-    return found
+        results += [replace(switch(IDLE, ONE), cycle=at), replace(call("sleep"), cycle=at + cycles)]
+        results.append(replace(switch(ONE, IDLE, "sleep"), cycle=at + cycles + 10))
+    return results
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
@@ -282,7 +282,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "seen", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> None:
-    observed = WindowObservations(**{name: each for name, each in seen.items() if name not in {"samples", "steps"}})
+    observed = WindowObservations(**{name: item for name, item in seen.items() if name not in {"samples", "steps"}})
     observed.steps = tuple(seen.get("steps", ()))
     facts = decoded([*BODY[:2], *PARAMS, *BODY[2:]])
     finding = judge_one(

@@ -32,7 +32,7 @@ GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": 
 def test_of_a_round_that_is_longer_than_what_is_kept_its_beginning_is_judged(
     rule: dict[str, Any], steps: list[Step], cut: bool, verdict: Verdict
 ) -> None:
-    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)), steps_cut=cut)
-    made = Evidence(decoded(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
-    (found,) = (finding for finding in judge_all(made) if finding.rule == rule["rule"])
-    assert found.verdict is verdict, found.saw
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)
+    built = Evidence(decoded(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
+    (result,) = (finding for finding in judge_all(built) if finding.rule == rule["rule"])
+    assert result.verdict is verdict, result.saw

@@ -24,9 +24,9 @@ def rolled(percent: int, rounds: int, pass_cycles: int, seed: int) -> Verdict:
             passes += 1
         steps += [take(own_cycles=60 + passes * pass_cycles), give()]
     body: list[tuple[str, Fields]] = [*BODY, ("param", {"name": "percent", "value": str(percent)})]
-    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
-    found = judge_one(Evidence(decoded(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
-    return found.verdict
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
+    result = judge_one(Evidence(decoded(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
+    return result.verdict
 
 
 @pytest.mark.parametrize("percent", [1, 10, 50, 99, 100])

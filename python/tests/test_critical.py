@@ -16,12 +16,12 @@ OPENED = 1000
 
 def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> CriticalCycles:
     """`writes`: (cycles since the write before, depth)."""
-    told = np.zeros(len(writes), dtype=EVENT)
-    told["cycle"] = list(accumulate((gap for gap, _ in writes), initial=OPENED))[1:]
-    told["value"], told["id"], told["kind"] = [each for _, each in writes], IDENT_NESTING, KIND_WRITE
+    report = np.zeros(len(writes), dtype=EVENT)
+    report["cycle"] = list(accumulate((gap for gap, _ in writes), initial=OPENED))[1:]
+    report["value"], report["id"], report["kind"] = [item for _, item in writes], IDENT_NESTING, KIND_WRITE
     observer = Observer((), {}, {0: (OPENED, depth)})
     for start, end in pairwise(sorted({0, *cuts, len(writes)})):
-        observer.feed(told[start:end].tobytes())
+        observer.feed(report[start:end].tobytes())
     return observer.finish({}).critical[0]
 
 

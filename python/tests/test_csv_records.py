@@ -170,14 +170,14 @@ def test_a_report_of_counts_and_latencies_has_records() -> None:
         )
     }
     table = rows["throughput table"]
-    assert [(each["metric"], each["core"], each["value"], each["unit"]) for each in table[:4]] == [
+    assert [(item["metric"], item["core"], item["value"], item["unit"]) for item in table[:4]] == [
         ("throughput", "", 4000.0, "counts/s"),
         ("throughput", "0", 4000.0, "counts/s"),
         ("cycles_per_count", "", 31250.0, "cycles"),
         ("fairness", "", 1.0, ""),
     ]
-    assert {float(str(each["y"])) for each in rows["answer chart"]} >= {4000.0, 7200.0}
-    assert {(each["kernel"], each["version"], each["n"]) for each in table} == {("k", "1.2", 1)}
+    assert {float(str(item["y"])) for item in rows["answer chart"]} >= {4000.0, 7200.0}
+    assert {(item["kernel"], item["version"], item["n"]) for item in table} == {("k", "1.2", 1)}
     latencies = rows["latency table"]
     assert {"minimum", "median", "mean", "p99", "maximum", "jitter"} == {latency["stat"] for latency in latencies}
     assert {latency["unit"] for latency in latencies} == {"cycles", "us"}

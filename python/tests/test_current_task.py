@@ -129,15 +129,15 @@ def test_a_kernel_that_idles_inside_its_switch_has_left_the_handler_meanwhile(cu
     reader.feed(events(IDLING[:cut]))
     later = np.frombuffer(events(IDLING), dtype=EVENT)[cut:]
     reader.feed(later.tobytes())
-    found = reader.found
-    assert list(found.exception) == [PENDSV, SYSTICK, PENDSV]
-    assert list(zip(found.before, found.after, strict=True)) == [(7, 0), (0, 0), (0, 8)]
-    assert list(found.cycles) == [2, 1, 2]
+    result = reader.found
+    assert list(result.exception) == [PENDSV, SYSTICK, PENDSV]
+    assert list(zip(result.before, result.after, strict=True)) == [(7, 0), (0, 0), (0, 8)]
+    assert list(result.cycles) == [2, 1, 2]
 
 
 def test_labels_outside_a_handler_say_nothing() -> None:
-    made = np.frombuffer(events([IDLES, GOES_ON, enter(SYSTICK), leave(SYSTICK), GOES_ON]), dtype=EVENT)
-    assert IdlingAsReturns().feed(made)["id"].tolist() == [SYSTICK, SYSTICK]
+    built = np.frombuffer(events([IDLES, GOES_ON, enter(SYSTICK), leave(SYSTICK), GOES_ON]), dtype=EVENT)
+    assert IdlingAsReturns().feed(built)["id"].tolist() == [SYSTICK, SYSTICK]
 
 
 def switched(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
@@ -149,8 +149,8 @@ def switched(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
 
 def test_a_kernel_that_names_the_next_task_before_it_switches() -> None:
     """The tick's handler, or a task's own call, writes the word; the switch is where the kernel says."""
-    found = switched([enter(SYSTICK), write(8), leave(SYSTICK), enter(PENDSV), leave(PENDSV)])
-    assert list(zip(found.exception, found.before, found.after, strict=True)) == [(SYSTICK, 7, 7), (PENDSV, 7, 8)]
+    result = switched([enter(SYSTICK), write(8), leave(SYSTICK), enter(PENDSV), leave(PENDSV)])
+    assert list(zip(result.exception, result.before, result.after, strict=True)) == [(SYSTICK, 7, 7), (PENDSV, 7, 8)]
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Any:
     places = ["-Wl,-Ttext=0x08000008", "-Wl,--section-start=.vectors=0x08000000", "-Wl,-Tbss=0x20000100"]
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", *places, "-Wl,-ereset"]
     subprocess.run([*command, "-o", image, source], check=True)
-    made = make_machine(Catalogue(find_root()).board("nucleo-f446re").facts, cores=1)
-    load_image(made, image.read_bytes(), image.name)
-    return made
+    built = make_machine(Catalogue(find_root()).board("nucleo-f446re").facts, cores=1)
+    load_image(built, image.read_bytes(), image.name)
+    return built
 
 
 @pytest.mark.parametrize("place", ["state+12", "state+0xc", "state+CURRENT", "state + 8 + 4"])

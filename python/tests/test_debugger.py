@@ -41,9 +41,9 @@ def served(image: Path, board: str, *options: str) -> Iterator[tuple[str, "subpr
     with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
         try:
             assert server.stderr is not None
-            found = re.search(r"target remote (\S+)'", server.stderr.readline())
-            assert found is not None
-            yield found[1], server
+            match = re.search(r"target remote (\S+)'", server.stderr.readline())
+            assert match is not None
+            yield match[1], server
         finally:
             server.kill()
 
@@ -52,10 +52,10 @@ def debugged(image: Path, board: str, *commands: str) -> str:
     """What gdb prints for these commands, each one's output behind a line `>> command`."""
     assert GDB is not None
     with served(image, board) as (address, _):
-        asked = ["set confirm off", "set pagination off", f"target remote {address}"]
+        request = ["set confirm off", "set pagination off", f"target remote {address}"]
         for command in commands:
-            asked += [f"echo >> {command}\\n", command]
-        options = [part for each in [*asked, "disconnect"] for part in ("-ex", each)]
+            request += [f"echo >> {command}\\n", command]
+        options = [part for item in [*request, "disconnect"] for part in ("-ex", item)]
         done = subprocess.run(
             [GDB, "-nx", "-batch", *options, str(image)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=HANG_S, check=False,
@@ -71,26 +71,26 @@ def after(text: str, command: str, place: int = 0) -> str:
 @with_gdb
 def test_a_fault_is_followed_back_to_its_cause() -> None:
     """From the fault, backwards to the write that spoilt the pointer, thousands of instructions before."""
-    said = debugged(
+    output = debugged(
         spoilt_pointer(BOARD), BOARD, "break fault", "continue", "watch where", "reverse-continue", "print turn",
         "backtrace", "print where == &value", "next", "print where == &value",
     )  # fmt: skip
-    assert "Breakpoint 1, fault ()" in after(said, "continue")
-    assert "Old value = (int * volatile) 0xf000000" in after(said, "reverse-continue")
-    assert "New value = (int * volatile) 0x2000" in after(said, "reverse-continue")
-    assert f"= {SPOILT_AT}\n" in after(said, "print turn")
-    assert "spoil ()" in after(said, "backtrace")
-    assert "= 1\n" in after(said, "print where == &value")
-    assert "= 0\n" in after(said, "print where == &value", 1)
+    assert "Breakpoint 1, fault ()" in after(output, "continue")
+    assert "Old value = (int * volatile) 0xf000000" in after(output, "reverse-continue")
+    assert "New value = (int * volatile) 0x2000" in after(output, "reverse-continue")
+    assert f"= {SPOILT_AT}\n" in after(output, "print turn")
+    assert "spoil ()" in after(output, "backtrace")
+    assert "= 1\n" in after(output, "print where == &value")
+    assert "= 0\n" in after(output, "print where == &value", 1)
 
 
 @with_gdb
 def test_steps_back_and_forth_come_to_the_same_registers() -> None:
-    said = debugged(
+    output = debugged(
         spoilt_pointer(BOARD), BOARD, "break use", "continue", "info registers", "stepi 7", "info registers",
         "reverse-stepi 7", "info registers", "stepi 7", "info registers",
     )  # fmt: skip
-    registers = [after(said, "info registers", place) for place in range(4)]
+    registers = [after(output, "info registers", place) for place in range(4)]
     assert registers[0] == registers[2] != registers[1] == registers[3]
     assert "xpsr" in registers[0]
 
@@ -98,14 +98,14 @@ def test_steps_back_and_forth_come_to_the_same_registers() -> None:
 @with_gdb
 def test_a_breakpoint_is_met_backwards_in_the_same_cycles() -> None:
     """Three times forwards, twice backwards; before the first time history ends, and from there it runs the same."""
-    said = debugged(
+    output = debugged(
         spoilt_pointer(BOARD), BOARD, "break use", *["continue", "monitor cycles"] * 3,
         *["reverse-continue", "monitor cycles"] * 3, "continue", "monitor cycles",
     )  # fmt: skip
-    cycles = [after(said, "monitor cycles", place) for place in range(7)]
+    cycles = [after(output, "monitor cycles", place) for place in range(7)]
     assert len(set(cycles[:3])) == 3
     assert cycles[3:5] == [cycles[1], cycles[0]]
-    assert "No more reverse-execution history" in after(said, "reverse-continue", 2)
+    assert "No more reverse-execution history" in after(output, "reverse-continue", 2)
     assert cycles[5].startswith("cycle 0,")
     assert cycles[6] == cycles[0]
 
@@ -113,14 +113,14 @@ def test_a_breakpoint_is_met_backwards_in_the_same_cycles() -> None:
 @with_gdb
 def test_both_cores_are_threads_and_go_back_together() -> None:
     image = Program("t7", "pico", cores=2).elf()
-    said = debugged(
+    output = debugged(
         image, "pico", "break xTaskIncrementTick", "continue", "info threads", "monitor cycles", "thread 2", "stepi",
         "stepi", "stepi", "reverse-stepi", "reverse-stepi", "reverse-stepi", "monitor cycles",
     )  # fmt: skip
-    threads = after(said, "info threads")
+    threads = after(output, "info threads")
     assert "1    Thread 1.1" in threads
     assert "2    Thread 1.2" in threads
-    before, now = (after(said, "monitor cycles", place).splitlines() for place in (0, 1))
+    before, now = (after(output, "monitor cycles", place).splitlines() for place in (0, 1))
     assert now[2].split(" instructions")[0] == before[2].split(" instructions")[0], "core 1 is where it was"
 
 
@@ -130,12 +130,12 @@ def test_the_thread_in_focus_stays_in_focus(thread: int) -> None:
     """Steps back, by instruction and by line, and the end of history stop in the thread that the user looked at."""
     image = Program("t7", "pico", cores=2).elf()
     commands = ("stepi 5", "reverse-stepi", "reverse-stepi 2", "step", "reverse-step", "reverse-continue")
-    said = debugged(
+    output = debugged(
         image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}",
         *(part for command in commands for part in (command, "thread")),
     )  # fmt: skip
     for place, command in enumerate(commands):
-        assert f"Thread 1.{thread})" in after(said, "thread", place), command
+        assert f"Thread 1.{thread})" in after(output, "thread", place), command
 
 
 @with_gdb
@@ -143,24 +143,24 @@ def test_the_thread_in_focus_stays_in_focus(thread: int) -> None:
 def test_a_step_back_is_of_the_thread_in_focus_whatever_was_looked_at(thread: int) -> None:
     """gdb names no thread with it. A list of threads looks at all of them in between."""
     image = Program("t7", "pico", cores=2).elf()
-    said = debugged(
+    output = debugged(
         image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}", "info threads",
         "reverse-stepi", "thread", "info threads", "reverse-stepi", "thread",
     )  # fmt: skip
-    assert [f"Thread 1.{thread})" in after(said, "thread", place) for place in range(2)] == [True, True]
+    assert [f"Thread 1.{thread})" in after(output, "thread", place) for place in range(2)] == [True, True]
 
 
 @with_gdb
 def test_what_the_user_changes_begins_another_history() -> None:
-    said = debugged(
+    output = debugged(
         spoilt_pointer(BOARD), BOARD, "break use", "continue", "set var turn = 4990", "monitor history", "continue",
         "print turn", "reverse-continue", "print turn", "set var $r3 = 7", "print $r3",
     )  # fmt: skip
-    began, now = (int(each) for each in re.findall(r"\d+", after(said, "monitor history")))
+    began, now = (int(item) for item in re.findall(r"\d+", after(output, "monitor history")))
     assert began == now > 0
-    assert "No more reverse-execution history" in after(said, "reverse-continue")
-    assert "= 4990\n" in after(said, "print turn", 1)
-    assert "= 7\n" in after(said, "print $r3")
+    assert "No more reverse-execution history" in after(output, "reverse-continue")
+    assert "= 4990\n" in after(output, "print turn", 1)
+    assert "= 7\n" in after(output, "print $r3")
 
 
 @with_gdb
@@ -192,8 +192,8 @@ def test_what_cannot_be_is_one_sentence(options: tuple[str, ...], sentence: str)
 def test_a_port_in_use_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        said = error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, "--listen", address), 1)
-    assert f"Cannot listen on {address}" in said
+        output = error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, "--listen", address), 1)
+    assert f"Cannot listen on {address}" in output
 
 
 @pytest.fixture(scope="module")
@@ -210,11 +210,11 @@ def _packet(body: bytes) -> bytes:
 def _answer(line: socket.socket) -> bytes:
     """The body of the next packet from the server; acknowledgements before it are passed over."""
     text = b""
-    while not (found := re.search(rb"\$([^#]*)#..", text)):
+    while not (match := re.search(rb"\$([^#]*)#..", text)):
         received = line.recv(4096)
         assert received, "the server has closed the connection"
         text += received
-    return found[1]
+    return match[1]
 
 
 @pytest.fixture
@@ -249,7 +249,7 @@ def test_a_thread_that_does_not_exist_is_an_error(pico_line: socket.socket, body
     assert not _answer(pico_line).startswith(b"E")
 
 
-def _is_answered(server: tuple[str, int]) -> None:
+def _assert_answered(server: tuple[str, int]) -> None:
     with socket.create_connection(server, timeout=30) as line:
         line.sendall(_packet(b"qSupported:multiprocess+"))
         assert _answer(line).startswith(b"PacketSize")
@@ -258,14 +258,14 @@ def _is_answered(server: tuple[str, int]) -> None:
 def test_a_step_of_a_thread_that_does_not_exist_ends_the_session_alone(server: tuple[str, int]) -> None:
     with socket.create_connection(server, timeout=HANG_S) as line:
         line.sendall(_packet(b"vCont;s:9"))
-    _is_answered(server)
+    _assert_answered(server)
 
 
 @pytest.mark.parametrize("sent", [b"$", b"$m2000", b"$g#", b"$g#6"])
 def test_a_packet_without_end_does_not_keep_the_next_client_waiting(server: tuple[str, int], sent: bytes) -> None:
     with socket.create_connection(server, timeout=HANG_S) as line:
         line.sendall(_packet(b"?") + sent)
-        _is_answered(server)
+        _assert_answered(server)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -283,4 +283,4 @@ def test_whatever_comes_over_the_wire_the_server_goes_on(server: tuple[str, int]
         return
     with socket.create_connection(server, timeout=HANG_S) as line:
         line.sendall(junk)
-    _is_answered(server)
+    _assert_answered(server)

@@ -18,7 +18,7 @@ GOOD = decode(WHOLE, WIRE, EXPECTED)
 
 
 def test_whole_stream() -> None:
-    assert [each.count for each in GOOD.counts] == [1000, 1001, 1002]
+    assert [item.count for item in GOOD.counts] == [1000, 1001, 1002]
     assert GOOD.begin.clock_hz == 125_000_000
     assert GOOD.window_s(0) == 0.25
     assert GOOD.heap is not None
@@ -78,7 +78,7 @@ def test_runs_are_counted_before_they_are_made() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("tick_hz", "0"), ("tick_hz", "fast"), ("samples", ""), ("a_ms", "1.5")])
 def test_a_parameter_with_a_unit_is_a_number(name: str, value: str) -> None:
-    body = [each for each in BODY if each[1].get("name") != name]
+    body = [item for item in BODY if item[1].get("name") != name]
     with pytest.raises(DecodeError, match=f"the parameter {name} cannot be"):
         decode(stream([("param", {"name": name, "value": value}), *body]), WIRE)
 
@@ -110,10 +110,10 @@ def test_bytes_overwritten_never_change_a_number(changes: list[tuple[int, int]])
     for position, value in changes:
         damaged[position] = value
     try:
-        found = decode(bytes(damaged), WIRE, EXPECTED)
+        result = decode(bytes(damaged), WIRE, EXPECTED)
     except DecodeError:
         return
-    assert found == GOOD
+    assert result == GOOD
 
 
 @given(st.binary(max_size=400))
@@ -200,8 +200,8 @@ def test_nothing_and_noise_say_so() -> None:
 def test_a_refusal_is_told_in_the_words_of_the_firmwares_codes() -> None:
     header = (find_root() / "firmware" / "include" / "bench" / "errors.h").read_text()
     assert dict(re.findall(r"ERROR_\w+ = (\d+), +/\* (.+?) \*/", header)) == REFUSALS
-    told = OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
-    assert "reported an error: the kernel refused a task (core=0 code=2 detail=control)" in str(told)
+    message = OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
+    assert "reported an error: the kernel refused a task (core=0 code=2 detail=control)" in str(message)
     assert "reported an overflow (core=0)" in str(OverrideReceivedError(3, "overflow", {"core": "0"}))
 
 
@@ -209,6 +209,6 @@ def test_a_refusal_is_told_in_the_words_of_the_firmwares_codes() -> None:
     ("code", "remedy"), [("11", "longer --window or fewer --samples"), ("7", "larger heap"), ("3", "")]
 )
 def test_an_error_says_what_to_do_where_the_user_can(code: str, remedy: str) -> None:
-    told = str(OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": code, "detail": "d"}))
-    assert remedy in told
-    assert told.endswith("no number of this run counts") == (not remedy)
+    message = str(OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": code, "detail": "d"}))
+    assert remedy in message
+    assert message.endswith("no number of this run counts") == (not remedy)

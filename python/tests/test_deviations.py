@@ -30,8 +30,10 @@ FOOTNOTE = "† deviates from the port contract, as its kernel.toml declares. od
 
 
 def of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> MeasuredPoint:
-    made = measured(1, per_core)
-    return made.model_copy(update={"point": made.point.model_copy(update={"kernel": kernel}), "deviations": deviations})
+    built = measured(1, per_core)
+    return built.model_copy(
+        update={"point": built.point.model_copy(update={"kernel": kernel}), "deviations": deviations}
+    )
 
 
 def document(*results: MeasuredPoint) -> Document:
@@ -43,13 +45,13 @@ ODD, EVEN = of("odd", APART), of("even", {})
 
 
 def test_a_table_that_names_it_is_marked_and_explained() -> None:
-    made = document(ODD, EVEN)
-    throughput = next(section for section in made.sections if section.id == "throughput").tables[0]
+    built = document(ODD, EVEN)
+    throughput = next(section for section in built.sections if section.id == "throughput").tables[0]
     text = str(throughput.rows)
     assert "odd†" in text
     assert "even†" not in text
     assert FOOTNOTE in throughput.note
-    assert FOOTNOTE in made.summary
+    assert FOOTNOTE in built.summary
     plain = document(of("odd", {}), EVEN)
     assert "†" not in str(plain)
 
@@ -60,8 +62,8 @@ def test_where_nothing_else_is_shown_the_title_is_marked() -> None:
     assert FOOTNOTE in throughput.note
 
 
-def charts(made: Document) -> list[ChartData]:
-    return [chart for section in made.sections for chart in section.charts]
+def charts(built: Document) -> list[ChartData]:
+    return [chart for section in built.sections for chart in section.charts]
 
 
 def test_a_chart_that_names_it_is_marked_and_explained() -> None:
@@ -109,14 +111,14 @@ def test_data_say_it_in_a_field_of_their_own() -> None:
 
 def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     show_points([ODD, EVEN], Console(width=160))
-    said = capsys.readouterr().out
-    assert "odd†" in said
-    assert "even†" not in said
-    assert FOOTNOTE in said
+    output = capsys.readouterr().out
+    assert "odd†" in output
+    assert "even†" not in output
+    assert FOOTNOTE in output
     show_points([ODD], Console(width=160))
-    said = capsys.readouterr().out
-    assert said.index("†") < said.index("1 core"), "in the title"
-    assert FOOTNOTE in said
+    output = capsys.readouterr().out
+    assert output.index("†") < output.index("1 core"), "in the title"
+    assert FOOTNOTE in output
 
 
 def side(name: str, *results: MeasuredPoint) -> Side:
@@ -131,21 +133,21 @@ def text_of(tables: Iterable[TableData]) -> str:
 def test_a_comparison_marks_it_by_row_or_by_title() -> None:
     changed = of("odd", APART, per_core=2000)
     for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
-        made = comparison_document([compare(before, after)])
-        tables = [table for section in made.sections for table in section.tables]
+        built = comparison_document([compare(before, after)])
+        tables = [table for section in built.sections for table in section.tables]
         assert tables
         assert "†" in text_of(tables)
         assert "odd††" not in text_of(tables)
-        assert FOOTNOTE in made.summary
+        assert FOOTNOTE in built.summary
         assert any(FOOTNOTE in table.note for table in tables)
     assert "†" not in str(comparison_document([compare(side("a", EVEN), side("b", EVEN))]))
 
 
 def test_a_document_marked_twice_is_marked_once() -> None:
-    made = document(ODD, EVEN)
-    again = mark_deviations(made, [ODD, EVEN], {"Oddly": "odd"})
+    built = document(ODD, EVEN)
+    again = mark_deviations(built, [ODD, EVEN], {"Oddly": "odd"})
     assert text_of(table for section in again.sections for table in section.tables) == text_of(
-        table for section in made.sections for table in section.tables
+        table for section in built.sections for table in section.tables
     )
     notes = [table.note for section in again.sections for table in section.tables]
     assert notes
@@ -155,8 +157,8 @@ def test_a_document_marked_twice_is_marked_once() -> None:
 def test_a_title_of_the_kernel_is_marked_too() -> None:
     table = TableData("Figures", ("figure", ">Oddly", ">even"), [["T7, Oddly", "1", "2"]])
     page = Document("t", "s", "All.", (Section("x", "X", tables=(table,)),))
-    (found,) = mark_deviations(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
-    assert found.columns == ("figure", ">Oddly†", ">even")
-    assert found.rows == [["T7, Oddly†", "1", "2"]]
-    assert FOOTNOTE in found.note
+    (result,) = mark_deviations(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
+    assert result.columns == ("figure", ">Oddly†", ">even")
+    assert result.rows == [["T7, Oddly†", "1", "2"]]
+    assert FOOTNOTE in result.note
     assert mark_deviations(page, [EVEN], {"Oddly": "odd"}) is page

@@ -121,10 +121,10 @@ def response_times() -> Study:
 
 
 def sweep_of_offsets() -> WorstCase:
-    there = Place(0x100, "f", (), "")
+    present = Place(0x100, "f", (), "")
     waited = Latency(
         minimum_cycles=1, median_cycles=1.0, p99_cycles=2.0, maximum_cycles=2, worst_offset=0, worst_count=1,
-        executing=there, asleep=False, histogram=((1, 3), (2, 1)),
+        executing=present, asleep=False, histogram=((1, 3), (2, 1)),
     )  # fmt: skip
     return WorstCase(
         title="a service, Odd on b", claim="At most 2 cycles.", exhaustive=True, span_cycles=4,
@@ -161,13 +161,13 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("form", ["md", "html", "terminal"])
 def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> None:
-    made = DOCUMENTS[name](tmp_path)
+    built = DOCUMENTS[name](tmp_path)
     if form == "terminal":
         console = Console(width=400, file=io.StringIO(), record=True)
-        show_document(made, console)
+        show_document(built, console)
         text = console.export_text()
     else:
-        text = report_formats()[form](made)
+        text = report_formats()[form](built)
     assert FOOTNOTE in text
     assert CHECK in text
     assert text.replace(FOOTNOTE, "").count(MARK) > 0, "and not only explained"
@@ -175,16 +175,16 @@ def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: Path) -> None:
-    made = DOCUMENTS[name](tmp_path)
-    found = dict(files(made))
-    assert FOOTNOTE in str(found["deviations.txt"])
-    captions = [chart.caption for section in made.shown_sections for chart in section.charts]
-    drawings = [text for name, text in found.items() if name.endswith(".svg") and isinstance(text, str)]
+    built = DOCUMENTS[name](tmp_path)
+    result = dict(files(built))
+    assert FOOTNOTE in str(result["deviations.txt"])
+    captions = [chart.caption for section in built.shown_sections for chart in section.charts]
+    drawings = [text for name, text in result.items() if name.endswith(".svg") and isinstance(text, str)]
     for caption, text in zip(captions, drawings, strict=True):
         whole = re.sub(r"</text><text[^>]*>", " ", text)
         assert (f">{FOOTNOTE}" in whole) == (FOOTNOTE in caption)
-    tables = [data for section in made.shown_sections for data in section.tables]
-    written = [text for name, text in found.items() if name.endswith(".tex") and isinstance(text, str)]
+    tables = [data for section in built.shown_sections for data in section.tables]
+    written = [text for name, text in result.items() if name.endswith(".tex") and isinstance(text, str)]
     assert written
     for table, text in zip(tables, written, strict=True):
         assert (r"\dag{} deviates" in text) == (FOOTNOTE in table.note)
@@ -195,7 +195,7 @@ def _modules(calls: str) -> Iterator[str]:
     home = find_root() / "python" / "rtoslab"
     for path in sorted(home.rglob("*.py")):
         tree = ast.parse(path.read_text())
-        if any(isinstance(each, ast.Call) and getattr(each.func, "id", "") == calls for each in ast.walk(tree)):
+        if any(isinstance(item, ast.Call) and getattr(item.func, "id", "") == calls for item in ast.walk(tree)):
             yield path.relative_to(home).as_posix()
 
 
@@ -234,11 +234,11 @@ def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = timed("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
-    found = list(find([path], Filters()))
+    result = list(find([path], Filters()))
     for rows, columns in ((figure_rows, FIGURE_COLUMNS), (sample_rows, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
-            yield FORMS[form](rows(found), columns).decode()
-        table = pq.read_table(io.BytesIO(FORMS["parquet"](rows(found), columns)))
+            yield FORMS[form](rows(result), columns).decode()
+        table = pq.read_table(io.BytesIO(FORMS["parquet"](rows(result), columns)))
         yield str(table.column("deviations").to_pylist())
 
 
@@ -264,12 +264,12 @@ def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
-    found = response_times()
-    yield said(lambda: cmd_rta._print(found), capsys)
-    yield json.dumps(study_json(found))
-    assert found.overheads is not None
+    result = response_times()
+    yield said(lambda: cmd_rta._print(result), capsys)
+    yield json.dumps(study_json(result))
+    assert result.overheads is not None
     for name in ("kept.toml", "kept.json"):
-        write_overheads(found.overheads, path / name)
+        write_overheads(result.overheads, path / name)
         assert read_overheads(path / name).deviations == APART
         yield (path / name).read_text()
     searched = Summary(
@@ -280,9 +280,9 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    found = sweep_of_offsets()
-    yield said(lambda: cmd_worst_case._print(cast("Any", SimpleNamespace(title=found.title)), found), capsys)
-    yield json.dumps(found.as_json())
+    result = sweep_of_offsets()
+    yield said(lambda: cmd_worst_case._print(cast("Any", SimpleNamespace(title=result.title)), result), capsys)
+    yield json.dumps(result.as_json())
 
 
 ANY_IMAGE = "observes an image, anybody's or a benchmark's, whose port nobody was asked to examine"

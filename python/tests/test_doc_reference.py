@@ -59,11 +59,11 @@ def test_the_command_line_page_has_every_command_and_option(reference: Path) -> 
     text = (reference / "command-line.md").read_text()
     sections = dict(re.findall(r"^#+ (.+?)\n+```text\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL))
     sections["rtoslab"] = sections.pop("Command line")
-    wanted = list(command_options(app, "rtoslab"))
-    assert len(wanted) > 200
-    lost = [pair for pair in wanted if not re.search(rf"{re.escape(pair[1])}\b", sections.get(pair[0], ""))]
+    expected = list(command_options(app, "rtoslab"))
+    assert len(expected) > 200
+    lost = [pair for pair in expected if not re.search(rf"{re.escape(pair[1])}\b", sections.get(pair[0], ""))]
     assert not lost
-    assert sections.keys() == {name for name, _ in wanted}
+    assert sections.keys() == {name for name, _ in expected}
 
 
 def test_every_whole_file_has_a_schema_with_its_keys(reference: Path) -> None:

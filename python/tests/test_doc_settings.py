@@ -31,11 +31,11 @@ def keys(chip: str) -> set[str]:
 
 def documented(page: str) -> dict[str, set[str]]:
     """By family, the settings that the table of a page says it has."""
-    found: dict[str, set[str]] = {family: set() for family in CHIPS}
+    result: dict[str, set[str]] = {family: set() for family in CHIPS}
     for names, families in ROW.findall(page):
         for family in CHIPS if families == "all" else families.split(", "):
-            found[family] |= set(re.findall(r"`([^`]*)`", names)) - {"timing.KEY"}
-    return found
+            result[family] |= set(re.findall(r"`([^`]*)`", names)) - {"timing.KEY"}
+    return result
 
 
 EVERY = keys("rp2040").union(*(keys(chip) for chips in CHIPS.values() for chip in chips))
@@ -93,8 +93,8 @@ EXISTING = existing()
 
 def unknown(text: str) -> set[str]:
     """Options in a text that nobody has; NAME stands for any."""
-    found = {kind: set(pattern.findall(text)) - {"NAME"} - EXISTING[kind] for kind, pattern in OPTION.items()}
-    return {f"{kind}.{name}" for kind, names in found.items() for name in names}
+    result = {kind: set(pattern.findall(text)) - {"NAME"} - EXISTING[kind] for kind, pattern in OPTION.items()}
+    return {f"{kind}.{name}" for kind, names in result.items() for name in names}
 
 
 @pytest.mark.parametrize("page", sorted(TEXTS))

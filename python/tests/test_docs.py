@@ -18,28 +18,28 @@ PLACEHOLDERS = {"KEY=N": "configTICK_RATE_HZ=100", "K": "freertos", "B": "pico",
 """What a page writes for a value that a reader chooses, and one that parses."""
 
 
-def parsed(command: Command) -> None:
+def assert_parses(command: Command) -> None:
     """Raises click's error if the program would not understand the command."""
     words = [PLACEHOLDERS.get(word, word) for word in command.words]
-    found: click.Command = app
+    result: click.Command = app
     context: click.Context | None = None
     while True:
         try:
-            context = found.make_context(found.name, list(words), parent=context)
+            context = result.make_context(result.name, list(words), parent=context)
         except (click.MissingParameter, click.exceptions.Exit):
             return  # a sentence may speak of an option alone, or of `--help`, which ends the command
         words = [*context._protected_args, *context.args]
-        if not isinstance(found, click.Group) or not words:
+        if not isinstance(result, click.Group) or not words:
             return
-        _, deeper, words = found.resolve_command(context, words)
+        _, deeper, words = result.resolve_command(context, words)
         assert deeper is not None, command.text
-        found = deeper
+        result = deeper
 
 
 @pytest.mark.parametrize("command", [each for each in COMMANDS if not each.abridged], ids=str)
 def test_a_command_on_a_page_is_understood(command: Command) -> None:
     if len(command.words) > 1:
-        parsed(command)
+        assert_parses(command)
     else:
         assert command.words[0] in app.list_commands(click.Context(app))
 
@@ -50,7 +50,7 @@ def missing(command: Command, written: set[str]) -> list[str]:
     outputs = {name for option, name in pairwise(words) if option in WRITING}
     named = [word for word in words if Path(word).suffix in SUFFIXES and "=" not in word and word not in outputs]
     absent = [
-        each for each in named if not (ROOT / each).exists() and each not in written and not Path(each).stem.isupper()
+        item for item in named if not (ROOT / item).exists() and item not in written and not Path(item).stem.isupper()
     ]
     written |= outputs
     return absent
@@ -106,7 +106,7 @@ def refresh_text(page: Path) -> str:
 )
 def test_a_command_that_is_not_understood_is_found(text: str) -> None:
     with pytest.raises((click.ClickException, AssertionError)):
-        parsed(Command(ROOT / "README.md", 1, text))
+        assert_parses(Command(ROOT / "README.md", 1, text))
 
 
 def test_a_file_that_is_not_there_is_found() -> None:

@@ -160,12 +160,12 @@ def size_of(elf: Path) -> dict[str, int]:
                                     SIZED + '.section .data.code,"awx",%progbits\nram: bx lr\n'])  # fmt: skip
 def test_kinds_of_sections_are_those_of_the_size_tool(source: str) -> None:
     elf = made(source, "S")
-    found = footprint_of(elf)
-    assert found.berkeley() == size_of(elf)
+    result = footprint_of(elf)
+    assert result.berkeley() == size_of(elf)
     kinds = {
-        "text": found.total("text") + found.total("rodata"),
-        "data": found.total("data"),
-        "bss": found.total("bss"),
+        "text": result.total("text") + result.total("rodata"),
+        "data": result.total("data"),
+        "bss": result.total("bss"),
     }
     assert kinds == size_of(elf)
 
@@ -198,9 +198,9 @@ def test_an_interrupt_that_nobody_handles_is_named_by_its_number(command: tuple[
     limit = ("--for", "1ms") if command[0] == "measure" else ("--max-cycles", "20000")
     done = rtoslab(*command, elf, "--board", "nucleo-f103rb", *limit, COLUMNS="200")
     assert done.returncode == 3, done.stdout + done.stderr
-    said = " ".join((done.stdout + done.stderr).split())
-    assert "Default_Handler, an endless loop that 3 vectors share: interrupt 28 (exception 44, vector at" in said
-    assert "IRQHandler" not in said
+    output = " ".join((done.stdout + done.stderr).split())
+    assert "Default_Handler, an endless loop that 3 vectors share: interrupt 28 (exception 44, vector at" in output
+    assert "IRQHandler" not in output
 
 
 def test_a_handler_that_returns_or_is_one_vector_s_own_is_no_failure() -> None:
@@ -208,8 +208,8 @@ def test_a_handler_that_returns_or_is_one_vector_s_own_is_no_failure() -> None:
     done = rtoslab("sim", returns, "--board", "nucleo-f103rb", "--max-cycles", "20000")
     assert (done.returncode, "endless" in done.stderr) == (0, False)
     own = "void TIM2_IRQHandler(void) { for (;;); }"
-    alone = ALIASES.replace('void TIM2_IRQHandler(void) __attribute__((weak, alias("Default_Handler")));', own)
-    done = rtoslab("sim", made(alone, "c", "-DLOOP=for(;;);"), "--board", "nucleo-f103rb", "--max-cycles", "20000")
+    single = ALIASES.replace('void TIM2_IRQHandler(void) __attribute__((weak, alias("Default_Handler")));', own)
+    done = rtoslab("sim", made(single, "c", "-DLOOP=for(;;);"), "--board", "nucleo-f103rb", "--max-cycles", "20000")
     assert (done.returncode, "endless" in done.stderr) == (0, False)
     until = rtoslab("sim", made(ALIASES, "c", f"-DLOOP={LOOPS['empty']}"), "--board", "nucleo-f103rb", "--until",
                     "Default_Handler")  # fmt: skip
@@ -245,7 +245,7 @@ def test_an_image_runs_on_a_core_that_has_what_it_is_built_for(core: str) -> Non
         if board in CORES[core]:
             assert done.returncode == 0, (board, done.stderr)
         else:
-            said = error(done, 1)
-            assert "is built for" in said
-            assert "does not have; build it for this board's core" in said
-            assert "\n" not in said
+            output = error(done, 1)
+            assert "is built for" in output
+            assert "does not have; build it for this board's core" in output
+            assert "\n" not in output

@@ -79,8 +79,8 @@ MEASURING = {
 
 @pytest.fixture(scope="module")
 def forking() -> Iterator[Forking]:
-    with Forking(load=("rtoslab.reports.charts", FORKED)) as made:
-        yield made
+    with Forking(load=("rtoslab.reports.charts", FORKED)) as built:
+        yield built
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def forking() -> Iterator[Forking]:
 def test_a_command_that_is_ended_says_so_once(
     name: str, number: signal.Signals, forking: Forking, tmp_path: Path
 ) -> None:
-    words = [str(image(tmp_path)) if each == "IMAGE" else each for each in MEASURING[name]]
+    words = [str(image(tmp_path)) if item == "IMAGE" else item for item in MEASURING[name]]
     as_json = name != "trace"
     done = forking.ask(*words, *["--json"] * as_json, first=ENDS_AS_IT_SIMULATES.format(number=int(number)))
     assert done.returncode == EXIT_INTERRUPTED, done.stderr
     detail = "Stopped by the user." if number == signal.SIGINT else f"Ended from outside ({number.name})."
     if as_json:
-        found = json.loads(done.stdout)
-        assert (found["stop"], found["detail"], done.stderr) == ("interrupted", detail, "")
+        result = json.loads(done.stdout)
+        assert (result["stop"], result["detail"], done.stderr) == ("interrupted", detail, "")
     else:
         start = detail.rstrip(".").replace("Stopped by the user", "Interrupted")
         assert (done.stdout, done.stderr) == ("", f"{start}; what was finished is kept.\n")
@@ -120,14 +120,14 @@ def test_a_profile_that_is_ended_is_kept_as_far_as_it_came(
 ) -> None:
     stored = tmp_path / "profile.json"
     done = ended_on_the_way(forking, "profile", *T2, "--save", str(stored), "--json", number=number)
-    found = json.loads(done.stdout)
-    assert (found["stop"], done.stderr) == ("interrupted", "")
-    kept = load_profile(stored)  # refuses cycles that do not add up
-    assert kept.label.endswith(f", ended after {kept.observed_cycles[0]:,} cycles of it")
-    assert 0 < kept.observed_cycles[0] < 0.5 * kept.clock_hz
-    assert kept.operations is None
-    assert {"cores", "functions"} <= found.keys()
-    assert [row["all cycles"] for row in found["cores"]] == list(kept.observed_cycles)
+    result = json.loads(done.stdout)
+    assert (result["stop"], done.stderr) == ("interrupted", "")
+    cached = load_profile(stored)  # refuses cycles that do not add up
+    assert cached.label.endswith(f", ended after {cached.observed_cycles[0]:,} cycles of it")
+    assert 0 < cached.observed_cycles[0] < 0.5 * cached.clock_hz
+    assert cached.operations is None
+    assert {"cores", "functions"} <= result.keys()
+    assert [row["all cycles"] for row in result["cores"]] == list(cached.observed_cycles)
 
 
 def test_a_profile_that_is_ended_is_shown_as_far_as_it_came(forking: Forking) -> None:
@@ -142,18 +142,18 @@ def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, forking: F
     folder = tmp_path / "sweep"
     words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(folder)]
     done = ended_on_the_way(forking, *words, "--json", *["--samples", "50"] * drawn)
-    found = json.loads(done.stdout)
-    assert (found["stop"], found["folder"], done.stderr) == ("interrupted", str(folder), "")
-    assert (found["arrivals"], found["exhaustive"]) == (40, not drawn)
-    assert found["span"] == f"60 cycles, ended after the first {found['span_cycles']:,} cycles"
-    assert found["span_cycles"] == 40 or drawn
-    assert found["span"] in found["claim"]
+    result = json.loads(done.stdout)
+    assert (result["stop"], result["folder"], done.stderr) == ("interrupted", str(folder), "")
+    assert (result["arrivals"], result["exhaustive"]) == (40, not drawn)
+    assert result["span"] == f"60 cycles, ended after the first {result['span_cycles']:,} cycles"
+    assert result["span_cycles"] == 40 or drawn
+    assert result["span"] in result["claim"]
     assert list(recompute(folder)) == []
     offsets = pq.read_table(folder / "arrivals.parquet").to_pydict()["offset"]
     assert len(offsets) == 40
-    assert max(offsets) < found["span_cycles"]
+    assert max(offsets) < result["span_cycles"]
     stored = json.loads((folder / "result.json").read_text())
-    assert stored == {key: found[key] for key in stored}
+    assert stored == {key: result[key] for key in stored}
     whole = tmp_path / "whole"
     rtoslab(*words[:-1], whole, *["--samples", "50"] * drawn)
     assert pq.read_table(whole / "arrivals.parquet").to_pydict()["offset"][:40] == offsets
@@ -180,16 +180,16 @@ def test_a_run_that_is_ended_keeps_and_tells_its_points(as_json: bool, tmp_path:
             assert time.monotonic() < end
             time.sleep(0.05)
         run.send_signal(signal.SIGTERM)
-        said, errors = run.communicate(timeout=HANG_S)
+        output, errors = run.communicate(timeout=HANG_S)
     assert run.returncode == EXIT_INTERRUPTED, errors
-    kept = [point.result.model_dump(mode="json") for point in RunDirectory.open(out).points()]
-    assert 0 < len(kept) < 16
+    stored = [point.result.model_dump(mode="json") for point in RunDirectory.open(out).points()]
+    assert 0 < len(stored) < 16
     assert not list((out / "points").glob(".*"))
     if as_json:
-        found = json.loads(said)
-        assert (found["stop"], found["run"], errors) == ("interrupted", str(out), "")
-        assert found["points"]
-        assert all(each in kept for each in found["points"])
+        result = json.loads(output)
+        assert (result["stop"], result["run"], errors) == ("interrupted", str(out), "")
+        assert result["points"]
+        assert all(item in stored for item in result["points"])
     else:
         assert errors.splitlines()[-1] == "Ended from outside (SIGTERM); what was finished is kept."
 
@@ -210,8 +210,8 @@ def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str])
         answer({"a": 1})
         assert {signal.getsignal(signals) for signals in before} == {signal.SIG_IGN}
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for item, handler in before.items():
+            signal.signal(item, handler)
     assert capsys.readouterr().out == '{"a": 1}\n'
 
 
@@ -219,4 +219,4 @@ def test_json_is_answered_in_one_place() -> None:
     """A command that prints its answer by itself could be ended after it, and would then print a second object."""
     texts = {path.name: path.read_text() for path in (ROOT / "python/rtoslab/cli").glob("*.py")}
     apart = {name for name, text in texts.items() if "echo(json.dumps" in text.replace("\n", "").replace(" ", "")}
-    assert apart <= {"ended.py"}
+    assert apart <= {"early_end.py"}

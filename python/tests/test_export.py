@@ -128,9 +128,9 @@ def test_the_same_drawing_is_the_same_pdf_each_time() -> None:
     """The converter names a page's resources in the order of a hash table; translucent lines have many."""
     marks = [{"x": x, "series": name, "y": x + 1, "low": x, "high": x + 2} for x in range(6) for name in ("a", "b")]
     drawing = draw_for_file(ChartData("lines", marks, "A chart", "bytes", "us"))
-    found = {pdf_of(drawing) for _ in range(6)}
-    assert all(len(set(re.findall(rb"/gs[0-9]+ ", pdf))) > 5 for pdf in found)
-    assert len(found) == 1
+    result = {pdf_of(drawing) for _ in range(6)}
+    assert all(len(set(re.findall(rb"/gs[0-9]+ ", pdf))) > 5 for pdf in result)
+    assert len(result) == 1
 
 
 def test_everything_is_exported_with_the_same_bytes_each_time(tmp_path: Path) -> None:

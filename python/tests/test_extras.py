@@ -25,8 +25,8 @@ sys.meta_path.insert(0, Missing())
 
 @pytest.fixture(scope="module")
 def without_report() -> Iterator[Forking]:
-    with Forking(BLOCKED) as made:
-        yield made
+    with Forking(BLOCKED) as built:
+        yield built
 
 
 def test_every_command_starts(without_report: Forking) -> None:
@@ -58,7 +58,7 @@ def test_measuring_needs_no_extra_and_a_page_with_charts_says_which(without_repo
 def test_the_packages_that_are_named_are_those_of_pyproject() -> None:
     declared = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for name, packages in EXTRAS.items():
-        assert [each.partition(">=")[0] for each in declared[name]] == list(packages)
+        assert [item.partition(">=")[0] for item in declared[name]] == list(packages)
         assert missing_package(name) == ""
 
 

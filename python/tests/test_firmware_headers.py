@@ -42,14 +42,14 @@ COMMON = {
 
 
 def test_no_macro_of_ours_has_a_name_that_a_kernel_may_define() -> None:
-    found = {
+    result = {
         f"{path.relative_to(FIRMWARE)}: {name}"
         for path in FIRMWARE.rglob("*.[ch]")
         if "kernels" not in path.parts
         for name in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", path.read_text(), re.MULTILINE)
         if name in COMMON
     }
-    assert not found
+    assert not result
 
 
 def test_a_generated_header_has_our_prefix() -> None:
@@ -57,6 +57,6 @@ def test_a_generated_header_has_our_prefix() -> None:
     names = {
         word.rpartition("/")[2] for text in texts for word in text.replace('"', " ").split() if word.endswith(".h")
     }
-    made = {name for name in names if any(f"BENCH_GENERATED_DIR}}/{name}" in text for text in texts)}
-    assert len(made) >= 6
-    assert all(name.startswith("bench_") for name in made), made
+    built = {name for name in names if any(f"BENCH_GENERATED_DIR}}/{name}" in text for text in texts)}
+    assert len(built) >= 6
+    assert all(name.startswith("bench_") for name in built), built

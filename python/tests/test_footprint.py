@@ -29,8 +29,8 @@ def size_tool(elf: Path, *options: str) -> list[list[str]]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
-def check_conserved(image: Footprint, elf: Path) -> None:
-    loaded = {each.name for each in image.sections}
+def assert_conserved(image: Footprint, elf: Path) -> None:
+    loaded = {entry.name for entry in image.sections}
     by_tool = {row[0]: int(row[1]) for row in size_tool(elf, "-A") if row and row[0] in loaded}
     assert len(by_tool) == len(loaded) >= 2
     for section in image.sections:
@@ -48,7 +48,7 @@ def check_conserved(image: Footprint, elf: Path) -> None:
 @pytest.mark.parametrize(("kernel", "board", "config"), IMAGES, ids=str)
 def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> None:
     weighed = weigh(CATALOGUE, kernel, board, config=config)
-    check_conserved(weighed.footprint, weighed.build.elf)
+    assert_conserved(weighed.footprint, weighed.build.elf)
     origins = {item.origin for item in weighed.footprint.items}
     assert origins - {"kernel", "library", "linker"} == {"board", "cpu", "port", "program"}
     assert ("kernel" in origins) == (kernel != "bare")
@@ -58,21 +58,21 @@ def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> 
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
 @pytest.mark.parametrize("kernel", sorted(CATALOGUE.kernels_here))
 def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
-    found = survey(CATALOGUE, kernel, board)
-    check_conserved(found.minimal.footprint, found.minimal.build.elf)
-    assert {cost.program for cost in found.costs} == set(CATALOGUE.footprints)
-    for stack in found.stacks:
+    result = survey(CATALOGUE, kernel, board)
+    assert_conserved(result.minimal.footprint, result.minimal.build.elf)
+    assert {cost.program for cost in result.costs} == set(CATALOGUE.footprints)
+    for stack in result.stacks:
         assert 0 < stack.used_bytes < stack.size_bytes, stack
 
 
 def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
     weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
     (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf.read_bytes())
-    alone = footprint_of(elf)
-    check_conserved(alone, weighed.build.elf)
-    assert {item.origin for item in alone.items} == {"(no map file)"}
-    assert "isr_systick" in {item.symbol for item in alone.items}
-    assert set(alone.memories) == {"code region", "SRAM region"}
+    single = footprint_of(elf)
+    assert_conserved(single, weighed.build.elf)
+    assert {item.origin for item in single.items} == {"(no map file)"}
+    assert "isr_systick" in {item.symbol for item in single.items}
+    assert set(single.memories) == {"code region", "SRAM region"}
 
 
 def test_memories_by_load_address() -> None:
@@ -90,13 +90,13 @@ def test_a_service_is_the_difference_of_two_images() -> None:
     config = {"opt": "-O2"}
     base = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
     more = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
-    found = difference(base.footprint, more.footprint)
+    result = difference(base.footprint, more.footprint)
     for kind in KINDS:
-        assert found.total(kind) == sum(change.change for change in found.changes if change.kind == kind)
-        assert found.total(kind) == sum(each.change for each in found.by_object() if each.kind == kind)
-    grown = {change.object for change in found.changes if change.before and change.symbol != PADDING}
+        assert result.total(kind) == sum(change.change for change in result.changes if change.kind == kind)
+        assert result.total(kind) == sum(item.change for item in result.by_object() if item.kind == kind)
+    grown = {change.object for change in result.changes if change.before and change.symbol != PADDING}
     assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"
-    assert {"queue.c"} <= {change.object for change in found.changes if not change.before}
+    assert {"queue.c"} <= {change.object for change in result.changes if not change.before}
 
     measured = survey(
         CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep", "timer"], config=config
@@ -107,9 +107,9 @@ def test_a_service_is_the_difference_of_two_images() -> None:
     assert semaphore.pool is not None
     assert timer.pool is not None
     assert timer.pool > 512, "that task's stack"
-    assert semaphore.kinds == {kind: found.total(kind) for kind in KINDS}
+    assert semaphore.kinds == {kind: result.total(kind) for kind in KINDS}
     assert semaphore.origins["kernel"] > 1000
-    assert sum(semaphore.origins.values()) == found.total("text") + found.total("rodata")
+    assert sum(semaphore.origins.values()) == result.total("text") + result.total("rodata")
     assert queue.pool - semaphore.pool == 4 * 4, "the same structure, and four items of four bytes"
     assert sleep.pool == 0
     stacks = {(stack.program, stack.task): stack for stack in measured.stacks}
@@ -126,8 +126,8 @@ def test_a_service_is_the_difference_of_two_images() -> None:
 
 
 def test_what_a_kernel_lacks_is_named() -> None:
-    found = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
-    mutex, semaphore = found.costs
+    result = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
+    mutex, semaphore = result.costs
     assert mutex.not_applicable is not None
     assert "one flow of control needs none" in mutex.not_applicable
     assert semaphore.kinds["text"] > 0

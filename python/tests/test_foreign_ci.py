@@ -40,7 +40,7 @@ def make_wheel(folder: Path) -> Path:
         package = ROOT / "python" / "rtoslab"
         rooms = [(package, "rtoslab"), *((ROOT / room, f"rtoslab/lab/{room}") for room in ROOM_OF_AN_INSTALLATION)]
         for source, target in rooms:
-            for file in sorted(each for each in source.rglob("*") if each.is_file()):
+            for file in sorted(item for item in source.rglob("*") if item.is_file()):
                 inner = file.relative_to(source)
                 if "__pycache__" not in inner.parts and not (source == package and inner.parts[0] == "lab"):
                     put(f"{target}/{inner}", file.read_bytes())
@@ -58,7 +58,7 @@ class Runner:
     def __init__(self, repository: Path, inputs: Mapping[str, str]) -> None:
         self.repository = repository
         self.action = yaml.safe_load(ACTION.read_text())
-        given = {name: str(each.get("default", "")) for name, each in self.action["inputs"].items()}
+        given = {name: str(item.get("default", "")) for name, item in self.action["inputs"].items()}
         self.values = {f"inputs.{name}": value for name, value in {**given, **inputs}.items()}
         self.values["github.action_path"] = str(ROOT)
         self.home = repository.parent / "runner"
@@ -103,7 +103,7 @@ class Runner:
         return done
 
     def _filled(self, text: str) -> str:
-        return re.sub(r"\$\{\{\s*([^}\s]+)\s*\}\}", lambda found: self.values.get(found[1], ""), text)
+        return re.sub(r"\$\{\{\s*([^}\s]+)\s*\}\}", lambda result: self.values.get(result[1], ""), text)
 
 
 def clean() -> dict[str, str]:

@@ -35,10 +35,10 @@ GCC = {"build.compiler.banner": "gcc 12"}
 
 
 def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: str) -> Side:
-    found = {"cycles_per_count": cycles, "stack.c0t0": stack, "image.text": 1000.0}
+    result = {"cycles_per_count": cycles, "stack.c0t0": stack, "image.text": 1000.0}
     metrics = {
         key: Metric(key, "cycles" if key == "cycles_per_count" else "bytes", value)
-        for key, value in found.items()
+        for key, value in result.items()
         if key not in gone.values()
     }
     return Side("run", [Figures(point(), metrics, True, {"build.compiler.banner": compiler})])
@@ -85,10 +85,10 @@ def test_what_is_no_rule_is_said(text: str) -> None:
 
 
 def test_a_baseline_comes_back_and_is_the_same_bytes(tmp_path: Path) -> None:
-    made = make_baseline(side(142.615267045937), {"stack.*": "+8 bytes"})
-    write_baseline(made, tmp_path / "one.toml")
+    built = make_baseline(side(142.615267045937), {"stack.*": "+8 bytes"})
+    write_baseline(built, tmp_path / "one.toml")
     back = read_baseline(tmp_path / "one.toml")
-    assert back == made
+    assert back == built
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
     assert not judge(back, "main", side(142.615267045937), Rules.of(back.rules, [])).regressions
@@ -106,7 +106,7 @@ def test_a_baseline_refuses_what_it_does_not_know(tmp_path: Path) -> None:
 def test_regressions_losses_and_compilers_are_told_apart() -> None:
     baseline = make_baseline(side(100.0), {})
     worse = judge(baseline, "main", side(101.0, 108.0), Rules.of({}, []))
-    assert [(each.before.id, each.delta) for each, _ in worse.regressions] == [
+    assert [(regression.before.id, regression.delta) for regression, _ in worse.regressions] == [
         ("stack.c0t0", 8.0),
         ("cycles_per_count", 1.0),
     ]
@@ -128,11 +128,11 @@ def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
     assert not judge(baseline, "main", run, Rules.of({}, [])).lost
     cut = judge(baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, Rules.of({}, []))
     assert len(cut.lost) == 4
-    assert all(each.endswith("is not in the baseline") for each in cut.lost)
+    assert all(item.endswith("is not in the baseline") for item in cut.lost)
     assert verdict_text(cut).startswith("The gate cannot tell: ")
     assert verdict_text(cut).endswith("; and 1 more.")
     short = judge(baseline, "main", Side("run", run.figures[:3]), Rules.of({}, []))
-    assert [each.endswith("was not measured") for each in short.lost] == [True, True]
+    assert [item.endswith("was not measured") for item in short.lost] == [True, True]
 
 
 def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> None:
@@ -181,9 +181,9 @@ def told_code(folder: Path) -> dict[str, str]:
 
 def rewrite(path: Path, update: Callable[[BaselinePoint], dict[str, Any]]) -> None:
     """A baseline as if it had been measured so."""
-    kept = read_baseline(path)
-    points = tuple(baseline_point.model_copy(update=update(baseline_point)) for baseline_point in kept.point)
-    changed = kept.model_copy(update={"point": points})
+    stored = read_baseline(path)
+    points = tuple(baseline_point.model_copy(update=update(baseline_point)) for baseline_point in stored.point)
+    changed = stored.model_copy(update={"point": points})
     write_baseline(changed.model_copy(update={"seal": changed.digest}), path)
 
 
@@ -191,8 +191,8 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     """The baseline was measured in a quicker placement than the gate asks for."""
     ask = ("t8", "--board", "nucleo-f446re", "--window", "20ms")
     study = rtoslab("placement", *ask, "--placements", "3", "--json")
-    (found,) = json.loads(study.stdout)["studies"]
-    cycles = dict(zip(found["placements"], found["figures"]["cycles_per_count"]["cycles"], strict=True))
+    (result,) = json.loads(study.stdout)["studies"]
+    cycles = dict(zip(result["placements"], result["figures"]["cycles_per_count"]["cycles"], strict=True))
     del cycles[0]  # it has no setting of its own in a baseline
     quick, slow = min(cycles, key=cycles.__getitem__), max(cycles, key=cycles.__getitem__)
     assert rtoslab("run", *ask, "--config", f"placement={quick}", "--out", tmp_path / "run").returncode == 0
@@ -218,24 +218,24 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
     """Otherwise a change that pads something would be praised for what the linker did."""
 
     def lying(cycles: float, code: str, compiler: str = "gcc 12") -> Side:
-        made = side(cycles, compiler=compiler)
+        built = side(cycles, compiler=compiler)
         places = str(cycles)
-        return replace(made, figures=[replace(figure, code=code, places=places) for figure in made.figures])
+        return replace(built, figures=[replace(figure, code=code, places=places) for figure in built.figures])
 
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
-    told = {
+    message = {
         (cycles, code, compiler): judge(baseline, "main", lying(cycles, code, compiler), Rules.of({}, []))
         for cycles in (90.0, 110.0)
         for code in ("0123456789ab", "changed")
         for compiler in ("gcc 12", "gcc 13")
     }
-    for (cycles, code, compiler), found in told.items():
+    for (cycles, code, compiler), result in message.items():
         is_moved = (code, compiler) == ("0123456789ab", "gcc 12")
-        (change,) = [each for each in found.comparison.changes if each.before.id == "cycles_per_count"]
+        (change,) = [item for item in result.comparison.changes if item.before.id == "cycles_per_count"]
         plain = Verdict.WORSE if cycles > 100 else Verdict.BETTER
         assert change.verdict is (Verdict.PLACEMENT if is_moved else plain)
-        assert (len(found.regressions), len(found.moved)) == (cycles > 100, cycles > 100 and is_moved)
-        text = verdict_text(found)
+        assert (len(result.regressions), len(result.moved)) == (cycles > 100, cycles > 100 and is_moved)
+        text = verdict_text(result)
         assert ("placement" in text) == is_moved
         if cycles < 100:
             assert text.startswith("Same or better: 3 figures of 1 point within their limits, 1 of them better")
@@ -260,16 +260,16 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
     def of_ticks(ticks: int, count: int = 8470) -> Side:
         counters = (Counter(core=0, index=0, count=count),)
         result = measured().model_copy(update={"window_ticks": ticks, "counters": counters})
-        found = {metric.id: metric for metric in metrics(result)}
-        return Side("run", [Figures(point(), found, True, GCC)])
+        results = {metric.id: metric for metric in metrics(result)}
+        return Side("run", [Figures(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
         baseline = make_baseline(of_ticks(before), {})
-        found = judge(baseline, "main", of_ticks(after), Rules.of({}, []))
-        verdicts = [each.verdict for each in found.comparison.changes]
-        assert (verdicts.count(Verdict.BETTER), len(found.regressions)) == (better, worse), (before, after)
+        results = judge(baseline, "main", of_ticks(after), Rules.of({}, []))
+        verdicts = [item.verdict for item in results.comparison.changes]
+        assert (verdicts.count(Verdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
     slower = judge(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.of({}, []))
-    assert [each.before.id for each, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
+    assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 
 
 def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str
     plan.write_text(
         'title = "Nothing"\nkernels = ["rt"]\nboards = ["pico"]\nbenchmarks = ["t2_cooperative"]\ncores = [2]\n'
     )
-    words = [str(plan) if each == "PLAN" else each for each in command]
+    words = [str(plan) if item == "PLAN" else item for item in command]
     out = [] if command[0] in {"conformance", "reference"} else ["--out", str(tmp_path / "run")]
     done = rtoslab(*words, *out)
     assert done.returncode in {1, 3}, done.stderr + done.stdout
@@ -346,10 +346,10 @@ def test_an_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -
 
 
 def test_our_own_baselines_are_sealed() -> None:
-    found = [path for path in (ROOT / "baselines").glob("*.toml") if "[[point]]" in path.read_text()]
-    assert found
-    for each in found:
-        assert read_baseline(each).seal
+    results = [path for path in (ROOT / "baselines").glob("*.toml") if "[[point]]" in path.read_text()]
+    assert results
+    for result in results:
+        assert read_baseline(result).seal
 
 
 def test_another_setting_of_the_memory_is_never_called_placement(tmp_path: Path) -> None:

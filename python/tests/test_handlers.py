@@ -31,10 +31,10 @@ Row = tuple[int, int, int, int]
 
 
 def events(*rows: Row) -> bytes:
-    made = np.zeros(len(rows), dtype=EVENT)
+    built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value) in enumerate(rows):
-        made[index] = (cycle, value, 0, ident, kind, 0, 0)
-    return made.tobytes()
+        built[index] = (cycle, value, 0, ident, kind, 0, 0)
+    return built.tobytes()
 
 
 def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> HandlerRuns:
@@ -56,7 +56,7 @@ def tick_at(cycle: int, took: int = 50) -> list[Row]:
 
 
 def test_a_switch_has_its_pair_its_choice_and_its_steps() -> None:
-    found = read(
+    result = read(
         (90, WRITE, IDENT_TOP, 5),
         (100, ENTER, PENDSV, 12),
         (110, EXEC, IDENT_SELECT, 0),
@@ -65,27 +65,27 @@ def test_a_switch_has_its_pair_its_choice_and_its_steps() -> None:
         (150, EXEC, IDENT_SELECTED, 0),
         (200, EXIT, PENDSV, 0),
     )
-    assert (found.before[0], found.after[0]) == (IDLE, 7)
-    assert (found.start_cycle[0], found.cycles[0], found.entry_cycles[0]) == (100, 100, 12)
-    assert (found.select_cycles[0], found.steps[0], found.interrupted[0]) == (40, 3, 0)
+    assert (result.before[0], result.after[0]) == (IDLE, 7)
+    assert (result.start_cycle[0], result.cycles[0], result.entry_cycles[0]) == (100, 100, 12)
+    assert (result.select_cycles[0], result.steps[0], result.interrupted[0]) == (40, 3, 0)
 
 
 def test_a_handler_behind_another_without_a_return_between() -> None:
     """The board tells the second one's entry before the first one's return, with the earlier cycle."""
-    found = read(*tick_at(100)[:1], (156, ENTER, PENDSV, 6), (150, EXIT, SYSTICK, 0), *switch_at(156, 7)[1:])
-    assert list(found.exception) == [SYSTICK, PENDSV]
-    assert list(found.cycles) == [50, 100]
-    assert list(found.interrupted) == [0, 0]
+    result = read(*tick_at(100)[:1], (156, ENTER, PENDSV, 6), (150, EXIT, SYSTICK, 0), *switch_at(156, 7)[1:])
+    assert list(result.exception) == [SYSTICK, PENDSV]
+    assert list(result.cycles) == [50, 100]
+    assert list(result.interrupted) == [0, 0]
 
 
 def test_an_interrupt_inside_and_a_handler_already_running() -> None:
-    found = read(
+    result = read(
         (5, EXIT, SYSTICK, 0),  # entered before the window
         (100, ENTER, SYSTICK, 12), (110, ENTER, 26, 12), (120, EXIT, 26, 0), (150, EXIT, SYSTICK, 0),
     )  # fmt: skip
-    assert list(found.exception) == [SYSTICK]
-    assert list(found.interrupted) == [1]
-    assert list(found.steps) == list(found.select_cycles) == [UNKNOWN]
+    assert list(result.exception) == [SYSTICK]
+    assert list(result.interrupted) == [1]
+    assert list(result.steps) == list(result.select_cycles) == [UNKNOWN]
 
 
 class Code:
@@ -147,7 +147,7 @@ def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = 
 def pairs(*, without: int | None = None) -> list[Row]:
     """Every ordered pair of tasks 0, 1 and idle, then the control task, which does not count."""
     order = [0, 1, 0, None, 1, None, 0]
-    blocks = [IDLE if each is None else handle(each) for each in order]
+    blocks = [IDLE if item is None else handle(item) for item in order]
     rows: list[Row] = []
     for place, block in enumerate([*blocks, handle(CONTROL), IDLE]):
         rows += [] if place == without else switch_at(1000 * (place + 1), block)
@@ -187,8 +187,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     show = "tick" if rule is RELEASES else "switch"
-    found = all_rules()[rule["rule"]]
-    finding = found.judge(found.Params.model_validate(rule), evidence(show, **facts))
+    result = all_rules()[rule["rule"]]
+    finding = result.judge(result.Params.model_validate(rule), evidence(show, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
 
@@ -198,53 +198,53 @@ def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict
     """All of the pattern comes a tick later, behind one tick that releases nobody (or, wrongly, task 0)."""
     late = [(row[0] + MS, *row[1:]) for row in pattern()]
     ahead = tick_at(MS) + (switch_at(MS + 100, handle(0)) + switch_at(MS + 250, IDLE) if first else [])
-    made = evidence("tick", [*ahead, *late])
-    behaviour = made.kernel.behaviour.model_copy(update={"sleep_adds_ticks": 1})
-    made = replace(made, kernel=made.kernel.model_copy(update={"behaviour": behaviour}))
-    found = all_rules()["releases_as_periods"]
-    assert found.judge(found.Params.model_validate(RELEASES), made).verdict is verdict
+    built = evidence("tick", [*ahead, *late])
+    behaviour = built.kernel.behaviour.model_copy(update={"sleep_adds_ticks": 1})
+    built = replace(built, kernel=built.kernel.model_copy(update={"behaviour": behaviour}))
+    result = all_rules()["releases_as_periods"]
+    assert result.judge(result.Params.model_validate(RELEASES), built).verdict is verdict
 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
 def test_without_probes_nothing_is_claimed(rule: dict[str, Any]) -> None:
-    found = all_rules()[rule["rule"]]
-    finding = found.judge(found.Params.model_validate(rule), evidence("tick", pattern(), probes=False))
+    result = all_rules()[rule["rule"]]
+    finding = result.judge(result.Params.model_validate(rule), evidence("tick", pattern(), probes=False))
     assert finding.verdict is Verdict.UNSEEN
 
 
 def test_a_kernel_that_does_not_search_shows_no_steps() -> None:
-    found = all_rules()["search_steps"]
-    finding = found.judge(found.Params.model_validate(STEPS), evidence("switch", pairs()))
+    result = all_rules()["search_steps"]
+    finding = result.judge(result.Params.model_validate(STEPS), evidence("switch", pairs()))
     assert finding.verdict is Verdict.UNSEEN
     assert "does not search" in finding.saw
 
 
 def test_series_of_the_tick() -> None:
-    made = evidence("tick", pattern())
-    assert made.observed is not None
-    assert made.observed.handled is not None
-    found = {
+    built = evidence("tick", pattern())
+    assert built.observed is not None
+    assert built.observed.handled is not None
+    result = {
         samples.id: samples
-        for samples in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)
+        for samples in handlers.handler_series_of(built.observed.handled, built.decoded, built.benchmark)
     }
-    assert list(found) == ["tick.released_0", "tick.released_1", "tick.released_2", "tick.entry"]
-    wanted = Counter(sum((1 + number) % period == 0 for period in (2, 3)) for number in range(1, 250))
-    assert {number: len(found[f"tick.released_{number}"].cycles) for number in range(3)} == wanted
-    assert found["tick.entry"].cycles == (12,) * 249
+    assert list(result) == ["tick.released_0", "tick.released_1", "tick.released_2", "tick.entry"]
+    expected = Counter(sum((1 + number) % period == 0 for period in (2, 3)) for number in range(1, 250))
+    assert {number: len(result[f"tick.released_{number}"].cycles) for number in range(3)} == expected
+    assert result["tick.entry"].cycles == (12,) * 249
 
 
 def test_series_of_switches_leave_the_control_task_out() -> None:
-    made = evidence("switch", pairs())
-    assert made.observed is not None
-    assert made.observed.handled is not None
-    found = {
+    built = evidence("switch", pairs())
+    assert built.observed is not None
+    assert built.observed.handled is not None
+    result = {
         samples.id: samples
-        for samples in handlers.handler_series_of(made.observed.handled, made.decoded, made.benchmark)
+        for samples in handlers.handler_series_of(built.observed.handled, built.decoded, built.benchmark)
     }
-    assert set(found) == {
+    assert set(result) == {
         "switch.A_B", "switch.A_IDLE", "switch.B_A", "switch.B_IDLE", "switch.IDLE_A", "switch.IDLE_B", "switch.entry",
     }  # fmt: skip
-    assert all(samples.steps is None and set(samples.switches) == {1} for samples in found.values())
+    assert all(samples.steps is None and set(samples.switches) == {1} for samples in result.values())
 
 
 def test_model_of_the_tick() -> None:
@@ -271,7 +271,7 @@ def test_loops_by_the_papers_rule() -> None:
         series = (select("A_B", 1), select("B_A", 0), select("A_IDLE", 6), select("X", None))
 
     point: Any = Point()
-    assert {loops: [samples.id for samples in found] for loops, found in by_loops(point).items()} == {
+    assert {loops: [samples.id for samples in result] for loops, result in by_loops(point).items()} == {
         1: ["select.A_B", "select.B_A"],
         6: ["select.A_IDLE"],
     }

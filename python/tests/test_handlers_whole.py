@@ -36,12 +36,12 @@ def test_the_tick_is_a_base_and_so_much_for_each_task() -> None:
     """300 ms with the coincidence of all ten periods in the middle."""
     result = measure("tick_handler", 300, opt="-O0", param_phase_ms="41250")
     assert result.clock_hz == 84_000_000
-    found = tasks_released(result)
-    assert len(found[10]) == 1
-    assert sum(map(len, found.values())) == 299
-    model = tick_model(found)
+    results = tasks_released(result)
+    assert len(results[10]) == 1
+    assert sum(map(len, results.values())) == 299
+    model = tick_model(results)
     assert model is not None
-    assert (model.worst, model.worst_count) == (max(found[10]), 10)
+    assert (model.worst, model.worst_count) == (max(results[10]), 10)
     assert 100 < model.per_task < 500, "hundreds of cycles without optimisation, as the paper found"
     assert model.rms < 0.1 * model.per_task, "nothing but the number of tasks moves it"
 

@@ -15,8 +15,8 @@ def calls(*cycles: int, core: int = 0) -> NDArray[np.void]:
 
 
 def entries(*recognised: int, core: int = 0) -> NDArray[np.void]:
-    made = [(cycle + ENTRY_CYCLES, ENTRY_CYCLES, 0, 0, KIND_EXCEPTION_ENTER, core, 0) for cycle in recognised]
-    return np.array(made, dtype=EVENT)
+    built = [(cycle + ENTRY_CYCLES, ENTRY_CYCLES, 0, 0, KIND_EXCEPTION_ENTER, core, 0) for cycle in recognised]
+    return np.array(built, dtype=EVENT)
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_every_byte_comes_back_where_it_was(content: dict[int, int]) -> None:
         lines += [record(4, 0, (address >> 16).to_bytes(2, "big")), record(0, address & 0xFFFF, bytes([byte]))]
     segments, start = hex_segments(text(*lines, END))
     assert start is None
-    found = {at + number: byte for at, data in segments for number, byte in enumerate(data)}
-    assert {at: found[at] for at in content} == content
-    assert all(byte == 0xFF for at, byte in found.items() if at not in content)
+    result = {at + number: byte for at, data in segments for number, byte in enumerate(data)}
+    assert {at: result[at] for at in content} == content
+    assert all(byte == 0xFF for at, byte in result.items() if at not in content)
 
 
 def test_addresses_by_segment_and_a_start() -> None:
@@ -83,9 +83,9 @@ def test_addresses_by_segment_and_a_start() -> None:
 def test_damage_is_told_by_its_line(content: bytes, why: str, tmp_path: Path) -> None:
     path = tmp_path / "fw.hex"
     path.write_bytes(content)
-    said = error(rtoslab("sim", path, "--board", "nucleo-f446re"), 1)
-    assert why in said
-    assert said.count("\n") == 0
+    output = error(rtoslab("sim", path, "--board", "nucleo-f446re"), 1)
+    assert why in output
+    assert output.count("\n") == 0
 
 
 def test_too_many_pieces() -> None:

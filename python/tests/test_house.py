@@ -25,13 +25,13 @@ FOUND_BY_NAME = {"cli"}
 @cache
 def _imports(path: Path) -> tuple[tuple[int, str, str], ...]:
     """Line, module and name of everything that is imported from the package."""
-    found: list[tuple[int, str, str]] = []
+    results: list[tuple[int, str, str]] = []
     for node in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            found += [(node.lineno, name.name, "") for name in node.names if name.name.startswith("rtoslab.")]
+            results += [(node.lineno, name.name, "") for name in node.names if name.name.startswith("rtoslab.")]
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rtoslab"):
-            found += [(node.lineno, str(node.module), name.name) for name in node.names]
-    return tuple(found)
+            results += [(node.lineno, str(node.module), name.name) for name in node.names]
+    return tuple(results)
 
 
 @cache
@@ -58,8 +58,8 @@ def test_every_package_has_its_floor() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_says_first_what_lives_there(package: str) -> None:
-    told = ast.get_docstring(ast.parse((PACKAGE / package / "__init__.py").read_text())) or ""
-    first = told.partition("\n")[0]
+    message = ast.get_docstring(ast.parse((PACKAGE / package / "__init__.py").read_text())) or ""
+    first = message.partition("\n")[0]
     assert first.endswith((".", "`.")) or ". " in first, first
 
 
@@ -69,8 +69,8 @@ def test_a_package_says_first_what_lives_there(package: str) -> None:
 def test_a_package_names_modules_that_it_has(path: Path) -> None:
     """What moved is named as it is called now; other words in backticks are those of files that modules read."""
     others = {"catalogue", "document", "rtoslab", "when"}
-    told = re.findall(r"`([a-z_]+)/?`", ast.get_docstring(ast.parse(path.read_text())) or "")
-    assert not set(told) - {each.stem for each in path.parent.iterdir()} - others
+    message = re.findall(r"`([a-z_]+)/?`", ast.get_docstring(ast.parse(path.read_text())) or "")
+    assert not set(message) - {item.stem for item in path.parent.iterdir()} - others
 
 
 def not_public(path: Path) -> Iterator[str]:
@@ -84,7 +84,7 @@ def not_public(path: Path) -> Iterator[str]:
 
 
 def test_other_packages_are_met_by_their_public_names() -> None:
-    assert not [each for path in (*FILES, *(ROOT / "bench").glob("*.py")) for each in not_public(path)]
+    assert not [item for path in (*FILES, *(ROOT / "bench").glob("*.py")) for item in not_public(path)]
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_no_public_name_is_unused() -> None:
         for name in _public(package)
         if (package, name) not in used
     ]
-    told = (ROOT / "python" / "rtoslab" / "__init__.py").read_text() + (ROOT / "docs" / "python-api.md").read_text()
-    assert not [each for each in unused if not re.search(rf"\b{each.partition('.')[2]}\b", told)]
+    message = (ROOT / "python" / "rtoslab" / "__init__.py").read_text() + (ROOT / "docs" / "python-api.md").read_text()
+    assert not [item for item in unused if not re.search(rf"\b{item.partition('.')[2]}\b", message)]
 
 
 def test_a_crate_left_out_of_the_rust_tests_has_none() -> None:

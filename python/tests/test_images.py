@@ -81,8 +81,8 @@ def test_placements_and_options_reach_the_image(
     symbols = subprocess.run(["arm-none-eabi-nm", built.elf], check=True, capture_output=True, text=True).stdout
     main = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T main"))
     assert main in _memory(board, runs_in)
-    said = {"code": built.info["code"], "data": built.info["data"], "clock_hz": str(built.info["clock_hz"])}
-    assert said == {
+    output = {"code": built.info["code"], "data": built.info["data"], "clock_hz": str(built.info["clock_hz"])}
+    assert output == {
         "code": config.get("code", "flash"),
         "data": config.get("data", board.memory.data),
         "clock_hz": config.get("clock_hz", str(board.clock.sys_hz)),

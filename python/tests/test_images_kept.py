@@ -42,7 +42,7 @@ def build_one(root: str, benchmark: str, kernel: str = "freertos") -> None:
     build(catalogue, points(catalogue, [benchmark], kernel, "nucleo-f446re")[0])
 
 
-def demand_as_from_nothing(catalogue: Catalogue, point: Point, built: Build, folder: Path) -> None:
+def assert_equals_fresh_build(catalogue: Catalogue, point: Point, built: Build, folder: Path) -> None:
     """Builds with nothing known, without any of our code, and compares all that is kept of an image but the log."""
     options = [*cmake_options(point, built.expected), *kernel_options(catalogue, point)]
     folders = ["-S", str(catalogue.root / "firmware"), "-B", str(folder)]
@@ -50,8 +50,8 @@ def demand_as_from_nothing(catalogue: Catalogue, point: Point, built: Build, fol
     subprocess.run(["cmake", "--build", folder], check=True, stdout=subprocess.DEVNULL)
     for name in ("image.elf", *([] if point.lto else ["image.map"])):
         assert (folder / name).read_bytes() == (built.folder / name).read_bytes(), name
-    alone = json.loads((folder / "build-info.json").read_bytes())
-    assert alone == {key: value for key, value in built.info.items() if key != "calls"}
+    single = json.loads((folder / "build-info.json").read_bytes())
+    assert single == {key: value for key, value in built.info.items() if key != "calls"}
     calls = "".join(path.read_text() for path in sorted(folder.rglob("*.ci")))
     assert calls == ((built.folder / "callgraph.ci").read_text() if calls else "")
 
@@ -131,14 +131,14 @@ def test_an_image_is_the_same_both_ways(
         built = build(behind_the_first, point)
     known = {"core/wire.c", "cortexm/startup.S", *({"FreeRTOS-Kernel/tasks.c", "src/rt.c"} if not point.lto else ())}
     assert not set(compiled(built)) & known, "it was compiled for the image before"
-    demand_as_from_nothing(behind_the_first, point, built, tmp_path / "whole")
+    assert_equals_fresh_build(behind_the_first, point, built, tmp_path / "whole")
 
 
 def test_the_suite_and_what_is_weighed_are_the_same_both_ways(behind_the_bare: Catalogue, tmp_path: Path) -> None:
     first = points(behind_the_bare, *BARE)[0]
     weighed = [footprint_point(behind_the_bare, name, "bare", "pico", 1, {}) for name in ("minimal", "heap")]
-    for number, point in enumerate([suite_point(first), *(each for each in weighed if each.not_applicable is None)]):
-        demand_as_from_nothing(behind_the_bare, point, build(behind_the_bare, point), tmp_path / f"whole-{number}")
+    for number, point in enumerate([suite_point(first), *(item for item in weighed if item.not_applicable is None)]):
+        assert_equals_fresh_build(behind_the_bare, point, build(behind_the_bare, point), tmp_path / f"whole-{number}")
 
 
 def test_a_further_image_compiles_what_is_its_own(behind_the_first: Catalogue) -> None:
@@ -160,12 +160,12 @@ def test_an_instrument_a_benchmark_a_window_and_a_board_compile_what_sees_them(
     (other, *_) = points(behind_the_first, ["preemption"], "freertos", "nucleo-f446re")
     again = compiled(build(behind_the_first, other))
     assert "core/identity.c" in again
-    assert not {each for each in again if each.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
+    assert not {item for item in again if item.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
     point = replace(points(behind_the_first, ["mutex"], "freertos", "stm32f411ce")[0], window_ms=900)
     built = build(behind_the_first, point)
     of_all = {"core/wire.c", "cortexm/fault.c", "run/ruler.c", "run/window.c", "stm32/pins.c", "tasks/gate.c"}
     assert not of_all & set(compiled(built))
-    demand_as_from_nothing(behind_the_first, point, built, tmp_path / "whole")
+    assert_equals_fresh_build(behind_the_first, point, built, tmp_path / "whole")
 
 
 def test_what_an_option_does_not_reach_is_not_compiled_again(behind_the_first: Catalogue) -> None:
@@ -183,7 +183,7 @@ def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Pat
     after = build(Catalogue(checkout), point)
     assert after.folder != before.folder
     assert "core/wire.c" in compiled(after)
-    demand_as_from_nothing(Catalogue(checkout), point, after, tmp_path / "whole")
+    assert_equals_fresh_build(Catalogue(checkout), point, after, tmp_path / "whole")
     (checkout / "firmware" / "include" / "bench_core.h").write_text("#error this comes first\n")
     with pytest.raises(BuildError, match="this comes first"):
         build(Catalogue(checkout), point)
@@ -200,11 +200,11 @@ def test_a_further_checkout_compiles_what_no_other_image_has(behind_the_bare: Ca
     assert again.folder == first.folder, "the same content"
     assert compiled(again) == ["core/identity.c"]
     assert "compiler identification" not in (again.folder / "build.log").read_text()
-    demand_as_from_nothing(further, point, again, tmp_path / "whole")
+    assert_equals_fresh_build(further, point, again, tmp_path / "whole")
     alter(checkout, "core/bench_wire.h", "#pragma once", "#pragma once\n/* a line more, which a debugger is told */")
     edited = build(Catalogue(checkout), point)
     assert "core/wire.c" in compiled(edited)
-    demand_as_from_nothing(further, point, edited, tmp_path / "edited")
+    assert_equals_fresh_build(further, point, edited, tmp_path / "edited")
 
 
 def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
@@ -215,23 +215,23 @@ def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=r"t1_arithmetic\.c:\d+:\d+: error: expected expression"):
         build(catalogue, point)
     alter(checkout, file, "int wrong = ;\n", "")
-    demand_as_from_nothing(catalogue, point, build(catalogue, point), tmp_path / "whole")
+    assert_equals_fresh_build(catalogue, point, build(catalogue, point), tmp_path / "whole")
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
     elsewhere: Catalogue, tmp_path: Path, ended_by: signal.Signals
 ) -> None:
-    kept = tmp_path / "build" / "objects"
+    stored = tmp_path / "build" / "objects"
     command = [sys.executable, "-c", BUILD, str(elsewhere.root), "t4", "bare"]
     with started(command, stderr=subprocess.DEVNULL, start_new_session=True) as running:
-        while len(list(kept.rglob("*.of"))) < 6:
+        while len(list(stored.rglob("*.of"))) < 6:
             assert running.poll() is None, "the build ended before the test could end it"
             time.sleep(0.01)
         running.send_signal(ended_by)
         assert running.wait() != 0
     (point,) = points(elsewhere, ["t4"], "bare", "nucleo-f446re")
-    demand_as_from_nothing(elsewhere, point, build(elsewhere, point), tmp_path / "whole")
+    assert_equals_fresh_build(elsewhere, point, build(elsewhere, point), tmp_path / "whole")
 
 
 @pytest.mark.long
@@ -240,7 +240,7 @@ def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
     with started([*command, "t6"]) as one, started([*command, "t7"]) as other:
         assert (one.wait(), other.wait()) == (0, 0)
     both = [build(elsewhere, point) for point in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")]
-    names = [name for each in both for name in compiled(each)]
+    names = [name for item in both for name in compiled(item)]
     twice = {name for name in names if names.count(name) > 1}
     assert twice == {"core/identity.c"}
 
@@ -249,8 +249,8 @@ def test_what_cmake_found_is_taken_as_it_found_it(behind_the_bare: Catalogue, tm
     first, second = points(behind_the_bare, *BARE)
     assert "compiler identification" in (build(behind_the_bare, first).folder / "build.log").read_text()
     assert "compiler identification" not in (build(behind_the_bare, second).folder / "build.log").read_text()
-    (kept,) = [path for path in (tmp_path / "build" / "configured").iterdir() if not path.name.startswith(".")]
-    (kept / "CMakeCCompiler.cmake").write_text("damaged")
+    (stored,) = [path for path in (tmp_path / "build" / "configured").iterdir() if not path.name.startswith(".")]
+    (stored / "CMakeCCompiler.cmake").write_text("damaged")
     (third,) = points(behind_the_bare, ["t7"], *BARE[1:])
     assert "compiler identification" in (build(behind_the_bare, third).folder / "build.log").read_text()
 
@@ -258,13 +258,13 @@ def test_what_cmake_found_is_taken_as_it_found_it(behind_the_bare: Catalogue, tm
 def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     first, other = points(catalogue, *BARE)
-    kept = [path for path in (tmp_path / "kept" / "facts").glob("*/*") if path.is_file()]
-    assert len(kept) == len(facts_files(catalogue, first))
-    for each in kept:
-        damaged = each.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3")
-        each.write_bytes(damaged.replace(b"_WIRE_VERSION 2", b"_WIRE_VERSION 3"))  # what the code is told
-    demand_as_from_nothing(catalogue, other, build(catalogue, other), tmp_path / "damaged")
+    stored = [path for path in (tmp_path / "kept" / "facts").glob("*/*") if path.is_file()]
+    assert len(stored) == len(facts_files(catalogue, first))
+    for stored_item in stored:
+        damaged = stored_item.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3")
+        stored_item.write_bytes(damaged.replace(b"_WIRE_VERSION 2", b"_WIRE_VERSION 3"))  # what the code is told
+    assert_equals_fresh_build(catalogue, other, build(catalogue, other), tmp_path / "damaged")
     alter(checkout, "boards/pico/board.toml", "hz = 1_000_000", "hz = 1_000_001")
     catalogue = Catalogue(checkout)
     (edited,) = points(catalogue, ["t1"], "bare", "pico")
-    demand_as_from_nothing(catalogue, edited, build(catalogue, edited), tmp_path / "edited")
+    assert_equals_fresh_build(catalogue, edited, build(catalogue, edited), tmp_path / "edited")

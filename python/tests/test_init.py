@@ -32,7 +32,7 @@ def test_what_it_writes_is_measured(there: Path) -> None:
     assert say("init", "fw.elf", *F446).return_value == 0
     written = tomllib.loads((there / "rtoslab.toml").read_text())
     assert written["image"] == {"fw": {"elf": "fw.elf", "board": "nucleo-f446re"}}
-    names = [each["name"] for each in written["function"]]
+    names = [item["name"] for item in written["function"]]
     assert names[0] == "filter", "it takes the most cycles"
     assert {"control_step", "work_done", "systick"} <= set(names)
     assert "reset" not in names, "it is called once"

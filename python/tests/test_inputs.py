@@ -20,8 +20,8 @@ ROUNDS = 150
 @pytest.mark.parametrize("name", KINDS)
 def test_seeds_are_read(name: str) -> None:
     """Otherwise damage to them would show nothing."""
-    said = [KINDS[name].refuses(seed) for seed in KINDS[name].seeds()]
-    assert None in said, said
+    output = [KINDS[name].refuses(seed) for seed in KINDS[name].seeds()]
+    assert None in output, output
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -29,9 +29,9 @@ def test_damage_is_refused_in_one_line(name: str) -> None:
     kind, random = KINDS[name], Random(name)  # noqa: S311 (a seed, no secret)
     read = 0
     for _ in range(ROUNDS):
-        said = kind.refuses(kind.made(random))
-        read += said is None
-        assert said is None or ("\n" not in said and len(said) < 1000)
+        output = kind.refuses(kind.made(random))
+        read += output is None
+        assert output is None or ("\n" not in output and len(output) < 1000)
     assert read, "every damage was refused: the seeds are too brittle to show anything"
 
 
@@ -60,13 +60,13 @@ def taken(*names: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.inputs.measure", *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
-    return {found["name"]: found for found in map(json.loads, done.stdout.splitlines())}
+    return {result["name"]: result for result in map(json.loads, done.stdout.splitlines())}
 
 
 @pytest.mark.parametrize(
     "name", [each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in LARGE]
 )
 def test_the_most_expensive_input_stays_within_time_and_memory(name: str) -> None:
-    found = taken(*QUICK)[name] if name in QUICK else taken(name)[name]
-    assert found["bytes"] < LIMIT_BYTES
-    assert found["seconds"] < LIMIT_S
+    result = taken(*QUICK)[name] if name in QUICK else taken(name)[name]
+    assert result["bytes"] < LIMIT_BYTES
+    assert result["seconds"] < LIMIT_S

@@ -27,19 +27,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(site: Path, here: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RTOSLAB_")}
+    stored = {name: value for name, value in os.environ.items() if not name.startswith("RTOSLAB_")}
     own = {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(here.parent / "cache")}
     return subprocess.run(
         [sys.executable, "-m", "rtoslab", *words],
-        capture_output=True, text=True, cwd=here, env={**kept, **own, **more}, timeout=HANG_S, check=False,
+        capture_output=True, text=True, cwd=here, env={**stored, **own, **more}, timeout=HANG_S, check=False,
     )  # fmt: skip
 
 
 def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_path: Path) -> None:
-    here, made = tmp_path / "empty", tmp_path / "cache" / "rtoslab"
+    here, built = tmp_path / "empty", tmp_path / "cache" / "rtoslab"
     here.mkdir()
-    made.mkdir(parents=True)
-    build_apart(made / "firmware")  # of the same sources as the checkout's
+    built.mkdir(parents=True)
+    build_apart(built / "firmware")  # of the same sources as the checkout's
     before = sorted(site.rglob("*"))
     listed = ask(site, here, "list", "boards", "--json")
     assert listed.returncode == 0, listed.stderr
@@ -47,7 +47,7 @@ def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_
     done = ask(site, here, "run", "t2", "--window", "5ms")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in here.iterdir()] == ["runs"]
-    assert list((made / "firmware").glob("t2_cooperative-*"))
+    assert list((built / "firmware").glob("t2_cooperative-*"))
     refused = ask(site, here, "new", "benchmark", "mine")
     assert refused.returncode == 1
     assert "run this in a checkout" in refused.stderr

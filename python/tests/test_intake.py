@@ -159,13 +159,13 @@ def test_an_object_beyond_a_limit(text: str, tmp_path: Path) -> None:
 
 @given(st.text(st.sampled_from("ab,\n\r é"), max_size=60))
 def test_lines_are_those_of_the_file(text: str) -> None:
-    wanted = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    assert list(lines(text.encode(), "x", ReportError)) == (wanted[:-1] if wanted[-1] == "" else wanted)
+    expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    assert list(lines(text.encode(), "x", ReportError)) == (expected[:-1] if expected[-1] == "" else expected)
 
 
 @given(st.lists(st.binary(min_size=1, max_size=9).filter(lambda word: len(word.split()) == 1), max_size=20))
 def test_words_are_those_of_the_file(found: list[bytes]) -> None:
-    plain = [each.strip() for each in found]
+    plain = [result.strip() for result in found]
     assert list(words(b" \n".join(plain), "x", ReportError)) == plain
 
 

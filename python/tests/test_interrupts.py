@@ -25,16 +25,16 @@ def interrupted(code: str, after_s: float) -> tuple[int, str]:
     child.stdout.readline()
     time.sleep(after_s)
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=120)
-    return child.returncode, said.decode()
+    _, output = child.communicate(timeout=120)
+    return child.returncode, output.decode()
 
 
-def demand_quiet(code: int, said: str) -> None:
-    assert (code, said) in {
+def assert_quiet(code: int, output: str) -> None:
+    assert (code, output) in {
         (EXIT_INTERRUPTED, MESSAGE.decode()),
         (EXIT_INTERRUPTED, "\n" + MESSAGE.decode()),
         (0, ""),
-    }, said
+    }, output
 
 
 def test_what_a_command_left_unheard_is_heard_by_the_next_test() -> None:
@@ -68,14 +68,14 @@ STEPS = 8
 def test_while_modules_are_loaded_and_the_command_works(step: int) -> None:
     """From the first line of ours on; `list` takes about half a second."""
     code = f"import rtoslab.interrupts as i; i.at_once(); {BEGUN} from rtoslab.__main__ import main; main()"
-    demand_quiet(*interrupted(code, 0.5 * step / STEPS))
+    assert_quiet(*interrupted(code, 0.5 * step / STEPS))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("step", range(100))
 def test_at_a_hundred_moments(step: int) -> None:
     code = f"import rtoslab.interrupts as i; i.at_once(); {BEGUN} from rtoslab.__main__ import main; main()"
-    demand_quiet(*interrupted(code, 0.01 * step))
+    assert_quiet(*interrupted(code, 0.01 * step))
 
 
 def test_inside_an_import_it_waits(tmp_path: object) -> None:

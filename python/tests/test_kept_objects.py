@@ -25,9 +25,9 @@ SOURCE = '#include "facts.h"\n#include "own.h"\nint value(void) { return ASKED +
 class Place:
     """A folder with one source, its header and what is kept; each build has a folder of its own, as images have."""
 
-    def __init__(self, folder: Path, kept: Path) -> None:
+    def __init__(self, folder: Path, stored: Path) -> None:
         self.folder = folder
-        self.kept = kept
+        self.kept = stored
         self.builds = 0
         self.said = ""
         self.write("source.c", SOURCE)
@@ -46,11 +46,11 @@ class Place:
         work = self.folder / f"build-{self.builds}"
         (work / "generated").mkdir(parents=True)
         (work / "generated" / "facts.h").write_text(facts)
-        said = ("-MD", "-MT", "x.obj", "-MF", "x.d", "-o", "x.obj", "-c")
+        output = ("-MD", "-MT", "x.obj", "-MF", "x.d", "-o", "x.obj", "-c")
         folders = (f"-I{work}/generated", f"-I{self.folder}/first", f"-I{self.folder}/headers")
         mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
         gcc = str(find("arm-none-eabi-gcc"))
-        words = (gcc, debug, "-O2", *more, *folders, *mapped, *said, str(self.folder / "source.c"))
+        words = (gcc, debug, "-O2", *more, *folders, *mapped, *output, str(self.folder / "source.c"))
         call = Compilation(work, words, self.folder)
         log = io.StringIO()
         steps = compile_steps._Steps(Objects(work, self.folder, ObjectStore(self.kept), compilers(clang=False)), log)
@@ -251,29 +251,29 @@ def test_an_error_of_the_compiler_is_told_and_nothing_kept(place: Place) -> None
 
 def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_store, "SHARD_BYTES", 3_500)
-    kept = ObjectStore(tmp_path)
+    stored = ObjectStore(tmp_path)
     keys = [f"{number * object_store.SHARDS:08x}" for number in range(4)]  # of one shelf
     for age, key in enumerate(keys[:3]):
-        kept.put(key, bytes(1_000))
+        stored.put(key, bytes(1_000))
         os.utime(tmp_path / "00" / key, ns=(age, age))
-    assert kept.get(keys[0]) == bytes(1_000)
-    kept.put(keys[3], bytes(1_000))
-    assert [kept.get(key) is not None for key in keys] == [True, False, True, True]
+    assert stored.get(keys[0]) == bytes(1_000)
+    stored.put(keys[3], bytes(1_000))
+    assert [stored.get(key) is not None for key in keys] == [True, False, True, True]
 
 
 def test_which_lines_of_a_build_are_compilations_and_libraries(tmp_path: Path) -> None:
     line = 'bin/arm-none-eabi-gcc -DX=\\"a.h\\" -MD -MT a.obj -MF a.obj.d -o a.obj -c /src/a.c'
-    found = compilation(tmp_path, line, tmp_path)
-    assert found is not None
-    assert found.arguments[1] == '-DX="a.h"'
-    assert (found.source, found.object) == (Path("/src/a.c"), tmp_path / "a.obj")
+    result = compilation(tmp_path, line, tmp_path)
+    assert result is not None
+    assert result.arguments[1] == '-DX="a.h"'
+    assert (result.source, result.object) == (Path("/src/a.c"), tmp_path / "a.obj")
     assert compilation(tmp_path, f": && {line} && :", tmp_path) is None
     assert compilation(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
     library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"
-    made = archiving(tmp_path, library)
-    assert made is not None
-    assert made.archive == tmp_path / "k" / "libk.a"
-    assert made.members == (tmp_path / "a.obj", tmp_path / "b.obj")
+    built = archiving(tmp_path, library)
+    assert built is not None
+    assert built.archive == tmp_path / "k" / "libk.a"
+    assert built.members == (tmp_path / "a.obj", tmp_path / "b.obj")
     assert archiving(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
 
 

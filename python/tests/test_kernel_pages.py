@@ -16,12 +16,12 @@ def test_the_pages_figures_are_those_that_were_measured() -> None:
     figures, wrong, seen = kept(), [], 0
     for page in PAGES:
         for row in rows(page):
-            told = figures.get(row.key, {})
+            report = figures.get(row.key, {})
             seen += len(row.wanted)
             wrong += [
-                f"{page.name}, line {row.line + 1}: {name} is {cell}, measured {told.get(name, 'never')}"
+                f"{page.name}, line {row.line + 1}: {name} is {cell}, measured {report.get(name, 'never')}"
                 for name, cell in row.wanted.items()
-                if told.get(name) != cell
+                if report.get(name) != cell
             ]
     assert not wrong, "\n".join(wrong)
     assert seen > 40
@@ -32,12 +32,12 @@ def test_other_figures_say_where_they_are_from() -> None:
     unsaid = []
     for page in PAGES:
         measured = {row.line for row in rows(page)}
-        said = False
+        output = False
         for number, line in enumerate(page.read_text(encoding="utf-8").split("\n")):
             if line.startswith("#"):
-                said = False
-            said = said or EARLIER in line or REFERENCES in line
-            if line.startswith("|") and FIGURE.search(line) and number not in measured and not said:
+                output = False
+            output = output or EARLIER in line or REFERENCES in line
+            if line.startswith("|") and FIGURE.search(line) and number not in measured and not output:
                 unsaid.append(f"{page.name}, line {number + 1}")
     assert not unsaid, "\n".join(unsaid)
 
@@ -45,9 +45,9 @@ def test_other_figures_say_where_they_are_from() -> None:
 @pytest.mark.parametrize("board", sorted({key.split()[1] for key in kept() if key.startswith(f"{CANARY} ")}))
 def test_rules_of_timing_are_those_of_the_pages(board: str) -> None:
     """If this fails, measure the pages' rows again: the figures of all kernels moved with FreeRTOS's."""
-    told = kept()[f"{CANARY} {board}"]
-    assert told
-    assert measure(CANARY, board, tuple(sorted(told)), "") == told
+    message = kept()[f"{CANARY} {board}"]
+    assert message
+    assert measure(CANARY, board, tuple(sorted(message)), "") == message
 
 
 def test_every_page_with_a_table_of_figures_has_a_kernel() -> None:

@@ -39,7 +39,7 @@ TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 
 def judge(rule: dict[str, Any], steps: Sequence[Step], facts: dict[str, Any]) -> Finding:
-    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     return judge_one(Evidence(decoded(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
@@ -148,8 +148,8 @@ def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> No
     ]  # fmt: skip
     plain = read_trace(made(*rows), (), 1000, 2000, origin=0)
     assert [handler.exception for handler in plain.handlers] == [SYSTICK]
-    asked = read_trace(made(*rows), (), 1000, 2000, origin=0, exceptions={SVCALL, HARDFAULT})
-    assert [(handler.exception, handler.requested) for handler in asked.handlers] == [
+    request = read_trace(made(*rows), (), 1000, 2000, origin=0, exceptions={SVCALL, HARDFAULT})
+    assert [(handler.exception, handler.requested) for handler in request.handlers] == [
         (SYSTICK, False),
         (HARDFAULT, True),
     ]
@@ -170,8 +170,8 @@ def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans
         subject=SimpleNamespace(kernel=facts, cores=1, label="x", board=board()), events=made(*rows), start_cycle=0,
         end_cycle=90, clock_hz=1, symbols=[], at_start={0x10: 8}, unhandled=(),
     )  # fmt: skip
-    found = _Reader(recording, {}, {0: 0x10}).read()
-    assert [(span.name, span.start, span.end) for span in found.spans if span.track.name == TASKS] == [
+    result = _Reader(recording, {}, {0: 0x10}).read()
+    assert [(span.name, span.start, span.end) for span in result.spans if span.track.name == TASKS] == [
         (name, max(start, 1), end) for name, start, end in spans
     ]
 

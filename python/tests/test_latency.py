@@ -99,9 +99,9 @@ def test_what_happens_in_an_interval_is_counted_and_what_happens_beside_it_is_no
         enter(1_030, 22),
     ]
     rows += [enter(1_040, 14), stop(1_100, 1), switch(2_000, 2), enter(2_000)]
-    (found,) = find_intervals(raw(rows), (), {0: 1}, PIN).intervals
-    assert (found.start_cycle, found.cycles) == (1_000, 100)
-    assert (found.switches, found.ticks, found.interrupts, found.touched) == (1, 1, 1, False)
+    (result,) = find_intervals(raw(rows), (), {0: 1}, PIN).intervals
+    assert (result.start_cycle, result.cycles) == (1_000, 100)
+    assert (result.switches, result.ticks, result.interrupts, result.touched) == (1, 1, 1, False)
 
 
 def test_pulses_of_another_pin_are_not_the_instruments() -> None:
@@ -114,14 +114,14 @@ def test_pulses_of_another_pin_are_not_the_instruments() -> None:
         stop(15, 0),
         edge(16, 0),
     ]
-    found = find_intervals(raw(rows), (), {}, PIN)
-    assert found.pulses_of(0) == [5]
+    result = find_intervals(raw(rows), (), {}, PIN)
+    assert result.pulses_of(0) == [5]
 
 
 def test_figures_of_a_series_are_its_own() -> None:
-    found = spread([30, 10, 50, 20, 50])
-    assert (found.n, found.minimum, found.median, found.mean, found.maximum) == (5, 10, 30, 32, 50)
-    assert (found.maximum_at, found.jitter, found.p99) == (2, 40, 50)
+    result = spread([30, 10, 50, 20, 50])
+    assert (result.n, result.minimum, result.median, result.mean, result.maximum) == (5, 10, 30, 32, 50)
+    assert (result.maximum_at, result.jitter, result.p99) == (2, 40, 50)
 
 
 @pytest.mark.parametrize(
@@ -133,31 +133,31 @@ def test_p99_is_exceeded_by_one_in_a_hundred_at_most(n: int, longest: int, p99: 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1), st.integers(1, 60))
 def test_a_histogram_holds_every_sample_once(samples: list[int], bins: int) -> None:
-    found = histogram(samples, bins)
-    assert sum(each.count for each in found) == len(samples)
-    for each in found:
-        assert each.count == sum(each.low <= sample < each.high for sample in samples)
-    assert (max(samples) - min(samples)) // (found[0].high - found[0].low) < bins
+    result = histogram(samples, bins)
+    assert sum(bin_.count for bin_ in result) == len(samples)
+    for bin_ in result:
+        assert bin_.count == sum(bin_.low <= sample < bin_.high for sample in samples)
+    assert (max(samples) - min(samples)) // (result[0].high - result[0].low) < bins
 
 
 def test_the_instruments_own_cost_is_subtracted() -> None:
-    (found,) = latencies(timed("counter", [107, 127, 107], empty=7))
-    assert list(found.net) == [100, 120, 100]
-    assert found.instrument_cost == 7
-    assert found.us(125) == 1.0
+    (result,) = latencies(timed("counter", [107, 127, 107], empty=7))
+    assert list(result.net) == [100, 120, 100]
+    assert result.instrument_cost == 7
+    assert result.us(125) == 1.0
 
 
 def test_what_the_instruments_cost_is_told_for_each_image() -> None:
-    found = instrument_costs([timed("counter", [107, 127], empty=7), timed("pin", [103, 123], empty=3)])
-    assert [(cost.point.instrument, cost.spread.median) for cost in found] == [("counter", 7), ("pin", 3)]
+    result = instrument_costs([timed("counter", [107, 127], empty=7), timed("pin", [103, 123], empty=3)])
+    assert [(cost.point.instrument, cost.spread.median) for cost in result] == [("counter", 7), ("pin", 3)]
 
 
 def test_a_series_that_contains_another_is_rid_of_it() -> None:
     point = timed("counter", [107, 127, 107], empty=7)
     shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
-    found = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
-    assert list(found[1].net) == [300, 320, 300]
-    assert found[1].overhead == 100
+    result = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
+    assert list(result[1].net) == [300, 320, 300]
+    assert result[1].overhead == 100
 
 
 def test_an_interval_of_several_rounds_gives_the_time_of_one() -> None:
@@ -165,20 +165,20 @@ def test_an_interval_of_several_rounds_gives_the_time_of_one() -> None:
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
     assert list(latencies(point)[1].net) == [100, 110, 100]
-    found = {(value.metric, value.stat): value.value for value in values([point])}
-    assert (found["pass", "mean"], found["pass.total", "total"], found["give", "total"]) == (310 / 3, 1100, 100)
+    result = {(value.metric, value.stat): value.value for value in values([point])}
+    assert (result["pass", "mean"], result["pass.total", "total"], result["give", "total"]) == (310 / 3, 1100, 100)
     assert not any(value.metric == "throughput" for value in values([point])), "its counters mean nothing"
 
 
 def test_instruments_stand_beside_each_other() -> None:
     counter = timed("counter", [109, 109], empty=7, marks=[101, 101])
     probe = timed("probe", [99, 99])
-    (found,) = comparisons([counter, probe])
-    assert list(found.by) == ["counter", "probe"]
-    assert found.best.instrument == "probe"
-    assert found.disagreement_cycles == 3
-    assert found.by["counter"].left_over_median == 1
-    assert [latency.between_marks for latency in found.by.values()] == [101, 99]
+    (result,) = comparisons([counter, probe])
+    assert list(result.by) == ["counter", "probe"]
+    assert result.best.instrument == "probe"
+    assert result.disagreement_cycles == 3
+    assert result.by["counter"].left_over_median == 1
+    assert [latency.between_marks for latency in result.by.values()] == [101, 99]
 
 
 def test_what_an_instrument_cannot_measure_is_no_figure() -> None:
@@ -199,9 +199,9 @@ def test_samples_come_back_from_disk_as_they_were(tmp_path: Path) -> None:
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))
 def test_the_sample_file_keeps_order_and_absence(values: list[int]) -> None:
     (nothing, give) = timed("counter", values).series
-    found = read_samples(write_samples((nothing, give)))
-    assert found["give"]["cycles"] == tuple(values)
-    assert found["give"]["ticks"] == ()
+    result = read_samples(write_samples((nothing, give)))
+    assert result["give"]["cycles"] == tuple(values)
+    assert result["give"]["ticks"] == ()
 
 
 def test_a_sample_file_without_a_series_is_refused() -> None:

@@ -41,8 +41,8 @@ def test_a_count_lasts_as_long_as_its_proofs_need_unless_something_else_is_said(
     least = CATALOGUE.benchmark("switch_pairs").facts.window_ms
     assert [point.window_ms for point in plan("switch_pairs").points] == [least]
     assert least > {point.benchmark: point.window_ms for point in plan("counts").points}["t7_synchronisation"]
-    asked = Options(["freertos"], ["pico"], [1], window_ms=20)
-    assert [point.window_ms for point in make_plan(CATALOGUE, ["switch_pairs"], asked).points] == [20]
+    request = Options(["freertos"], ["pico"], [1], window_ms=20)
+    assert [point.window_ms for point in make_plan(CATALOGUE, ["switch_pairs"], request).points] == [20]
 
 
 def test_samples_are_the_benchmarks_the_papers_or_ones_own() -> None:

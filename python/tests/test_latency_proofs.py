@@ -98,22 +98,22 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    found = all_rules()[rule["rule"]]
-    finding = found.judge(found.Params.model_validate(rule), evidence(rule, **facts))
+    result = all_rules()[rule["rule"]]
+    finding = result.judge(result.Params.model_validate(rule), evidence(rule, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
 
 
 @pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
 def test_without_probes_nothing_is_seen_inside(rule: dict[str, Any]) -> None:
-    found = all_rules()[rule["rule"]]
-    assert found.judge(found.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN
+    result = all_rules()[rule["rule"]]
+    assert result.judge(result.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN
 
 
 def test_every_latency_benchmark_is_held_to_its_samples() -> None:
-    rules = [each["rule"] for each in IMPLIED["latency"]]
+    rules = [item["rule"] for item in IMPLIED["latency"]]
     assert rules[:2] == ["samples_complete", "instrument_agrees"]
-    assert rules[2:] == [each["rule"] for each in IMPLIED["counts"]]
+    assert rules[2:] == [item["rule"] for item in IMPLIED["counts"]]
 
 
 def test_an_unknown_series_is_refused() -> None:

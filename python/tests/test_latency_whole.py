@@ -9,16 +9,16 @@ from rtoslab.results.results import MeasuredPoint
 
 def measured(name: str, out: Path, board: str, kernel: str, **config: str) -> list[MeasuredPoint]:
     outcomes = api.run(name, kernels=[kernel], boards=[board], config=config, out=out)
-    found = [outcome.result for outcome in outcomes]
-    assert all(isinstance(result, MeasuredPoint) for result in found), found
-    return [result for result in found if isinstance(result, MeasuredPoint)]
+    results = [outcome.result for outcome in outcomes]
+    assert all(isinstance(result, MeasuredPoint) for result in results), results
+    return [result for result in results if isinstance(result, MeasuredPoint)]
 
 
 def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
     points = measured("preemption", tmp_path / "run", "pico", "freertos", samples="20")
-    found = comparisons(points)
-    assert len(found) == 4
-    for comparison in found:
+    result = comparisons(points)
+    assert len(result) == 4
+    for comparison in result:
         assert list(comparison.by) == ["counter", "pin", "probe"]
         apart = comparison.disagreement_cycles
         assert apart is not None

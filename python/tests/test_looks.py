@@ -14,17 +14,17 @@ from tests.checkouts import copy_checkout
 
 
 def point(catalogue: Catalogue) -> Point:
-    (found,) = make_plan(catalogue, ["t1_arithmetic"], Options(["bare"], ["pico"], cores=[1])).points
-    return found
+    (result,) = make_plan(catalogue, ["t1_arithmetic"], Options(["bare"], ["pico"], cores=[1])).points
+    return result
 
 
 def test_within_a_look_the_same_is_asked_once_and_without_one_each_time() -> None:
-    asked: list[int] = []
+    request: list[int] = []
 
     @memoize_by_contents
     def ask(number: int) -> int:
-        asked.append(number)
-        return len(asked)
+        request.append(number)
+        return len(request)
 
     with one_look():
         assert [ask(1), ask(2), ask(1)] == [1, 2, 1]
@@ -50,15 +50,15 @@ def edit(root: Path) -> None:
 
 def test_an_edited_source_is_seen_at_the_next_look(tmp_path: Path) -> None:
     catalogue = Catalogue(copy_checkout(tmp_path))
-    asked = point(catalogue)
+    request = point(catalogue)
     with one_look():
-        before = inputs_digest(catalogue, asked)
+        before = inputs_digest(catalogue, request)
         edit(catalogue.root)
-        assert inputs_digest(catalogue, asked) == before
-    after = inputs_digest(catalogue, asked)
+        assert inputs_digest(catalogue, request) == before
+    after = inputs_digest(catalogue, request)
     assert after != before
     with one_look():
-        assert inputs_digest(catalogue, asked) == after
+        assert inputs_digest(catalogue, request) == after
 
 
 def test_what_was_edited_while_an_image_was_built_is_seen_behind_it(
@@ -66,7 +66,7 @@ def test_what_was_edited_while_an_image_was_built_is_seen_behind_it(
 ) -> None:
     """The next image must not be named by what its sources were before."""
     catalogue = Catalogue(copy_checkout(tmp_path))
-    asked = point(catalogue)
+    request = point(catalogue)
 
     def build_into(*_: object) -> str:
         edit(catalogue.root)
@@ -75,7 +75,7 @@ def test_what_was_edited_while_an_image_was_built_is_seen_behind_it(
     monkeypatch.setattr(builder, "_build_into", build_into)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     with one_look():
-        before = inputs_digest(catalogue, asked)
+        before = inputs_digest(catalogue, request)
         with pytest.raises(BuildError):  # nothing was built
-            builder.build(catalogue, asked)
-        assert inputs_digest(catalogue, asked) != before
+            builder.build(catalogue, request)
+        assert inputs_digest(catalogue, request) != before

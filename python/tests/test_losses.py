@@ -26,7 +26,9 @@ def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = 
     point = measured(2, pairs, wait=3_000_000 if percent else 0)
     assert point.virtual is not None
     config = {"param.stress_percent": str(percent), "param.seed": str(seed)}
-    waits = tuple(Waits(core=core, collided=min(1, each), failed=each, blocked=0) for core, each in enumerate(failed))
+    waits = tuple(
+        Waits(core=core, collided=min(1, failure), failed=failure, blocked=0) for core, failure in enumerate(failed)
+    )
     return point.model_copy(
         update={
             "metric": "stress.semaphore",
@@ -76,11 +78,11 @@ def test_shares_of_the_cores() -> None:
 
 
 def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
-    found = levels([stressed(0, 1000), stressed(10, 250), stressed(0, 500, seed=2), stressed(10, 250, seed=2)])
-    assert [level.normalised for level in found] == [1.0, 0.25, 1.0, 0.5]
-    assert [level.accesses for level in found] == [0, 80, 0, 80]
-    assert [level.stress_busy for level in found] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
-    assert [step.normalised_range for step in steps(found)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
+    result = levels([stressed(0, 1000), stressed(10, 250), stressed(0, 500, seed=2), stressed(10, 250, seed=2)])
+    assert [level.normalised for level in result] == [1.0, 0.25, 1.0, 0.5]
+    assert [level.accesses for level in result] == [0, 80, 0, 80]
+    assert [level.stress_busy for level in result] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
+    assert [step.normalised_range for step in steps(result)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
     assert levels([stressed(10, 250)])[0].normalised is None
     assert levels([measured(2)]) == []
 

@@ -79,8 +79,8 @@ def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) ->
         trials = {mutant.mutant: mutant for mutant in try_mutants(ROOT, Path(folder), benchmark, of, only)}
         logs = [path.read_text() for path in build_folder(Path(folder)).glob("*/build.log")]
         assert len(logs) == len(trials)
-        kept = build_folder(Path(folder)) / "objects"
-        assert kept.samefile(build_folder(ROOT) / "objects"), "what others have compiled is taken"
+        stored = build_folder(Path(folder)) / "objects"
+        assert stored.samefile(build_folder(ROOT) / "objects"), "what others have compiled is taken"
     assert set(trials) == {UNBROKEN, *only}
     for name, trial in trials.items():
         assert trial.is_right == (name != "nothing"), trial

@@ -48,10 +48,10 @@ def test_every_figure_of_a_paper_draws_values_of_one_kind_each(key: str, monkeyp
     drawn = 0
     for part in done.paper.facts.part:
         for figure in part.figure:
-            found = replot(figure, done, done.values)
-            if found is None:
+            result = replot(figure, done, done.values)
+            if result is None:
                 continue
-            chart, table = found
+            chart, table = result
             places = [(row["x"], row["series"]) for row in chart.rows if not row.get("published")]
             assert len(set(places)) == len(places), figure.title
             assert all(cell for row in table.rows for cell in row), f"{figure.title}: a blank cell"
@@ -84,7 +84,7 @@ def test_a_group_is_refused_by_the_axis_that_it_mixes() -> None:
     with pytest.raises(ReportError, match="has the same value 2 times"):
         group_by([values[0], values[0]], ("kernel",))
     seeds = [planted({"metric": "m", "stat": "s", "param.seed": seed, "value": seed}) for seed in (1, 2)]
-    assert [len(each) for each in group_by(seeds, ("kernel",), ("param.seed",)).values()] == [2]
+    assert [len(item) for item in group_by(seeds, ("kernel",), ("param.seed",)).values()] == [2]
 
 
 def test_whoever_reduces_numbers_for_a_reader_is_known() -> None:

@@ -43,9 +43,9 @@ def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _new("benchmark", "my_test", "--title", "My test")
-    said = capsys.readouterr().out
-    assert "my_test.c" in said
-    assert str(checkout / "firmware" / "mutants" / "my_test.toml") in said
+    output = capsys.readouterr().out
+    assert "my_test.c" in output
+    assert str(checkout / "firmware" / "mutants" / "my_test.toml") in output
     (point,) = _measured(tmp_path / "run", capsys, "run", "my_test", "--window", "5ms")
     assert point["proofs"]
     (tmp_path / "mutants").mkdir()
@@ -99,9 +99,9 @@ def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytes
     _new("paper", "doe2026")
     capsys.readouterr()
     assert app.main(["paper", "doe2026", "--out", str(tmp_path / "run"), "--json"], standalone_mode=False) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert [each["state"] for each in said["figures"]] == ["measured", "measured"]
-    assert [each["outcome"] for each in said["claims"]] == ["same"]
+    output = json.loads(capsys.readouterr().out)
+    assert [item["state"] for item in output["figures"]] == ["measured", "measured"]
+    assert [item["outcome"] for item in output["claims"]] == ["same"]
     paper = papers(Catalogue(checkout))["doe2026"]
     require_complete(Catalogue(checkout), paper)
     assert {row.id for row in paper.published_rows.values() if row.kind == "ordering"} == set(paper.claims[0].rows)

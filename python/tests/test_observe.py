@@ -30,16 +30,16 @@ Row = tuple[int, int, int, int]
 
 def naive(rows: list[Row], current: dict[int, int]) -> Counter[Switch]:
     """The same, one event at a time."""
-    now, cause, found = dict(current), dict.fromkeys(current, ""), Counter[Switch]()
+    now, cause, result = dict(current), dict.fromkeys(current, ""), Counter[Switch]()
     for kind, ident, core, value in rows:
         if kind == KIND_EXEC:
             cause[core] = SERVICES[ident - IDENT_CALL]
             continue
         owner = ident - IDENT_CURRENT
         if value != now[owner]:
-            found[Switch(owner, now[owner], value, cause[owner])] += 1
+            result[Switch(owner, now[owner], value, cause[owner])] += 1
             now[owner], cause[owner] = value, ""
-    return found
+    return result
 
 
 row = st.one_of(
@@ -56,9 +56,9 @@ def test_counts_do_not_depend_on_chunks(rows: list[Row], cuts: list[int]) -> Non
     edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     for start, end in pairwise(edges):
         observer.feed(events(rows[start:end]))
-    found = observer.finish({})
-    assert found.switches == naive(rows, {0: 1, 1: 2})
-    assert found.event_count == len(rows)
+    result = observer.finish({})
+    assert result.switches == naive(rows, {0: 1, 1: 2})
+    assert result.event_count == len(rows)
 
 
 def test_a_write_of_the_same_task_is_no_switch() -> None:
@@ -79,8 +79,8 @@ def test_the_object_of_a_call_is_its_first_argument() -> None:
 
 def test_distinct_values_are_found_without_masked_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "ma", None)  # whose import takes longer than many a window
-    found = distinct(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
-    assert (found.tolist(), found.dtype) == ([3, 7, 0xFFFF_FFFF], np.dtype(np.uint32))
+    result = distinct(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
+    assert (result.tolist(), result.dtype) == ([3, 7, 0xFFFF_FFFF], np.dtype(np.uint32))
 
 
 def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:

@@ -119,9 +119,9 @@ def test_nothing_is_read_or_written_elsewhere() -> None:
     for path in FILES:
         name = path.relative_to(PACKAGE).as_posix()
         allowed = ALLOWED.get(name, {})
-        found = {use: line for line, use in uses(ast.parse(path.read_text())) if use in ELSEWHERE}
-        wrong += [f"{name}:{line}: {use}, use {ELSEWHERE[use]}" for use, line in found.items() if use not in allowed]
-        wrong += [f"{name}: the exception for {use} is not needed any more" for use in allowed.keys() - found.keys()]
+        result = {use: line for line, use in uses(ast.parse(path.read_text())) if use in ELSEWHERE}
+        wrong += [f"{name}:{line}: {use}, use {ELSEWHERE[use]}" for use, line in result.items() if use not in allowed]
+        wrong += [f"{name}: the exception for {use} is not needed any more" for use in allowed.keys() - result.keys()]
     assert not wrong
 
 
@@ -139,4 +139,4 @@ def test_exceptions_are_of_files_that_exist() -> None:
     ],
 )  # fmt: skip
 def test_each_way_round_is_seen(code: str, name: str) -> None:
-    assert name in {found for _, found in uses(ast.parse(code))}
+    assert name in {result for _, result in uses(ast.parse(code))}

@@ -71,8 +71,8 @@ def test_other_sources_are_refused_and_named(checkout: Path, change: object) -> 
     with pytest.raises(StaleSimulatorError, match=rf"\({name}\); run `make set-up`"):
         simulator_sources(checkout)
     catalogue = Catalogue(checkout)
-    found = next(each for each in examine(checkout) if each.name == "virtual board")
-    assert not found.fine
+    result = next(item for item in examine(checkout) if item.name == "virtual board")
+    assert not result.fine
     plan = make_plan(catalogue, ["t2"], Options())
     point = plan.points[0]
     with pytest.raises(StaleSimulatorError):
@@ -99,9 +99,9 @@ def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest
     old.__file__ = "old/_sim.so"
     names = {attribute: getattr(_sim, attribute) for attribute in board._NAMES if attribute != name}
     names["Machine"] = type(
-        "Machine", (), {each: None for each in dir(_sim.Machine) if each not in {name, "__class__"}}
+        "Machine", (), {item: None for item in dir(_sim.Machine) if item not in {name, "__class__"}}
     )
-    vars(old).update({each: value for each, value in names.items() if each != name})
+    vars(old).update({item: value for item, value in names.items() if item != name})
     monkeypatch.setattr(rtoslab, "_sim", old)
     monkeypatch.setitem(sys.modules, _sim.__name__, old)
     catalogue = Catalogue(find_root())
@@ -118,8 +118,8 @@ def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest
     ):
         with pytest.raises(StaleSimulatorError, match=sentence):
             use()
-    found = next(each for each in examine(find_root()) if each.name == "virtual board")
-    assert not found.fine
+    result = next(item for item in examine(find_root()) if item.name == "virtual board")
+    assert not result.fine
     assert not board.is_panic(ValueError())
 
 

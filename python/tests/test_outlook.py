@@ -20,9 +20,9 @@ def plan(name: str, board: str, cores: int = 1, window_ms: int = 100_000) -> Pla
     return make_plan(CATALOGUE, [name], Options(["freertos"], [board], [cores], window_ms=window_ms))
 
 
-def seconds(asked: Plan) -> float:
+def seconds(request: Plan) -> float:
     """Of the run alone."""
-    (point,) = asked.points
+    (point,) = request.points
     return run_s(CATALOGUE, point) - POINT_S
 
 
@@ -64,10 +64,10 @@ def test_an_interval_of_many_rounds_lasts_longer() -> None:
 )
 def test_runs_take_about_as_long_as_is_said(name: str, board: str, cores: int, window_ms: int) -> None:
     """By the process's own time, within four times; on a laptop within two."""
-    asked = plan(name, board, cores, window_ms)
-    (point,) = asked.points
+    request = plan(name, board, cores, window_ms)
+    (point,) = request.points
     built = build(CATALOGUE, point)
     job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), built.elf.name)
     began = time.process_time()
     assert run_virtual(job).failure is None
-    assert 1 / 4 < (time.process_time() - began) / seconds(asked) < 4
+    assert 1 / 4 < (time.process_time() - began) / seconds(request) < 4

@@ -49,19 +49,19 @@ def _built(commands: Sequence[Sequence[str]], compiler: Sequence[object], folder
         objects.append(folder / f"{len(objects)}.o")
         _said(*compiler, *machine, "-O1", "-g", "-ffreestanding", *headers, "-c", source, "-o", objects[-1])
     (link,) = [words for words in commands if any(re.match("-T.*flash.ld", word) for word in words)]
-    script = [each for each in link if each.startswith(("-L", "-T"))]
+    script = [item for item in link if item.startswith(("-L", "-T"))]
     _said("arm-none-eabi-gcc", *machine, "-nostartfiles", *script, *objects, "-o", folder / "app.elf")
     return folder / "app.elf"
 
 
 def _compilers() -> dict[str, list[object]]:
     clang = shutil.which("clang")
-    found: dict[str, list[object]] = {"gcc": ["arm-none-eabi-gcc"]}
+    result: dict[str, list[object]] = {"gcc": ["arm-none-eabi-gcc"]}
     if clang:
         library = Path(_said("arm-none-eabi-gcc", "-print-file-name=libc.a").strip()).resolve()
         headers = library.parents[1] / "include"
-        found["clang"] = [clang, "--target=arm-none-eabi", "-Wno-unknown-attributes", "-isystem", headers]
-    return found
+        result["clang"] = [clang, "--target=arm-none-eabi", "-Wno-unknown-attributes", "-isystem", headers]
+    return result
 
 
 @pytest.mark.parametrize("name", ["gcc", "clang"])
@@ -76,13 +76,13 @@ def test_an_image_of_another_build_is_measured(
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert outcome.result.proofs_held < len(outcome.result.proofs)
     monkeypatch.setenv("RTOSLAB_PORTS", os.fspath(_ports(commands)))
-    _, told = run_image(ROOT, image, BOARD, tmp_path / "known", {})
-    assert isinstance(told.result, MeasuredPoint), told.result
-    assert told.result.counters == outcome.result.counters
-    assert told.result.proofs_held > outcome.result.proofs_held
-    assert sum(proof.verdict is Verdict.UNSEEN for proof in told.result.proofs) <= 2
-    said = rtoslab("show", tmp_path / "alone").stdout
-    assert "had nothing to look at" in said
+    _, message = run_image(ROOT, image, BOARD, tmp_path / "known", {})
+    assert isinstance(message.result, MeasuredPoint), message.result
+    assert message.result.counters == outcome.result.counters
+    assert message.result.proofs_held > outcome.result.proofs_held
+    assert sum(proof.verdict is Verdict.UNSEEN for proof in message.result.proofs) <= 2
+    output = rtoslab("show", tmp_path / "alone").stdout
+    assert "had nothing to look at" in output
 
 
 def _ports(commands: Sequence[Sequence[str]]) -> Path:

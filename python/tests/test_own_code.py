@@ -26,10 +26,10 @@ def _every_file_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def profile(*rows: tuple[int, int, int]) -> bytes:
     """Rows of address, executions and cycles, as the virtual board packs them."""
-    made = np.zeros(len(rows), dtype=PROFILE)
+    built = np.zeros(len(rows), dtype=PROFILE)
     for at, (address, executions, cycles) in enumerate(rows):
-        made[at] = (address, 0, cycles, executions, 0)
-    return made.tobytes()
+        built[at] = (address, 0, cycles, executions, 0)
+    return built.tobytes()
 
 
 def memory(code: dict[int, bytes]) -> Callable[[int, int], bytes]:
@@ -43,9 +43,9 @@ def halves(*words: int) -> bytes:
 def test_instructions_side_by_side_that_were_executed_equally_often_are_one_stretch() -> None:
     rows = [(0x100, 1, 2), (0x102, 7, 7), (0x104, 7, 21), (0x108, 7, 7), (0x10A, 3, 3), (0x400, 9, 9)]
     code = {0x104: halves(0xF3BF, 0x8F4F)}  # DSB, of four bytes
-    (found,) = own_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
-    assert (found.core, found.name, found.entries) == (0, "f", 1)
-    assert found.stretches == (Stretch(0x100, 1, 1, 2), Stretch(0x102, 3, 7, 35), Stretch(0x10A, 1, 3, 3))
+    (result,) = own_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
+    assert (result.core, result.name, result.entries) == (0, "f", 1)
+    assert result.stretches == (Stretch(0x100, 1, 1, 2), Stretch(0x102, 3, 7, 35), Stretch(0x10A, 1, 3, 3))
 
 
 @pytest.mark.parametrize(
@@ -67,21 +67,21 @@ def test_instructions_side_by_side_that_were_executed_equally_often_are_one_stre
     ],
 )
 def test_what_an_instruction_calls(code: bytes, called: str | None) -> None:
-    (found,) = own_functions({0: profile((0x100, 5, 5))}, SYMBOLS, FACTS, (), b"\x7fELF", memory({0x100: code}))
-    assert found.calls == (((called, 5),) if called else ())
+    (result,) = own_functions({0: profile((0x100, 5, 5))}, SYMBOLS, FACTS, (), b"\x7fELF", memory({0x100: code}))
+    assert result.calls == (((called, 5),) if called else ())
 
 
 def test_of_several_cores_all_are_told_together() -> None:
     rows = {0: profile((0x100, 1, 1), (0x102, 5, 5)), 1: profile((0x102, 7, 7), (0x200, 2, 2))}
-    found = own_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))
-    assert [(function.core, function.name) for function in found] == [
+    result = own_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))
+    assert [(function.core, function.name) for function in result] == [
         (0, "f"), (1, "f"), (1, "g"), (ALL_CORES, "f"), (ALL_CORES, "g"),
     ]  # fmt: skip
-    assert found[3].stretches == (Stretch(0x100, 1, 1, 1), Stretch(0x102, 1, 12, 12))
+    assert result[3].stretches == (Stretch(0x100, 1, 1, 1), Stretch(0x102, 1, 12, 12))
 
 
 def test_code_that_idles_and_code_of_other_files_is_not_own() -> None:
     rows = {0: profile((0x102, 5, 5), (0x200, 9, 9), (0x300, 3, 3), (0x500, 3, 3))}
-    (found,) = own_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))
-    assert found.name == "f"
+    (result,) = own_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))
+    assert result.name == "f"
     assert not own_functions(rows, SYMBOLS, FACTS, (), b"no ELF file", memory({}))

@@ -35,13 +35,13 @@ def say(*words: str) -> Any:
 def gate(*words: str) -> dict[str, Any]:
     done = say("gate", "--json", *words)
     assert done.exception is None, done.exception
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert found["exit_code"] == done.return_value
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert result["exit_code"] == done.return_value
+    return result
 
 
-def figure(found: dict[str, Any], name: str, key: str) -> dict[str, Any]:
-    (one,) = [each for each in found["figures"] if (each["name"], each["figure"]) == (name, key)]
+def figure(result: dict[str, Any], name: str, key: str) -> dict[str, Any]:
+    (one,) = [item for item in result["figures"] if (item["name"], item["figure"]) == (name, key)]
     return dict(one)
 
 
@@ -61,7 +61,7 @@ def test_the_same_code_passes_and_one_slower_turn_does_not(there: Path, monkeypa
     assert (there / BASELINE).read_bytes() == first
     same = gate("-o", "gate.md")
     assert (same["verdict"], same["exit_code"]) == ("pass", 0)
-    assert not [each for each in same["figures"] if each["before"] != each["now"]]
+    assert not [item for item in same["figures"] if item["before"] != item["now"]]
     monkeypatch.setenv("MORE", "-DTURNS=9")
     slower = gate("-o", "gate.md", "-o", "gate.xml")
     assert (slower["verdict"], slower["exit_code"]) == ("worse", 3)
@@ -72,7 +72,7 @@ def test_the_same_code_passes_and_one_slower_turn_does_not(there: Path, monkeypa
     assert figure(slower, "step to done", "p99")["passed_limit"] == "+0 cycles"
     assert "| app/control_step.max |" in (there / "gate.md").read_text()
     report = (there / "gate.xml").read_text()
-    assert report.count("<failure") == len([each for each in slower["figures"] if each["passed_limit"]]) > 0
+    assert report.count("<failure") == len([item for item in slower["figures"] if item["passed_limit"]]) > 0
     assert f'failures="{report.count("<failure")}"' in report
     assert gate("--fail-on", "+50 %")["verdict"] == "pass"
 
@@ -82,16 +82,16 @@ def test_code_that_only_moved_is_told_and_may_pass(there: Path, monkeypatch: pyt
     assert say("baseline").return_value == 0
     for turn in range(1, 9):
         monkeypatch.setenv("MORE", f"-DEARLY={3**turn}")
-        found = gate()
-        worse = [each for each in found["figures"] if each["passed_limit"] and each["unit"] == "cycles"]
-        moved += [each for each in worse if each["name"] == "control_step"]
-        assert {each["code"] for each in moved} <= {"moved"}
+        result = gate()
+        worse = [item for item in result["figures"] if item["passed_limit"] and item["unit"] == "cycles"]
+        moved += [item for item in worse if item["name"] == "control_step"]
+        assert {item["code"] for item in moved} <= {"moved"}
         if moved:
-            assert found["exit_code"] == 3
+            assert result["exit_code"] == 3
             break
     assert moved, "no place is slower than the first"
     let = gate("--moved", "pass")
-    assert not [each for each in let["figures"] if each["passed_limit"] and each["name"] == "control_step"]
+    assert not [item for item in let["figures"] if item["passed_limit"] and item["name"] == "control_step"]
 
 
 def test_in_several_placements_what_placement_may_be_is_no_regression(
@@ -99,14 +99,14 @@ def test_in_several_placements_what_placement_may_be_is_no_regression(
 ) -> None:
     foreign_repository(there, PROJECT.replace("for_ms = 3", "for_ms = 1\nplacements = 5"))
     assert say("baseline").return_value == 0
-    kept = tomllib.loads((there / BASELINE).read_text())
-    assert kept["image"]["app"]["placements"] == 5
-    (step,) = [each for each in kept["item"] if each["name"] == "control_step"]
+    stored = tomllib.loads((there / BASELINE).read_text())
+    assert stored["image"]["app"]["placements"] == 5
+    (step,) = [item for item in stored["item"] if item["name"] == "control_step"]
     assert len(set(step["figures"]["median"])) > 1, "moving costs nothing here"
     monkeypatch.setenv("MORE", "-DEARLY=2187")
-    found = gate()
-    assert not [each for each in found["figures"] if each["passed_limit"]]
-    step_now = figure(found, "control_step", "median")
+    result = gate()
+    assert not [item for item in result["figures"] if item["passed_limit"]]
+    step_now = figure(result, "control_step", "median")
     assert step_now["placement"]
     assert step_now["before_band"][0] <= step_now["before"] <= step_now["before_band"][1]
     assert step_now["now_band"][0] < step_now["now_band"][1]
@@ -133,10 +133,10 @@ def test_budgets_and_what_is_missing_or_new_are_told(there: Path) -> None:
     assert say("baseline").return_value == 0
     more = '\n[[function]]\nimage = "app"\nname = "filter"\nmax_cycles = 3\n'
     foreign_repository(there, PROJECT + more)
-    found = gate()
-    assert found["exit_code"] == 1, "no answer about what the baseline lacks"
-    assert found["over_budget"][0].startswith("app: filter: ")
-    assert found["lost"] == ["app: filter is not in the baseline; `rtoslab baseline` adds it"]
+    result = gate()
+    assert result["exit_code"] == 1, "no answer about what the baseline lacks"
+    assert result["over_budget"][0].startswith("app: filter: ")
+    assert result["lost"] == ["app: filter is not in the baseline; `rtoslab baseline` adds it"]
     foreign_repository(there, PROJECT.replace("for_ms = 3", 'for_ms = 3\nuntil = "work_done"\nstart = "work_done"'))
     lost = gate()
     assert lost["exit_code"] == 1
@@ -145,8 +145,8 @@ def test_budgets_and_what_is_missing_or_new_are_told(there: Path) -> None:
 
 def test_another_compiler_is_no_answer_unless_it_is_wanted(there: Path) -> None:
     assert say("baseline").return_value == 0
-    kept = there / BASELINE
-    rewrite(kept, 'compiler = "GCC', 'compiler = "Another GCC')
+    stored = there / BASELINE
+    rewrite(stored, 'compiler = "GCC', 'compiler = "Another GCC')
     assert "cycles differ for that alone" in str(say("gate").exception)
     assert gate("--other-compiler", "skip")["exit_code"] == 0
     assert gate("--other-compiler", "compare")["verdict"] == "pass"
@@ -205,8 +205,8 @@ def test_a_gate_that_measured_nothing_gives_no_answer(there: Path) -> None:
     never += '[[function]]\nimage = "app"\nname = "systick"\n'
     (there / "rtoslab.toml").write_text(never.replace("for_ms = 1", 'for_ms = 1\nuntil = "100"'))
     assert "no function was called" in str(say("baseline").exception)
-    found = gate()
-    assert (found["verdict"], found["exit_code"]) == ("unknown", 1)
+    result = gate()
+    assert (result["verdict"], result["exit_code"]) == ("unknown", 1)
     done = say("measure")
     assert done.return_value == 3
     assert "Nothing was measured" in done.stderr
@@ -228,13 +228,13 @@ def test_instructions_show_what_a_better_place_hides_and_the_function_is_named(
     assert say("baseline").return_value == 0
     for shift in (0, 2, 4, 6, 8):
         monkeypatch.setenv("MORE", f"-DNOPS=5 -DEARLY={3**shift}")
-        found = gate()
-        assert (found["verdict"], found["exit_code"]) == ("worse", 3)
+        result = gate()
+        assert (result["verdict"], result["exit_code"]) == ("worse", 3)
         for figure_name in ("instructions_min", "instructions_median", "instructions_max"):
-            told = figure(found, "control_step", figure_name)
-            assert (told["now"] - told["before"], told["passed_limit"]) == (5, "+0 instructions")
-            assert (told["code"], told["functions"]) == ("changed", ["control_step"])
-        interval = figure(found, "step to done", "instructions_min")
+            message = figure(result, "control_step", figure_name)
+            assert (message["now"] - message["before"], message["passed_limit"]) == (5, "+0 instructions")
+            assert (message["code"], message["functions"]) == ("changed", ["control_step"])
+        interval = figure(result, "step to done", "instructions_min")
         assert (interval["now"] - interval["before"], interval["functions"]) == (5, ["control_step"])
     assert "changed: control_step" in say("gate").stdout
     monkeypatch.setenv("MORE", "-DTURNS=9")
@@ -265,19 +265,19 @@ def test_only_what_differs_in_nothing_but_its_place_has_moved(
     (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
     assert (change.cause, change.functions) == (cause, functions)
     assert judged.failed == (cause is not MOVED)
-    assert [each.figure for each, _ in judged.regressions] == ([] if cause is MOVED else ["max"])
+    assert [regression.figure for regression, _ in judged.regressions] == ([] if cause is MOVED else ["max"])
 
 
 def test_an_edited_baseline_and_one_without_a_seal_are_refused(there: Path) -> None:
     assert say("baseline").return_value == 0
-    kept = there / BASELINE
-    written = kept.read_text()
-    kept.write_text("# A comment.\n" + written)
+    stored = there / BASELINE
+    written = stored.read_text()
+    stored.write_text("# A comment.\n" + written)
     assert gate()["verdict"] == "pass"
     (calls,) = set(re.findall(r"^calls = \d+", written, re.MULTILINE))
-    kept.write_text(written.replace(calls, "calls = 7"))
+    stored.write_text(written.replace(calls, "calls = 7"))
     assert "a value was edited; `rtoslab baseline` writes it anew" in str(say("gate").exception)
-    kept.write_text(re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE))
+    stored.write_text(re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE))
     assert "has no seal" in str(say("gate").exception)
     assert say("baseline").return_value == 0
-    assert kept.read_text() == written
+    assert stored.read_text() == written

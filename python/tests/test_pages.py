@@ -64,8 +64,8 @@ def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -
     outline = _Outline(whole())
     tables = outline.named("table")
     assert len(tables) == len(outline.named("caption")) > 5
-    assert all(each.get("scope") == "col" for each in outline.named("th"))
-    boxes = [each for each in outline.named("div") if each.get("class") == "wide"]
+    assert all(item.get("scope") == "col" for item in outline.named("th"))
+    boxes = [item for item in outline.named("div") if item.get("class") == "wide"]
     assert len(boxes) == len(tables) + len(outline.named("svg"))
     assert all(box.get("tabindex") == "0" and box.get("aria-label") for box in boxes)
 
@@ -73,20 +73,20 @@ def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -
 def test_the_language_is_said_and_charts_have_words() -> None:
     outline = _Outline(whole())
     assert outline.named("html") == [{"lang": "en"}]
-    assert all(each.get("role") == "img" and each.get("aria-label") for each in outline.named("svg"))
+    assert all(item.get("role") == "img" and item.get("aria-label") for item in outline.named("svg"))
 
 
 def test_the_page_s_policy_allows_its_own_script_and_nothing_else() -> None:
     (script,) = re.findall(r"<script>(.*?)</script>", whole(), re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    (policy,) = (each["content"] for each in _Outline(whole()).named("meta") if "http-equiv" in each)
+    (policy,) = (item["content"] for item in _Outline(whole()).named("meta") if "http-equiv" in item)
     assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
 def test_every_link_inside_leads_somewhere() -> None:
     outline = _Outline(whole())
-    ids = [each["id"] for _, each in outline.tags if "id" in each]
-    links = {each["href"] for each in outline.named("a")}
+    ids = [item["id"] for _, item in outline.tags if "id" in item]
+    links = {item["href"] for item in outline.named("a")}
     assert links
     assert links <= {f"#{id_}" for id_ in ids}
 

@@ -53,29 +53,29 @@ def candidates_of() -> tuple[Setup, ...]:
 def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
     """Every planned point, counting 1,000 a second or what `rates` say of one of its options."""
     plan = explain_plan(CATALOGUE, paper, candidates_of(), OPTIONS)
-    found = []
-    for number, each in enumerate(plan.points):
-        identity = point_id(CATALOGUE, each)
-        said = [f"{key}={value}" for key, value in identity.config.items()]
-        rate = next((rates[option] for option in said if option in rates), 1000)
+    results = []
+    for number, item in enumerate(plan.points):
+        identity = point_id(CATALOGUE, item)
+        output = [f"{key}={value}" for key, value in identity.config.items()]
+        rate = next((rates[option] for option in output if option in rates), 1000)
         result: MeasuredPoint = measured(1, rate // 4).model_copy(
             update={"run_id": f"{number:016x}", "point": identity}
         )
-        found.append(StoredPoint(Path("x"), result, {}))
-    return found
+        results.append(StoredPoint(Path("x"), result, {}))
+    return results
 
 
 def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
     assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
-    alone = try_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
-    assert [each.setup.title for each in alone[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
-    assert (alone[0].before, alone[0].after, alone[0].whole) == pytest.approx((2, 1.25, 1.25))
-    assert alone[-1].setup.title == "opt=-O0"
-    assert alone[-1].whole == pytest.approx(4)
-    assert all(each.figures == 1 for each in alone)
-    (both,) = together(2.0, alone)
+    single = try_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
+    assert [item.setup.title for item in single[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
+    assert (single[0].before, single[0].after, single[0].whole) == pytest.approx((2, 1.25, 1.25))
+    assert single[-1].setup.title == "opt=-O0"
+    assert single[-1].whole == pytest.approx(4)
+    assert all(item.figures == 1 for item in single)
+    (both,) = together(2.0, single)
     assert both.title == "opt=-Os, configBENCH_ASSERT=1"
     assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
 
@@ -90,20 +90,20 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
     own = own_setups(paper)
     assert own == [here]
     points = []
-    for number, each in enumerate(explain_plan(CATALOGUE, paper, own, OPTIONS).points):
-        identity = point_id(CATALOGUE, each)
+    for number, item in enumerate(explain_plan(CATALOGUE, paper, own, OPTIONS).points):
+        identity = point_id(CATALOGUE, item)
         update = {"run_id": f"{number:016x}", "point": identity}
         points.append(
             StoredPoint(Path("x"), measured(1, 475 if identity.config else 250).model_copy(update=update), {})
         )
     assert len(points) == 2
-    (found,) = try_changes(CATALOGUE, paper, own, points, OPTIONS)
-    assert found.setup.title == "A"
-    assert (found.before, found.after) == pytest.approx((2, 1.0526), abs=1e-3)
-    alone = replace(found, setup=found.setup.model_copy(update={"title": "opt=-Os"}), whole=1.4)
-    assert sentence(2.0, [alone], [found]) == ("opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053.")
-    assert sentence(1.0, [alone], [found]) == "No single change brings the figures closer."
-    assert sentence(1.3, [alone], [found]) == "No single change brings the figures closer; A: 1.053."
+    (result,) = try_changes(CATALOGUE, paper, own, points, OPTIONS)
+    assert result.setup.title == "A"
+    assert (result.before, result.after) == pytest.approx((2, 1.0526), abs=1e-3)
+    single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), whole=1.4)
+    assert sentence(2.0, [single], [result]) == ("opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053.")
+    assert sentence(1.0, [single], [result]) == "No single change brings the figures closer."
+    assert sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
 
 
 def test_a_point_that_failed_is_named(
@@ -116,14 +116,14 @@ def test_a_point_that_failed_is_named(
     failed = Failed(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
     monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
     monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
-    asked = {"full": False, "dry_run": False}
-    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **asked) == EXIT_POINT_FAILED
-    (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("failed: ")]
+    request = {"full": False, "dry_run": False}
+    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED
+    (line,) = [item for item in capsys.readouterr().out.splitlines() if item.startswith("failed: ")]
     assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
     monkeypatch.setattr(explain_changes, "candidates", lambda *_: candidates_of())  # it found them once by itself
-    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=True, **asked) == EXIT_POINT_FAILED
-    (said,) = json.loads(capsys.readouterr().out)["failed"]
-    assert said == {
+    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=True, **request) == EXIT_POINT_FAILED
+    (output,) = json.loads(capsys.readouterr().out)["failed"]
+    assert output == {
         "point": "t2_cooperative freertos pico 1 core opt=-O0",
         "stage": "proof",
         "message": "It did not work.",
@@ -132,31 +132,31 @@ def test_a_point_that_failed_is_named(
 
 def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
-    alone = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
-    assert together(1.0, alone) == []
-    assert isinstance(alone[0], Trial)
+    single = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
+    assert together(1.0, single) == []
+    assert isinstance(single[0], Trial)
 
 
 @pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
 def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     paper = papers(CATALOGUE)[key]
-    found = candidates(CATALOGUE, paper)
-    assert len({each.title for each in found}) == len(found) > 10
-    plan = explain_plan(CATALOGUE, paper, found, OPTIONS)
+    result = candidates(CATALOGUE, paper)
+    assert len({setup.title for setup in result}) == len(result) > 10
+    plan = explain_plan(CATALOGUE, paper, result, OPTIONS)
     assert len({repr(point) for point in plan.points}) == len(plan.points)
     suites = {
         point_id(CATALOGUE, point).model_dump_json() for point in paper_plan(CATALOGUE, paper, OPTIONS, ()).points
     }
     changing = 0
-    for setup in found:
+    for setup in result:
         facts = paper.facts.model_copy(update={"setup": (setup,)})
-        alone = PaperFolder(paper.key, paper.folder, facts, paper.suites)
-        own = [point_id(CATALOGUE, point) for point in paper_plan(CATALOGUE, alone, OPTIONS).points]
-        added = [each for each in own if each.model_dump_json() not in suites]
-        assert all(equivalent_point(alone, setup, each) is not None for each in added), setup.title
-        stands = [meant for each in own if (meant := equivalent_point(alone, setup, each)) is not None]
-        assert {stand.model_dump_json() for stand in stands} <= suites, setup.title
-        changing += bool(stands)
+        single = PaperFolder(paper.key, paper.folder, facts, paper.suites)
+        own = [point_id(CATALOGUE, point) for point in paper_plan(CATALOGUE, single, OPTIONS).points]
+        added = [result for result in own if result.model_dump_json() not in suites]
+        assert all(equivalent_point(single, setup, result) is not None for result in added), setup.title
+        position = [meant for result in own if (meant := equivalent_point(single, setup, result)) is not None]
+        assert {stand.model_dump_json() for stand in position} <= suites, setup.title
+        changing += bool(position)
     assert changing > 5
 
 

@@ -35,13 +35,13 @@ def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
     """One of the paper's two benchmarks is asked for with a tick rate that no compiler takes."""
     assert app.main(["new", "paper", "doe2026"], standalone_mode=False) == 0
     suite = checkout / "papers" / "doe2026" / "suite.toml"
-    said = suite.read_text(encoding="utf-8").replace('"t6_message", "t7_synchronisation"', '"t7_synchronisation"')
-    said += '[[experiment]]\nbenchmarks = ["t6_message"]\nkernels = ["freertos"]\nboards = ["pico"]\n'
-    said += 'window_ms = 20\nconfig = { configTICK_RATE_HZ = "never" }\n'
-    head, _, rest = said.partition('benchmarks = ["t7')
+    output = suite.read_text(encoding="utf-8").replace('"t6_message", "t7_synchronisation"', '"t7_synchronisation"')
+    output += '[[experiment]]\nbenchmarks = ["t6_message"]\nkernels = ["freertos"]\nboards = ["pico"]\n'
+    output += 'window_ms = 20\nconfig = { configTICK_RATE_HZ = "never" }\n'
+    head, _, rest = output.partition('benchmarks = ["t7')
     top = 'benchmarks = ["t7' + rest.partition("notes")[0]
     whole = head + "notes" + rest.partition("notes")[2].partition("[[experiment]]")[0] + "[[experiment]]\n" + top
-    suite.write_text(whole + "[[experiment]]" + said.partition("[[experiment]]")[2], encoding="utf-8")
+    suite.write_text(whole + "[[experiment]]" + output.partition("[[experiment]]")[2], encoding="utf-8")
     capsys.readouterr()
     assert app.main(["paper", "doe2026", "--out", str(tmp_path / "run"), "--json"], standalone_mode=False) == 3
     figures = json.loads(capsys.readouterr().out)["figures"]

@@ -34,14 +34,14 @@ def _run(length_ms: int) -> MeasuredPoint:
 
 
 def test_samples_of_all_series_stand_in_the_order_of_time() -> None:
-    found = samples(_run(5), "tick.released_")
-    assert found == [(0.0, 25.0), (0.001, 10.0), (0.002, 10.0), (0.003, 10.0), (0.004, 15.0)]
+    result = samples(_run(5), "tick.released_")
+    assert result == [(0.0, 25.0), (0.001, 10.0), (0.002, 10.0), (0.003, 10.0), (0.004, 15.0)]
 
 
 def test_the_peaks_are_the_coincidences_of_all_periods() -> None:
     together = math.lcm(*PERIODS_MS)
-    found = peaks(samples(_run(5 * together), "tick.released_"))
-    assert [(round(1000 * at), us) for at, us in found] == [(index * together, 25.0) for index in range(5)]
+    result = peaks(samples(_run(5 * together), "tick.released_"))
+    assert [(round(1000 * at), us) for at, us in result] == [(index * together, 25.0) for index in range(5)]
 
 
 def test_of_many_samples_the_longest_of_each_stretch_is_drawn() -> None:
@@ -67,7 +67,7 @@ def test_without_such_a_point_there_is_no_figure() -> None:
 
 
 def test_a_reference_result_keeps_no_times_and_is_not_drawn() -> None:
-    kept = [series_samples.model_copy(update={"start_cycle": ()}) for series_samples in _run(5).series]
-    reference = _run(5).model_copy(update={"series": tuple(kept)})
+    stored = [series_samples.model_copy(update={"start_cycle": ()}) for series_samples in _run(5).series]
+    reference = _run(5).model_copy(update={"series": tuple(stored)})
     assert samples(reference, "tick.released_") == []
     assert over_time(FIGURE, [reference]) is None

@@ -108,8 +108,8 @@ def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
     done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
     (claims,) = (section for section in paper_document(CATALOGUE, done).sections if section.id == "claims")
     show_paper(done, Console(width=400))
-    for told in ("\n".join(claims.prose), capsys.readouterr().out):
-        assert ("another may turn their order" in told) == (places == 1)
+    for message in ("\n".join(claims.prose), capsys.readouterr().out):
+        assert ("another may turn their order" in message) == (places == 1)
 
 
 def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path) -> None:

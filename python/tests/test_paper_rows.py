@@ -26,18 +26,18 @@ PAPERS = papers(CATALOGUE)
 
 def _values(points: Iterable[MeasuredPoint]) -> list[Value]:
     """One of each statistic of everything that the points' benchmarks measure."""
-    found = []
+    results = []
     for point in points:
         series = [one.id for one in CATALOGUE.benchmarks[point.point.benchmark].facts.series]
         spreads = [(name, stat, "cycles") for name in series for stat in LATENCY_STATS]
         totals = [(name, "total", "cycles") for one in series for name in (one, f"{one}.total")]
         rates = [("throughput", stat, "1/s") for stat in ("total", "per_core")]
         cycles = [("throughput", "cycles_per_count", "cycles"), ("heap", "peak", "bytes")]
-        found += [
+        results += [
             Value(point.point, point.run_id, point.clock_hz, point.params, point.metric, metric, stat, 1, unit, 1)
             for metric, stat, unit in (*spreads, *totals, *rates, *cycles)
         ]
-    return found
+    return results
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -48,15 +48,15 @@ def test_no_published_figure_fits_two_values(
     paper = PAPERS[key]
     plan = [point for point in paper_plan(CATALOGUE, paper, Options(full=full)).points if not point.not_applicable]
     points = []
-    for index, each in enumerate(plan):
-        benchmark, board = CATALOGUE.benchmarks[each.benchmark].facts, CATALOGUE.boards[each.board].facts
-        params = {name: str(value) for name, value in (*benchmark.params.items(), *each.params.items())}
-        facts = {"point": point_id(CATALOGUE, each), "run_id": f"{index:016x}", "params": params}
-        clock = {"clock_hz": each.clock_hz or board.clock.sys_hz}
+    for index, item in enumerate(plan):
+        benchmark, board = CATALOGUE.benchmarks[item.benchmark].facts, CATALOGUE.boards[item.board].facts
+        params = {name: str(value) for name, value in (*benchmark.params.items(), *item.params.items())}
+        facts = {"point": point_id(CATALOGUE, item), "run_id": f"{index:016x}", "params": params}
+        clock = {"clock_hz": item.clock_hz or board.clock.sys_hz}
         points.append(StoredPoint(tmp_path, measured().model_copy(update={**facts, **clock}), {}))
     monkeypatch.setattr(reproduction, "values", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))
     done = reproduction.reproduce(CATALOGUE, paper, points, (), of_paper(find_root(), key, points))
-    found = [each for each in done.compared.values() if each.state in {"measured", "reference"}]
-    assert bool(found) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"
+    results = [item for item in done.compared.values() if item.state in {"measured", "reference"}]
+    assert bool(results) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"

@@ -80,16 +80,19 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     plain = paper_plan(CATALOGUE, paper, Options(), ()).points
     whole = paper_plan(CATALOGUE, paper, Options()).points
     assert whole[: len(plain)] == plain
-    suites = [point_id(CATALOGUE, each) for each in plain]
+    suites = [point_id(CATALOGUE, item) for item in plain]
     assert not [point for point in suites for setup in paper.facts.setup if equivalent_point(paper, setup, point)]
     here = set(CATALOGUE.kernels_here)
     for setup in paper.facts.setup:
         if not setup.config and not here.intersection(setup.kernel):
             continue
         own = paper_plan(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
-        stands = [equivalent_point(paper, setup, point_id(CATALOGUE, each)) for each in own]
-        assert stands, "the set-up changes nothing"
-        assert all(stand in suites for stand in stands), (setup.id, [stand for stand in stands if stand not in suites])
+        position = [equivalent_point(paper, setup, point_id(CATALOGUE, item)) for item in own]
+        assert position, "the set-up changes nothing"
+        assert all(stand in suites for stand in position), (
+            setup.id,
+            [stand for stand in position if stand not in suites],
+        )
 
 
 def test_an_unknown_setup_is_told() -> None:
@@ -110,7 +113,9 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     (setup,) = done.setups
     assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
     assert (distance(done.compared), distance(setup.own())) == (2, 1)
-    assert [(above.outcome, there.outcome) for above, there in changed_verdicts(done, setup)] == [("same", "different")]
+    assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, setup)] == [
+        ("same", "different")
+    ]
     (section,) = setups_section(done)
     overview, figures, rates, statements = section.tables
     assert [row[1:] for row in rates.rows] == [
@@ -181,7 +186,7 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
     assert (done.today.compared[1].here, done.today.setup.title) == (
         2000, "the kernels' versions of today: freertos V-freertos"
     )  # fmt: skip
-    assert [(above.outcome, there.outcome) for above, there in changed_verdicts(done, done.today)] == [
+    assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, done.today)] == [
         ("same", "different")
     ]
     assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
@@ -199,8 +204,8 @@ def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) ->
 
 def test_what_the_authors_version_cannot_do_is_not_done_by_todays(tmp_path: Path) -> None:
     paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
-    (there,) = _counts("freertos-9", (1, 1))
-    lacking = NotApplicable(run_id="n", point=there.result.point, reason="V9 has no such call")
+    (present,) = _counts("freertos-9", (1, 1))
+    lacking = NotApplicable(run_id="n", point=present.result.point, reason="V9 has no such call")
     done = reproduce(CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredPoint(Path(), lacking, {})])
     assert (done.compared[1].state, done.compared[1].why) == ("n/a", "V9 has no such call")
 
@@ -217,8 +222,8 @@ def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -
 def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) -> None:
     base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {})
     paper = _with_version(base, trees=("freertos", "freertos-inherit"))
-    (there,) = _counts("freertos", (1, 1))
-    lacking = StoredPoint(Path(), NotApplicable(run_id="n", point=there.result.point, reason="no condition"), {})
+    (present,) = _counts("freertos", (1, 1))
+    lacking = StoredPoint(Path(), NotApplicable(run_id="n", point=present.result.point, reason="no condition"), {})
     done = reproduce(CATALOGUE, paper, [lacking, *_counts("freertos-inherit", (1, 300))])
     assert done.compared[1].here == 1200
 

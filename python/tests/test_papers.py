@@ -77,14 +77,14 @@ LOSES = (
 """Two cores count less than one in total."""
 
 
-def done_with(paper: PaperFolder, *found: results.MeasuredPoint) -> Reproduction:
+def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> Reproduction:
     """The paper against these points, of kernel `k` alone."""
-    told = list(values(found))
-    compared = compare(paper, found, told, KERNELS, {})
-    absences = Absences(paper, found, KERNELS)
+    report = list(values(result))
+    compared = compare(paper, result, report, KERNELS, {})
+    absences = Absences(paper, result, KERNELS)
     names = {"k": "K"}
-    sources = {each.run_id: Source("k", "", is_reference=False, is_authors=True) for each in found}
-    return Reproduction(paper, (), (), found, tuple(told), compared, (), sources, absences, names)
+    sources = {point.run_id: Source("k", "", is_reference=False, is_authors=True) for point in result}
+    return Reproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
 
 
 def of_measured(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
@@ -96,8 +96,8 @@ def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> Compare
 
 
 def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
-    found = compared(tmp_path, published(1), measured(1, 1000), measured(2, 700))
-    assert (found.state, found.here, found.ratio) == ("measured", 4000, 2)
+    result = compared(tmp_path, published(1), measured(1, 1000), measured(2, 700))
+    assert (result.state, result.here, result.ratio) == ("measured", 4000, 2)
 
 
 def test_cycles_and_times_turn_into_each_other_by_the_clock(tmp_path: Path) -> None:
@@ -106,8 +106,8 @@ def test_cycles_and_times_turn_into_each_other_by_the_clock(tmp_path: Path) -> N
 
 
 def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
-    found = compared(tmp_path, published(1, lab_kernel="other"), measured(1))
-    assert (found.state, found.here, found.why) == (
+    result = compared(tmp_path, published(1, lab_kernel="other"), measured(1))
+    assert (result.state, result.here, result.why) == (
         "bring your own",
         None,
         "no tree or export of Other OS is named here, and no reference result stands for it",
@@ -130,8 +130,8 @@ def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
 def test_what_is_missing_says_why_and_has_no_number(
     tmp_path: Path, stored: list[AnyResult], state: str, why: str
 ) -> None:
-    found = compared(tmp_path, published(1), *stored)
-    assert (found.state, found.here, found.ratio, found.why) == (state, None, None, why)
+    result = compared(tmp_path, published(1), *stored)
+    assert (result.state, result.here, result.ratio, result.why) == (state, None, None, why)
 
 
 def test_a_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
@@ -168,8 +168,8 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    found = compare(paper, (), values([measured(1, 1000)]), KERNELS, {})
-    (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published_rows, found)
+    result = compare(paper, (), values([measured(1, 1000)]), KERNELS, {})
+    (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published_rows, result)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
     ]  # fmt: skip
@@ -186,8 +186,8 @@ def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
         ("t2", "2 cores (pinned)", 80),
     ]
     assert drawn[1].rows == [["t2", "100", "80"]]
-    alone = done_with(folder(tmp_path, []), measured(2, 800))
-    assert replot(figure, alone, alone.values) is None
+    single = done_with(folder(tmp_path, []), measured(2, 800))
+    assert replot(figure, single, single.values) is None
 
 
 def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K gains"\n{LOSES}'
     paper = folder(tmp_path, [published(1), published(2, lab_kernel="other", kernel="Other")], claims, slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
-    points = [StoredPoint(tmp_path, each, manifest) for each in (measured(1, 1000), measured(2, 800))]
+    points = [StoredPoint(tmp_path, item, manifest) for item in (measured(1, 1000), measured(2, 800))]
     document = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
     for suffix in ("html", "md"):
         text = report_formats()[suffix](document)
@@ -219,7 +219,7 @@ def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) 
         update={"deviations": {"Order": "noted 2 1; declared: by design"}}
     )
     points = [
-        StoredPoint(tmp_path, each, {"build": {"kernel": "k"}}) for each in (apart, measured(2, 900, kernel="even"))
+        StoredPoint(tmp_path, item, {"build": {"kernel": "k"}}) for item in (apart, measured(2, 900, kernel="even"))
     ]
     done = reproduce(CATALOGUE, paper, points)
     console = Console(width=160, record=True, file=io.StringIO())

@@ -38,10 +38,10 @@ def test_the_command_without_a_finished_point(
     monkeypatch.setattr(cmd_paper, "run_plan", nothing)
     for out in ("a", "b"):
         assert app.main(["paper", "lentka", "--json", "--out", str(tmp_path / out)], standalone_mode=False) == 3
-    said = json.loads(capsys.readouterr().out.splitlines()[0])
-    assert {each["state"] for each in said["figures"]} == {"reference"}, "the authors' version was measured before"
-    told = [each for each in said["claims"] if each["outcome"] != "not computed"]
-    assert len(told) < len(said["claims"])
+    output = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert {item["state"] for item in output["figures"]} == {"reference"}, "the authors' version was measured before"
+    message = [item for item in output["claims"] if item["outcome"] != "not computed"]
+    assert len(message) < len(output["claims"])
     files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*.*") if path.is_file()}
     assert {Path("report.html"), Path("export/table1-figure1.svg")} <= files
     for path in files:
@@ -67,13 +67,13 @@ def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
     points = [measured(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
     stored = [StoredPoint(Path("p"), point, {}) for point in points]
     document = make_document(CATALOGUE, stored, "vieira2026")
-    (section,) = [each for each in document.sections if each.id == "paper"]
-    told = {row[1]: row[2:4] for row in section.tables[0].rows}
+    (section,) = [item for item in document.sections if item.id == "paper"]
+    report = {row[1]: row[2:4] for row in section.tables[0].rows}
     drops = "allocation (T8) loses throughput in total when the second core is used, in both kernels"
-    words, seen = told[drops]
+    words, seen = report[drops]
     assert words == "partly (1 of 2)"
     assert seen.startswith("holds in freertos; not computed in nuttx: ")
-    assert not [each for each in make_document(CATALOGUE, stored, None).sections if each.id == "paper"]
+    assert not [item for item in make_document(CATALOGUE, stored, None).sections if item.id == "paper"]
 
 
 @pytest.mark.long
@@ -81,10 +81,10 @@ def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
 def test_a_paper_is_reproduced_whole(key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every point has its proofs; every figure that does not wait for --full or a kernel has its value."""
     assert app.main(["paper", key, "--json", "--out", str(tmp_path)], standalone_mode=False) == 0
-    said = json.loads(capsys.readouterr().out)
-    absent = [each for each in said["figures"] if each["state"] not in {"measured", "reference", "bring your own"}]
-    assert all("param.loops=100000" in each["why"] or "window_ms=250000" in each["why"] for each in absent), absent
-    why = {each["seen"] for each in said["claims"] if each["outcome"] == "not computed"}
+    output = json.loads(capsys.readouterr().out)
+    absent = [item for item in output["figures"] if item["state"] not in {"measured", "reference", "bring your own"}]
+    assert all("param.loops=100000" in item["why"] or "window_ms=250000" in item["why"] for item in absent), absent
+    why = {item["seen"] for item in output["claims"] if item["outcome"] == "not computed"}
     assert why == {claim.why for claim in papers(CATALOGUE)[key].claims if claim.why}
 
 
@@ -111,12 +111,12 @@ def test_every_statement_of_a_paper_is_registered(key: str) -> None:
 @pytest.mark.parametrize("key", list(papers(CATALOGUE)))
 def test_a_slip_that_a_statement_names_is_there(key: str) -> None:
     paper = papers(CATALOGUE)[key]
-    told = " ".join(f"{claim.why} {claim.rests_on} {claim.bound_from}" for claim in paper.claims)
+    message = " ".join(f"{claim.why} {claim.rests_on} {claim.bound_from}" for claim in paper.claims)
     named = {
-        name for found in re.findall(r"slips? ([a-z0-9_]+(?:, [a-z0-9_]+)*)\)", told) for name in found.split(", ")
+        name for result in re.findall(r"slips? ([a-z0-9_]+(?:, [a-z0-9_]+)*)\)", message) for name in result.split(", ")
     }
     assert named <= {slip.id for slip in paper.slips}
-    setups = set(re.findall(r"set-up ([a-z0-9_]+)", told))
+    setups = set(re.findall(r"set-up ([a-z0-9_]+)", message))
     assert setups <= {setup.id for setup in paper.facts.setup}
 
 
@@ -132,7 +132,7 @@ def test_what_leads_all_kernels_is_held_against_all_of_them(key: str) -> None:
 @pytest.mark.parametrize("key", list(papers(CATALOGUE)))
 def test_a_claim_says_of_which_kernel_it_speaks(key: str) -> None:
     """Or every kernel in the run would be asked what the paper says of one."""
-    alone = {"freertos"} if key == "miranda2021" else set()
+    single = {"freertos"} if key == "miranda2021" else set()
     for claim in papers(CATALOGUE)[key].claims:
         named = {"kernel"} if claim.along == "kernel" else claim.kernels
-        assert named or alone or claim.kind == "not computed", claim.id
+        assert named or single or claim.kind == "not computed", claim.id

@@ -14,9 +14,9 @@ MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "e
 
 
 def number(paper: PaperFolder, ident: int) -> float:
-    found = paper.published_rows[ident].number
-    assert found is not None
-    return found
+    result = paper.published_rows[ident].number
+    assert result is not None
+    return result
 
 
 def test_six_full_coincidences_of_the_ten_periods_in_250_s() -> None:
@@ -75,6 +75,6 @@ def test_a_time_that_the_analyzer_cannot_show() -> None:
 def test_the_papers_slips_are_recomputed_from_its_own_figures(
     paper: PaperFolder, slip: str, printed: float, computed: float
 ) -> None:
-    found = next(each for each in paper.slips if each.id == slip)
-    assert found.printed == printed
-    assert compute_value(paper, found) == pytest.approx(computed, rel=3e-4)
+    result = next(item for item in paper.slips if item.id == slip)
+    assert result.printed == printed
+    assert compute_value(paper, result) == pytest.approx(computed, rel=3e-4)

@@ -110,7 +110,7 @@ def test_what_is_alike_is_not_accused() -> None:
 
 
 def test_every_kernel_answers_with_macros_it_has() -> None:
-    known = {each.id for each in OF_KERNELS}
+    known = {item.id for item in OF_KERNELS}
     for entry in CATALOGUE.kernels.values():
         assert set(entry.facts.parity) <= known, f"{entry.id} answers for what nobody asks"
         if entry.facts.services["tasks"]:
@@ -233,8 +233,8 @@ def test_a_cost_from_the_usual_value_is_told_of_no_other() -> None:
     plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
     (finding,) = lint(CATALOGUE, alike([plain, many]), costs)
     assert finding.cost.startswith("freertos, from 8 to 32: t2 +")
-    asked = plain.point.model_copy(update={"config": {"configMAX_PRIORITIES": "16"}})
-    few = Subject("a", asked, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
+    request = plain.point.model_copy(update={"config": {"configMAX_PRIORITIES": "16"}})
+    few = Subject("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
     (finding,) = lint(CATALOGUE, alike([few, many]), costs)
     assert "not measured" in finding.cost
 
@@ -268,33 +268,33 @@ def of_port(port: str, kernel: str, **macros_of: str) -> Subject:
 @pytest.mark.parametrize("kernel", ["freertos9", "freertos9 (reference)", "freertos (reference)"])
 def test_options_of_a_kernel_that_is_not_named_here_are_known_by_its_port(kernel: str) -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1"))
-    there = of_port("freertos", kernel, **MACROS)
-    (found,) = lint(CATALOGUE, alike([here, there]))
-    assert (found.concept.id, found.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
+    present = of_port("freertos", kernel, **MACROS)
+    (result,) = lint(CATALOGUE, alike([here, present]))
+    assert (result.concept.id, result.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
 
 
 def test_an_option_that_a_whole_configuration_does_not_have_is_off() -> None:
     """What Kconfig writes names no option that is not set."""
     config = {"CONFIG_RR_INTERVAL": "0", "CONFIG_USEC_PER_TICK": "1000"}
     here = subject("freertos", **macros(configBENCH_ASSERT="1", configUSE_TICKLESS_IDLE="1"))
-    found = {
+    result = {
         unfairness.concept.id: unfairness.values
         for unfairness in lint(CATALOGUE, alike([here, of_port("nuttx", "nuttx", **config)]))
     }
-    assert found["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
-    assert found["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
+    assert result["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
+    assert result["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
     on = of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
     assert "assertions" not in {unfairness.concept.id for unfairness in lint(CATALOGUE, alike([here, on]))}
 
 
 def test_every_reference_result_has_the_options_of_its_kernel() -> None:
-    told = {"assertions", "stack_checking", "trace_hooks", "tick_hz", "priorities", "time_slicing", "tickless_idle"}
+    message = {"assertions", "stack_checking", "trace_hooks", "tick_hz", "priorities", "time_slicing", "tickless_idle"}
     files = list(references(find_root()))
     assert files
     for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
         manifest = reference.points[0].manifest
         facts = facts_of(manifest, kernel_of(CATALOGUE, manifest, reference.kernel))
-        assert told <= facts.keys(), reference.kernel
+        assert message <= facts.keys(), reference.kernel
 
 
 def test_the_command_looks_at_reference_results_where_it_is_told(tmp_path: Path) -> None:
@@ -309,8 +309,8 @@ def test_the_command_looks_at_reference_results_where_it_is_told(tmp_path: Path)
 def test_of_a_record_without_compiler_calls_the_flags_count() -> None:
     """Points that were stored before calls were recorded: nothing is known of single files, and nobody is accused."""
     old = {key: value for key, value in BUILD.items() if key != "calls"}
-    found = facts_of({"build": old}, None)
-    assert found["opt"] == "-O2"
-    assert not {"options", "file_options"} & found.keys()
+    result = facts_of({"build": old}, None)
+    assert result["opt"] == "-O2"
+    assert not {"options", "file_options"} & result.keys()
     where = point().model_copy(update={"kernel": "freertos"})
     assert not lint(CATALOGUE, alike([subject("new"), Subject("old", where, {"build": old})]))

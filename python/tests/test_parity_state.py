@@ -46,9 +46,9 @@ def findings(*subjects: Subject) -> list[Unfairness]:
     ],
 )
 def test_a_board_that_was_set_otherwise_is_named(planted: dict[str, int], words: str) -> None:
-    (found,) = findings(subject("a"), subject("b", **planted))
-    assert found.sentence.startswith(f"as the window opened, {words}")
-    assert found.cost == "not measured; set it alike and measure again"
+    (result,) = findings(subject("a"), subject("b", **planted))
+    assert result.sentence.startswith(f"as the window opened, {words}")
+    assert result.cost == "not measured; set it alike and measure again"
 
 
 def test_boards_that_were_set_alike_are_not_accused() -> None:

@@ -23,12 +23,12 @@ APART = {"rule": "phases_apart", "series": ["give"]}
 
 def behind_ticks(distances: Sequence[int]) -> list[Step]:
     """A sample so many cycles behind each tick, which come every 1000."""
-    found = []
+    results = []
     for at, distance in enumerate(distances):
         tick = Step(1000 * at, 0, TICK, 0)
         begin = replace(tick, cycle=tick.cycle + distance, kind=START, first=1)
-        found += [tick, begin, replace(begin, cycle=begin.cycle + 5, kind=STOP)]
-    return found
+        results += [tick, begin, replace(begin, cycle=begin.cycle + 5, kind=STOP)]
+    return results
 
 
 CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
@@ -46,12 +46,12 @@ CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
 def test_samples_begin_at_distances_of_their_own(
     rule: dict[str, Any], distances: Sequence[int], verdict: Verdict
 ) -> None:
-    made = evidence(rule)
+    built = evidence(rule)
     seen = replace(
-        made, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(behind_ticks(distances)))
+        built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(behind_ticks(distances)))
     )
-    (found,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
-    assert found.verdict is verdict, found.saw
+    (result,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
+    assert result.verdict is verdict, result.saw
 
 
 def test_so_many_are_enough_as_the_drift_has_phases() -> None:
@@ -70,7 +70,7 @@ def test_every_benchmark_that_drifts_accounts_for_its_wait() -> None:
     assert drifting
     for facts in drifting:
         proofs = [
-            each for each in facts.proof if each["rule"] == "own_code" and "drift = 0" not in each.get("when", ())
+            item for item in facts.proof if item["rule"] == "own_code" and "drift = 0" not in item.get("when", ())
         ]
         assert proofs, facts.id
         assert all(proof.get("waits", 0) >= DRIFT_LOOP for proof in proofs), facts.id
@@ -88,12 +88,12 @@ CASES_OF_TICKS: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
 def test_as_many_samples_as_asked_for_hold_a_tick(
     rule: dict[str, Any], rows: Sequence[Row], wanted: str, verdict: Verdict
 ) -> None:
-    made = evidence(rule, rows=rows)
-    body = replace(made.decoded, params={**made.decoded.params, "samples": wanted})
-    assert judge_ticks(Params.model_validate(rule), replace(made, decoded=body)).verdict is verdict
+    built = evidence(rule, rows=rows)
+    body = replace(built.decoded, params={**built.decoded.params, "samples": wanted})
+    assert judge_ticks(Params.model_validate(rule), replace(built, decoded=body)).verdict is verdict
 
 
 def test_without_probes_nothing_is_seen() -> None:
-    made = evidence(APART)
-    blind = Evidence(decoded(), None, made.benchmark, made.board, kernel(), 2)
+    built = evidence(APART)
+    blind = Evidence(decoded(), None, built.benchmark, built.board, kernel(), 2)
     assert {finding.verdict for finding in judge_own(blind)} == {Verdict.UNSEEN}

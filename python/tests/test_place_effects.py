@@ -74,13 +74,13 @@ def test_the_spread_of_a_board() -> None:
 
 def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Reference]:
     """Of a paper that compares two kernels: a rate of each in two placements, with the order turned."""
-    found = []
+    results = []
     for number, kernel in enumerate(kernels):
         result = measured(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
         values = PlacedValues(kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)})
         stored = (StoredPoint(Path("p"), result, {}),)
-        found.append(Reference(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
-    return found
+        results.append(Reference(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
+    return results
 
 
 def test_the_report_names_the_pairs_and_their_kernels() -> None:

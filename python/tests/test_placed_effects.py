@@ -33,11 +33,11 @@ CYCLES = 20
 
 def placed(benchmark: str, percents: list[float], **config: str) -> list[MeasuredPoint]:
     """One point in as many placements as there are figures, each so many percent over CYCLES."""
-    found = []
-    for number, each in enumerate(percents):
-        point = at(CYCLES * (1 + each / 100), benchmark, **config, placement=str(number))
-        found.append(point.model_copy(update={"run_id": f"{benchmark}{config}{number}"}))
-    return found
+    results = []
+    for number, item in enumerate(percents):
+        point = at(CYCLES * (1 + item / 100), benchmark, **config, placement=str(number))
+        results.append(point.model_copy(update={"run_id": f"{benchmark}{config}{number}"}))
+    return results
 
 
 def swept() -> list[MeasuredPoint]:
@@ -53,9 +53,9 @@ def swept() -> list[MeasuredPoint]:
 
 
 def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
-    found = {(time.point.benchmark, *time.point.config.items()): time for time in placed_times(swept())}
-    assert len(found) == 6
-    band = found["t", ("a", "1"), ("b", "0")].seconds
+    result = {(time.point.benchmark, *time.point.config.items()): time for time in placed_times(swept())}
+    assert len(result) == 6
+    band = result["t", ("a", "1"), ("b", "0")].seconds
     assert len(band.values) == 3
     assert band.median / band.least == pytest.approx(1.06 / 1.05, rel=1e-3)
 
@@ -71,16 +71,16 @@ def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
 
 
 def test_in_one_placement_every_change_counts() -> None:
-    alone = [each for each in swept() if each.point.config["placement"] == "0"]
-    assert Observations(alone).most_placements == 1
-    assert [effect.claimed_targets for effect in Observations(alone).effects() if effect.option == "a"] == [["t", "u"]]
+    single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
+    assert Observations(single).most_placements == 1
+    assert [effect.claimed_targets for effect in Observations(single).effects() if effect.option == "a"] == [["t", "u"]]
 
 
 def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: Path) -> None:
-    alone = [each for each in swept() if each.point.config["placement"] == "0"]
-    stored = [StoredPoint(Path("x"), each, FLASH) for each in alone]
+    single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
+    stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
     bound = place_bound(stored)
-    effects = {effect.option: effect for effect in Observations(alone, bound).effects()}
+    effects = {effect.option: effect for effect in Observations(single, bound).effects()}
     assert (effects["a"].claimed_targets, effects["a"].open) == ([], ["t", "u"])
     document = sweep_document("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
@@ -88,25 +88,25 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     text = report_formats()["md"](document)
     assert "not known: one placement" in text
     assert "in the plan, what exceeds the bands is claimed" in text
-    costs = {cost.key: cost for cost in costs_from_runs(alone, bound)}
+    costs = {cost.key: cost for cost in costs_from_runs(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
     assert costs["a"].reverse().one_placement == ("t", "u")
     write_costs([costs["a"]], tmp_path / "costs.toml")
     assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
-    several = sweep_document("T", [StoredPoint(Path("x"), each, FLASH) for each in swept()])
+    several = sweep_document("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
     assert "What matters most is a 0 to 1" in several.summary
 
 
 def test_the_report_says_placement() -> None:
-    document = sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in swept()])
+    document = sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()])
     text = report_formats()["md"](document)
     assert "What matters most is a 0 to 1" in document.summary
     assert "+5.0 % (+2.9 % to +7.0 %) for t" in document.summary
     assert "1 of 2: t" in text
     assert "no: placement" in text
-    within = [each for each in swept() if each.point.config["a"] == "0"]
-    alike = sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in within])
+    within = [loop for loop in swept() if loop.point.config["a"] == "0"]
+    alike = sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in within])
     assert "No option changes the time by more than the place of the code does." in alike.summary
 
 
@@ -157,10 +157,10 @@ def test_an_interaction_within_the_bands_is_placement() -> None:
 def test_the_quickest_configuration_says_who_is_as_quick() -> None:
     seen = Observations(swept())
     assert [seen.as_quick(target) for target in ("t", "u")] == [1, 2]
-    text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in swept()]))
+    text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
     assert "As quick: so many others" in text
-    alone = [each for each in swept() if each.point.config["placement"] == "0"]
-    plain = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), each, {}) for each in alone]))
+    single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
+    plain = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in single]))
     assert "As quick" not in plain
 
 
@@ -179,15 +179,15 @@ def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
 
 def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
     points = [*placed("t", [3, 1, 2, 9], a="0"), at(CYCLES, "u", a="0")]
-    first, alone = placed_points(points)
+    first, single = placed_points(points)
     assert first.middle.run_id == points[2].run_id
     assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
     assert first.middle.point.config == {"a": "0"}
     ((metric, band),) = first.bands
     assert (metric.id, len(band.values)) == ("cycles_per_count", 4)
     assert band.most / band.least == pytest.approx(1.09 / 1.01, rel=1e-3)
-    assert alone.middle is points[4]
-    assert alone.bands == []
+    assert single.middle is points[4]
+    assert single.bands == []
 
 
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:

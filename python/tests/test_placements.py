@@ -93,20 +93,20 @@ def test_a_placement_moves_everything_and_changes_nothing_else(board: str) -> No
     assert (usual.info["placement"], placed.info["placement"]) == (0, 2)
     before, after = _symbols(usual.elf), _symbols(placed.elf)
 
-    def sizes(found: tuple[Symbol, ...]) -> list[tuple[str, int]]:
-        return sorted((symbol.name, symbol.size) for symbol in found)
+    def sizes(result: tuple[Symbol, ...]) -> list[tuple[str, int]]:
+        return sorted((symbol.name, symbol.size) for symbol in result)
 
     assert sizes(before) == sizes(after), "the same functions and objects, byte for byte as long"
     # The vector table and what stands before it in the script is all that has its own place.
-    orders = [[symbol.name for symbol in found] for found in (before, after)]
+    orders = [[symbol.name for symbol in result] for result in (before, after)]
     still = sum(mine == other for mine, other in zip(*orders, strict=True))
     assert still < len(before) / 4, "their order is another one"
     for part in ("memset", "pvPortMalloc", "ucHeap"):  # the C library's, the kernel's, an object
         assert _address(before, part) != _address(after, part), part
 
 
-def _address(found: tuple[Symbol, ...], name: str) -> int:
-    return next(symbol.address for symbol in found if symbol.name == name)
+def _address(result: tuple[Symbol, ...], name: str) -> int:
+    return next(symbol.address for symbol in result if symbol.name == name)
 
 
 def test_the_number_is_part_of_the_point_unless_it_is_0() -> None:
@@ -143,22 +143,22 @@ def _function(cycles: list[float], addresses: list[int] | None, figure: list[flo
     symbols = [[Symbol("f", address, 8, True, True)] for address in addresses or [0] * len(cycles)]
     if addresses is None:
         symbols = [[*symbol, Symbol("f", 64, 8, True, False)] for symbol in symbols]  # a second one of its name
-    (found,) = functions_by_placement([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
-    return found
+    (result,) = functions_by_placement([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
+    return result
 
 
 def test_a_function_whose_own_place_it_is() -> None:
-    found = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
-    assert found.spread_cycles == 4
-    assert found.explained_share == 1.0
-    assert found.with_figure == pytest.approx(0.98, abs=0.01)
-    assert [(place.offset, place.cycles, place.placements) for place in found.places] == [(0, 10, 2), (12, 14, 2)]
+    result = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
+    assert result.spread_cycles == 4
+    assert result.explained_share == 1.0
+    assert result.with_figure == pytest.approx(0.98, abs=0.01)
+    assert [(place.offset, place.cycles, place.placements) for place in result.places] == [(0, 10, 2), (12, 14, 2)]
 
 
 def test_a_function_whose_place_explains_nothing() -> None:
-    found = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
-    assert found.explained_share == 0.0
-    assert found.with_figure is None, "the figure did not move"
+    result = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
+    assert result.explained_share == 0.0
+    assert result.with_figure is None, "the figure did not move"
 
 
 def test_what_cannot_be_told_is_not_told() -> None:
@@ -212,7 +212,7 @@ def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
     (study,) = json.loads(done.stdout)["studies"]
     stored = RunDirectory.open(tmp_path / "run").points()
     of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, MeasuredPoint)}
-    cycles = [throughput(of_run[each]).cycles_per_count for each in study["run_ids"]]
+    cycles = [throughput(of_run[item]).cycles_per_count for item in study["run_ids"]]
     band = study["figures"]["cycles_per_count"]
     assert band["cycles"] == cycles
     assert band["width"] > 1, "this board's flash has waits"
@@ -237,9 +237,9 @@ def test_a_boards_line_is_the_virtual_boards(board: str) -> None:
     family = {"rp2": None, "f1": "F1", "f4": "F4", "f7": "F7", "h7": "H7", "l0": "L0"}
     name = next(value for key, value in family.items() if facts.chip.removeprefix("stm32").startswith(key))
     if name is None:
-        source, found = ROOT / "sim/timing/src/rp2040.rs", r"half an (\d+)-byte line has its own valid bit"
+        source, result = ROOT / "sim/timing/src/rp2040.rs", r"half an (\d+)-byte line has its own valid bit"
     else:
-        source, found = ROOT / "sim/timing/src/stm32_flash.rs", rf"pub const {name}_LINE_BYTES: u32 = (\d+);"
-    said = re.search(found, source.read_text())
-    assert said is not None
-    assert facts.memory.line_bytes == int(said[1])
+        source, result = ROOT / "sim/timing/src/stm32_flash.rs", rf"pub const {name}_LINE_BYTES: u32 = (\d+);"
+    output = re.search(result, source.read_text())
+    assert output is not None
+    assert facts.memory.line_bytes == int(output[1])

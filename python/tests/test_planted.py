@@ -49,7 +49,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, P
     alter(moved, "kernels/freertos/port.c", START, f"{PAD}{START}    pad();\n")
     alter(slower, "kernels/freertos/port.h", TAKE, f'    __asm volatile("nop\\n nop");\n{TAKE}')
     build = build_apart(base / "build")
-    found: dict[str, tuple[Path, Path]] = {}
+    result: dict[str, tuple[Path, Path]] = {}
     for what, root, config in (("move", moved, ()), ("nop", slower, ("--config", "code=sram"))):
         runs = (base / what / f"{what}-0", base / what / f"{what}-1")
         ask = ("run", BENCHMARKS[what], "--board", "nucleo-f446re", "--window", "5ms", "--placements", "4", *config)
@@ -58,8 +58,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, P
             patch.setenv("RTOSLAB_ROOT", str(root))
             patch.setenv("RTOSLAB_BUILD", str(build))
             assert app.main([*ask, "--out", str(runs[1])], standalone_mode=False) == 0
-        found[what] = runs
-    return found
+        result[what] = runs
+    return result
 
 
 def points(run: Path) -> list[MeasuredPoint]:
@@ -69,14 +69,14 @@ def points(run: Path) -> list[MeasuredPoint]:
 def labelled(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
     """Both runs' points as one run, those of the second with other axes."""
     before, after = map(points, runs)
-    found = []
-    for number, each in enumerate([*before, *after]):
-        point = each.point
+    results = []
+    for number, item in enumerate([*before, *after]):
+        point = item.point
         if number >= len(before):
             config = {**point.config, **axes.get("config", {})}
             point = point.model_copy(update={**axes, "config": config})
-        found.append(StoredPoint(Path(), each.model_copy(update={"point": point, "run_id": f"{number:016x}"}), {}))
-    return found
+        results.append(StoredPoint(Path(), item.model_copy(update={"point": point, "run_id": f"{number:016x}"}), {}))
+    return results
 
 
 def test_what_is_planted_shows(planted: dict[str, tuple[Path, Path]]) -> None:
@@ -92,8 +92,8 @@ def test_compare(planted: dict[str, tuple[Path, Path]]) -> None:
     verdicts = {}
     for what, runs in planted.items():
         done = rtoslab("compare", *runs, "--format", "json")
-        (found,) = json.loads(done.stdout)["comparisons"]
-        verdicts[what] = {each["metric"]: each["verdict"] for each in found["changes"]}["cycles_per_count"]
+        (result,) = json.loads(done.stdout)["comparisons"]
+        verdicts[what] = {change["metric"]: change["verdict"] for change in result["changes"]}["cycles_per_count"]
     assert verdicts == {"move": "placement", "nop": "worse"}
 
 
@@ -109,13 +109,13 @@ def test_sweep(planted: dict[str, tuple[Path, Path]]) -> None:
 
 
 def test_lint(planted: dict[str, tuple[Path, Path]]) -> None:
-    said = {}
+    output = {}
     for what, runs in planted.items():
         stored = labelled(runs, config={"planted": "1"})
         (cost,) = costs_from_runs(point.result for point in stored if isinstance(point.result, MeasuredPoint))
-        said[what] = Unfairness(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost
-    assert said["move"].endswith("; placement)")
-    assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", said["nop"]), said["nop"]
+        output[what] = Unfairness(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost
+    assert output["move"].endswith("; placement)")
+    assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", output["nop"]), output["nop"]
 
 
 def paper_of(where: Path, benchmark: str) -> PaperFolder:

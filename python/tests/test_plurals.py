@@ -28,7 +28,7 @@ def test_numbers_of_things() -> None:
 def _is_number(part: ast.FormattedValue) -> bool:
     is_length = isinstance(part.value, ast.Call) and getattr(part.value.func, "id", "") in {"len", "sum"}
     spec = part.format_spec.values if isinstance(part.format_spec, ast.JoinedStr) else []
-    return is_length or [getattr(each, "value", "") for each in spec] == [","]
+    return is_length or [getattr(item, "value", "") for item in spec] == [","]
 
 
 def odd_words(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -60,12 +60,14 @@ def test_others_are_not(code: str) -> None:
 
 
 def test_nobody_makes_plurals_alone() -> None:
-    found: list[str] = []
+    results: list[str] = []
     for path in sorted(HOME.rglob("*.py")):
         name, text = path.relative_to(HOME).as_posix(), path.read_text()
         if path.name in {"counting.py", "proof_words.py"}:
             continue
-        found += [f"{name}: a plural of its own: say counted()"] if OWN_PLURAL.search(text) else []
+        results += [f"{name}: a plural of its own: say counted()"] if OWN_PLURAL.search(text) else []
         if NUMBER.search(text) and not name.startswith(EVIDENCE):
-            found += [f"{name}:{line}: {word}: say counted() or all_of()" for line, word in odd_words(ast.parse(text))]
-    assert not found, "\n".join(found)
+            results += [
+                f"{name}:{line}: {word}: say counted() or all_of()" for line, word in odd_words(ast.parse(text))
+            ]
+    assert not results, "\n".join(results)

@@ -19,8 +19,8 @@ OTHER = point_files(NAME, measured(1, 2000), {"a": 1}, {LOG: b"compiled in this 
 
 @pytest.fixture(params=[lambda path: RunDirectory.create(path, "suite", [point(1)]), ResultCache], ids=["run", "cache"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> PointStore:
-    made: PointStore = request.param(tmp_path / "store")
-    return made
+    built: PointStore = request.param(tmp_path / "store")
+    return built
 
 
 def test_what_was_put_comes_back(store: PointStore) -> None:
@@ -53,7 +53,7 @@ def test_the_same_is_kept_once_and_another_never(store: PointStore) -> None:
     with pytest.raises(StoreError, match=rf"gave another {RESULT};"):
         store_point(store, NAME, OTHER)
     with pytest.raises(StoreError, match=rf"gave another {MANIFEST};"):
-        store_point(store, NAME, {name: each for name, each in FILES.items() if name != MANIFEST})
+        store_point(store, NAME, {name: item for name, item in FILES.items() if name != MANIFEST})
     assert store.get(NAME) == FILES
 
 

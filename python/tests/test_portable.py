@@ -33,12 +33,12 @@ TOLD = re.compile("|".join((*sorted(MODULES.union(*NAMES.values(), OPTIONS)), "p
 def posix_only(source: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source)) if TOLD.search(source) else ():
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, each.name) for each in node.names if each.name.partition(".")[0] in MODULES)
+            yield from ((node.lineno, item.name) for item in node.names if item.name.partition(".")[0] in MODULES)
         elif isinstance(node, ast.ImportFrom):
             if node.module in MODULES:
                 yield node.lineno, str(node.module)
             elif node.module in NAMES:
-                wrong = (each.name for each in node.names if each.name in NAMES[str(node.module)])
+                wrong = (item.name for item in node.names if item.name in NAMES[str(node.module)])
                 yield from ((node.lineno, f"{node.module}.{name}") for name in wrong)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in NAMES.get(node.value.id, ()):
@@ -53,14 +53,14 @@ def test_nothing_is_posix_alone() -> None:
     wrong: list[str] = []
     for path in FILES:
         name = path.relative_to(PACKAGE).as_posix()
-        found = posix_only(path.read_text())
-        wrong += [f"{name}:{line}: {each}" for line, each in found if each not in GUARDED.get(name, {})]
+        result = posix_only(path.read_text())
+        wrong += [f"{name}:{line}: {result}" for line, result in result if result not in GUARDED.get(name, {})]
     assert not wrong
 
 
 def test_what_is_guarded_is_still_there() -> None:
     for name, allowed in GUARDED.items():
-        assert {each for _, each in posix_only((PACKAGE / name).read_text())} == set(allowed)
+        assert {item for _, item in posix_only((PACKAGE / name).read_text())} == set(allowed)
 
 
 @pytest.mark.parametrize(

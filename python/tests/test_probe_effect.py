@@ -16,8 +16,8 @@ TAKE_AND_GIVE = {"t7_synchronisation": ("semaphore.take.available", "semaphore.g
 
 def test_the_benchmark_says_what_a_count_is_made_of() -> None:
     catalogue = Catalogue(find_root())
-    assert {name: each.facts.metric.intervals for name, each in catalogue.benchmarks.items()
-            if each.facts.metric.intervals} == TAKE_AND_GIVE  # fmt: skip
+    assert {name: item.facts.metric.intervals for name, item in catalogue.benchmarks.items()
+            if item.facts.metric.intervals} == TAKE_AND_GIVE  # fmt: skip
     known = {series for benchmark in catalogue.benchmarks.values() for series in benchmark.facts.series_ids}
     assert known >= set(TAKE_AND_GIVE["t7_synchronisation"])
 
@@ -27,23 +27,23 @@ def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
                            config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
     points = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
     assert len(points) == 4, [outcome.result for outcome in outcomes]
-    (found,) = four_ways(points, Places(), TAKE_AND_GIVE)
-    assert set(found.by) == {ITERATIONS, "counter", "pin", "probe"}
+    (result,) = four_ways(points, Places(), TAKE_AND_GIVE)
+    assert set(result.by) == {ITERATIONS, "counter", "pin", "probe"}
     for way in ("counter", "pin"):
-        more = found.more_than_probe(way)
+        more = result.more_than_probe(way)
         assert more is not None
         assert abs(more.median) <= 24, way
     # The tests of both results, and the tick, are in the iterations: they must tell more, but not another operation.
-    extra = found.more_than_probe(ITERATIONS)
+    extra = result.more_than_probe(ITERATIONS)
     assert extra is not None
-    assert 0 < extra.median < 0.2 * found.by["probe"].median
+    assert 0 < extra.median < 0.2 * result.by["probe"].median
     section = probe_effect_section(points, Places(), TAKE_AND_GIVE)
     assert section is not None
     assert [row["series"] for row in section.charts[0].rows] == [ITERATIONS, "counter", "pin"]
     assert RunDirectory.open(tmp_path / "run").points()
-    alone = [point for point in points if not point.is_latency]
-    assert four_ways(alone, Places(), TAKE_AND_GIVE) == []
-    assert probe_effect_section(alone, Places(), TAKE_AND_GIVE) is None
+    single = [point for point in points if not point.is_latency]
+    assert four_ways(single, Places(), TAKE_AND_GIVE) == []
+    assert probe_effect_section(single, Places(), TAKE_AND_GIVE) is None
     other = [point if point.is_latency else point.model_copy(update={"point": point.point.model_copy(
         update={"kernel": "another"})}) for point in points]  # fmt: skip
     assert four_ways(other, Places(), TAKE_AND_GIVE) == []

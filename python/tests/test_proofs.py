@@ -90,9 +90,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    found = judge_one(evidence(rule, **facts))
-    assert found.verdict is verdict
-    assert found.saw
+    result = judge_one(evidence(rule, **facts))
+    assert result.verdict is verdict
+    assert result.saw
 
 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
@@ -107,14 +107,14 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
 
 @pytest.mark.parametrize("rule", [ROTATION, CHAIN, IRQ, SWITCHES, CALLS, NONE])
 def test_without_probes_a_rule_that_needs_them_says_so(rule: dict[str, Any]) -> None:
-    found = judge_one(evidence(rule, probes=False))
-    assert found.verdict is Verdict.UNSEEN
+    result = judge_one(evidence(rule, probes=False))
+    assert result.verdict is Verdict.UNSEEN
 
 
 @pytest.mark.parametrize("rule", [SPREAD, ZERO, EQUAL])
 def test_without_probes_the_firmware_is_still_judged(rule: dict[str, Any]) -> None:
-    found = judge_one(evidence(rule, probes=False))
-    assert found.verdict is Verdict.HOLDS
+    result = judge_one(evidence(rule, probes=False))
+    assert result.verdict is Verdict.HOLDS
 
 
 def test_an_unknown_rule_is_refused_with_the_nearest_known() -> None:
@@ -158,8 +158,8 @@ SLICED = [WINDOW, ("param", {"name": "tick_hz", "value": "1000"}), *(task(index)
 def test_a_kernel_that_must_slice_time_may_switch_once_more_a_tick(
     rule: dict[str, Any], facts: dict[str, Any], slices: int, verdict: Verdict
 ) -> None:
-    found = judge_one(evidence(rule, time_slice_ticks=slices, **facts))
-    assert found.verdict is verdict, found.saw
+    result = judge_one(evidence(rule, time_slice_ticks=slices, **facts))
+    assert result.verdict is verdict, result.saw
 
 
 @pytest.mark.parametrize(("function", "calls", "verdict"), [
@@ -174,17 +174,17 @@ def test_services_that_end_in_one_function_are_counted_together(function: str, c
     ]
     rules += [{**rules[1], "ratio": 5, "when": ["cores > 1"]}]
     symbols = {"event_set": ["post"], "event_clear": [function]}
-    made = dataclasses.replace(
+    built = dataclasses.replace(
         evidence(rules[0], calls={"event_set": calls, "event_clear": calls}),
         benchmark=benchmark(rules),
         kernel=kernel(symbols=symbols),
     )
-    assert {finding.verdict for finding in judge_own(made)} == {verdict}
+    assert {finding.verdict for finding in judge_own(built)} == {verdict}
 
 
 def test_a_function_that_never_ran_is_named() -> None:
     """A name that is not the kernel's looks like a call that was not made."""
-    made = dataclasses.replace(evidence(CALLS, calls={"malloc": 2}), kernel=kernel(symbols={"yield": ["yeild"]}))
-    found = judge_one(made)
-    assert "0 calls, " in found.saw
-    assert "([symbols] of kernel.toml names yeild for it)" in found.saw
+    built = dataclasses.replace(evidence(CALLS, calls={"malloc": 2}), kernel=kernel(symbols={"yield": ["yeild"]}))
+    result = judge_one(built)
+    assert "0 calls, " in result.saw
+    assert "([symbols] of kernel.toml names yeild for it)" in result.saw

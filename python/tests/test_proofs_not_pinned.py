@@ -78,9 +78,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    found = judge_one(not_pinned(rule, **facts))
-    assert found.verdict is verdict, found.saw
-    assert found.saw
+    result = judge_one(not_pinned(rule, **facts))
+    assert result.verdict is verdict, result.saw
+    assert result.saw
 
 
 def test_what_pinned_tasks_show_is_not_asked_of_others() -> None:
@@ -91,9 +91,9 @@ def test_what_pinned_tasks_show_is_not_asked_of_others() -> None:
 def test_counters_may_lie_apart_by_a_part_of_the_largest(spread: int, verdict: Verdict) -> None:
     evidence = not_pinned(WITHIN)
     metric = evidence.benchmark.metric.model_copy(update={"tasks": (0, 1)})
-    made = evidence.benchmark.model_copy(update={"metric": metric, "tasks_per_core": 2})
+    built = evidence.benchmark.model_copy(update={"metric": metric, "tasks_per_core": 2})
     for large, expected in ((400, verdict), (4100, Verdict.HOLDS if spread <= 41 else Verdict.FAILS)):
         body: list[Any] = [task(0), task(1), WINDOW, count(0, large), count(1, large - spread)]
-        one = Evidence(decode(stream(body), WIRE, EXPECTED), evidence.observed, made, board(), kernel())
-        found = judge_one(one)
-        assert found.verdict is expected, found.saw
+        one = Evidence(decode(stream(body), WIRE, EXPECTED), evidence.observed, built, board(), kernel())
+        result = judge_one(one)
+        assert result.verdict is expected, result.saw

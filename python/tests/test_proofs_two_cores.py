@@ -44,7 +44,7 @@ def two_cores(
     *,
     stress: int = 10,
     accesses: int | None = 100,
-    found: int = 0,
+    result: int = 0,
     objects: tuple[tuple[int, int], ...] = (),
     failed: tuple[int, int] | None = (0, 0),
     calls: int = 100,
@@ -52,7 +52,7 @@ def two_cores(
     probes: bool = True,
 ) -> Evidence:
     """Core 0's task is the target, core 1's 1000 iterations the stress. `objects`: (core, address)."""
-    checks = [("found", 0, found), ("found", 1, 0)] + ([("accesses", 1, accesses)] if accesses is not None else [])
+    checks = [("found", 0, result), ("found", 1, 0)] + ([("accesses", 1, accesses)] if accesses is not None else [])
     body: list[Any] = [
         ("param", {"name": "stress", "value": str(stress)}), task(0), task(0, 1), WINDOW,
         count(0, 50), count(0, 1000, 1),
@@ -62,7 +62,9 @@ def two_cores(
         switches=Counter({Switch(1, handle(0, 1), IDLE, "take"): waited}),
         calls=Counter({(0, "take"): 50, (1, "take"): calls}),
         objects=Counter({(core, "take", address): 9 for core, address in objects}),
-        waits={core: BlockingCalls(min(1, each), each, 0) for core, each in enumerate(failed)} if failed else {},
+        waits={core: BlockingCalls(min(1, failure), failure, 0) for core, failure in enumerate(failed)}
+        if failed
+        else {},
     )
     facts = {
         "id": "t2", "title": "T2 test", "question": "?", "tasks_per_core": 1, "stack_bytes": 1024, "inside": "-",
@@ -70,10 +72,10 @@ def two_cores(
         "params": {"stress": 0}, "proof": [rule],
     }  # fmt: skip
     decoded = decode(stream(body, begin(cores=2)), WIRE, EXPECTED)
-    made = Benchmark.model_validate(facts)
+    built = Benchmark.model_validate(facts)
     if rule["rule"].startswith("object_per"):
-        made = made.model_copy(update={"metric": made.metric.model_copy(update={"cores": None})})
-    return Evidence(decoded, observed if probes else None, made, board(), kernel(waits=WAITS if failed else None))
+        built = built.model_copy(update={"metric": built.metric.model_copy(update={"cores": None})})
+    return Evidence(decoded, observed if probes else None, built, board(), kernel(waits=WAITS if failed else None))
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
@@ -107,15 +109,15 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    found = judge_one(two_cores(rule, **facts))
-    assert found.verdict is verdict, found.saw
-    assert found.saw
+    result = judge_one(two_cores(rule, **facts))
+    assert result.verdict is verdict, result.saw
+    assert result.saw
 
 
 @pytest.mark.parametrize("rule", [OWN, ONE, {"rule": "collisions", "service": "take"}])
 def test_without_probes_nothing_is_told_of_objects(rule: dict[str, Any]) -> None:
-    found = judge_one(two_cores(rule, probes=False))
-    assert found.verdict is Verdict.UNSEEN
+    result = judge_one(two_cores(rule, probes=False))
+    assert result.verdict is Verdict.UNSEEN
 
 
 @pytest.mark.parametrize(
@@ -140,8 +142,8 @@ def test_a_condition_on_nothing_is_refused() -> None:
 )
 def test_cores_that_share_a_cache_may_take_longer_between(cores: int, fewest: int, own: int, verdict: Verdict) -> None:
     steps = [take(own_cycles=own), give()] * 5
-    observed = WindowObservations(steps=tuple(replace(each, cycle=at) for at, each in enumerate(steps)))
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
-    told = decode(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
-    found = judge_one(Evidence(told, observed, facts, board(), kernel(**FACTS)))
-    assert found.verdict is verdict, found.saw
+    message = decode(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
+    result = judge_one(Evidence(message, observed, facts, board(), kernel(**FACTS)))
+    assert result.verdict is verdict, result.saw

@@ -94,10 +94,10 @@ def test_the_terminal_says_what_does_not_apply(capsys: pytest.CaptureFixture[str
         for name, title in (("t2", "T2 test"), ("t8", "T8 test"))
     ]
     show_points([measured(1, title="T2 test"), *absent], Console(width=120))
-    said = capsys.readouterr().out
-    assert "n/a T2, T8 k b 2 cores: K has no heap" in said
-    assert re.search(r"T2 test +│ +4,000 │ +n/a", said)
-    assert re.search(r"T8 test +│ +- │ +n/a", said)
+    output = capsys.readouterr().out
+    assert "n/a T2, T8 k b 2 cores: K has no heap" in output
+    assert re.search(r"T2 test +│ +4,000 │ +n/a", output)
+    assert re.search(r"T8 test +│ +- │ +n/a", output)
 
 
 def test_conformance_is_told() -> None:
@@ -127,14 +127,14 @@ def test_csv_is_long_and_typed() -> None:
 
 
 def test_json_has_results_and_gains() -> None:
-    found = json.loads(report_formats()["json"](WHOLE))
-    assert found["gains"][0]["gain"] == pytest.approx(0.8)
-    assert found["points"][0]["derived"]["throughput_hz"] == 4000
+    result = json.loads(report_formats()["json"](WHOLE))
+    assert result["gains"][0]["gain"] == pytest.approx(0.8)
+    assert result["points"][0]["derived"]["throughput_hz"] == 4000
 
 
 def test_gains_of_several_kernels_are_told_apart() -> None:
     one = [measured(1, 1000), measured(2, 400)]
-    other = [each.model_copy(update={"point": each.point.model_copy(update={"kernel": "q"})}) for each in one]
+    other = [item.model_copy(update={"point": item.point.model_copy(update={"kernel": "q"})}) for item in one]
     text = report_formats()["md"](document(*one, *other))
     for kernel in ("k", "q"):
         assert re.search(rf"^\| [^|]+ \| {kernel}, 2 cores \(pinned\) \| x 0\.800 \| 40\.0% \|$", text, re.MULTILINE)

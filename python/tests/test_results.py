@@ -17,8 +17,8 @@ def test_a_measured_point_cannot_be_unproved(proofs: tuple[object, ...]) -> None
 
 
 def test_a_real_board_may_leave_some_proofs_unseen() -> None:
-    kept = MeasuredPoint.model_validate({**measured().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
-    assert kept.proofs[1].verdict is Verdict.UNSEEN
+    stored = MeasuredPoint.model_validate({**measured().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
+    assert stored.proofs[1].verdict is Verdict.UNSEEN
 
 
 def test_a_failed_point_has_no_place_for_numbers() -> None:

@@ -26,7 +26,7 @@ def mask(closer: tuple[str, ...], count: int, total: int, longest: int) -> Maske
 
 def profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
     spent = tuple(PathCycles(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
-    return Profile("", {}, 84_000_000, (sum(each.total for each in spent),), None, spent, (), ())
+    return Profile("", {}, 84_000_000, (sum(item.total for item in spent),), None, spent, (), ())
 
 
 @pytest.mark.parametrize(

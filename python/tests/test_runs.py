@@ -59,7 +59,7 @@ def runs(tmp_path: Path) -> Path:
     ],
 )
 def test_points_are_found(runs: Path, wanted: Filters, names: list[str]) -> None:
-    assert [f"{each.run.name}/{each.stored.folder.name}" for each in find([runs], wanted)] == names
+    assert [f"{item.run.name}/{item.stored.folder.name}" for item in find([runs], wanted)] == names
 
 
 def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Pat
     assert one.name == two.name
     for file in one.iterdir():
         assert file.read_bytes() == (two / file.name).read_bytes(), file.name
-    said = rtoslab(*ask[:-2], "--out", tmp_path / "three", **cache).stderr
-    assert "1 of 1 point was measured before under the same manifest" in said
+    output = rtoslab(*ask[:-2], "--out", tmp_path / "three", **cache).stderr
+    assert "1 of 1 point was measured before under the same manifest" in output
 
 
 def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
@@ -135,22 +135,22 @@ def run_of(
 ) -> None:
     """A run of these points on the day of its index, each with a run id of its own."""
     run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
-    for number, each in enumerate(points):
+    for number, item in enumerate(points):
         manifest = {**(STEADY if where is None else where), "target": {"sources_sha256": board}}
-        run.add(f"t2-{number}", each.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
+        run.add(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
     session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
     (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
 
 
 def _in_places(counts: Sequence[int]) -> list[MeasuredPoint]:
-    return [measured(1, each, config={"placement": str(place)} if place else {}) for place, each in enumerate(counts)]
+    return [measured(1, item, config={"placement": str(place)} if place else {}) for place, item in enumerate(counts)]
 
 
 def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
-    made = measured(1, counts)
-    assert made.virtual is not None
-    names = {function.name for function in made.virtual.functions}
-    return made.model_copy(update={"code": {name: CodePlace(digest=digest, address=address) for name in names}})
+    built = measured(1, counts)
+    assert built.virtual is not None
+    names = {function.name for function in built.virtual.functions}
+    return built.model_copy(update={"code": {name: CodePlace(digest=digest, address=address) for name in names}})
 
 
 @pytest.mark.parametrize(
@@ -211,8 +211,8 @@ def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:
     """Of `-o` given twice the last one alone was."""
     for index in (0, 1):
         run_of(tmp_path, index, [measured(1, 5000 - 1000 * index)])
-    asked: list[list[str | Path]] = [["report", tmp_path / "0"], ["runs", "history", "--in", tmp_path]]
-    for words in asked:
+    request: list[list[str | Path]] = [["report", tmp_path / "0"], ["runs", "history", "--in", tmp_path]]
+    for words in request:
         files = [tmp_path / f"{words[0]}.{form}" for form in ("html", "md")]
         done = rtoslab(*words, *(word for file in files for word in ("-o", file)))
         assert done.returncode == 0, done.stderr

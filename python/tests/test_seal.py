@@ -215,7 +215,7 @@ def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
 def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
     stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
-    found = [(each.stored.folder.name, each.result, each.stored.manifest) for each in find([run.path], Filters())]
+    results = [(item.stored.folder.name, item.result, item.stored.manifest) for item in find([run.path], Filters())]
     try:
         plan = run.plan()
     except StoreError:
@@ -224,7 +224,7 @@ def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, lis
         sessions = read_sessions(run.path)
     except AlteredError:
         sessions = []
-    return stored, found, plan, sessions
+    return stored, results, plan, sessions
 
 
 def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> None:
@@ -233,8 +233,8 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
     sessions, _ = _journal(run)
     points, _, plan, _ = _all_that_is_read(run)
     whole = {name: (result, manifest) for name, result, manifest in points}
-    dice, told = random.Random(11), 0
-    files = [each for each in sorted(run.path.rglob("*")) if each.is_file() and each.stat().st_size]
+    dice, report = random.Random(11), 0
+    files = [item for item in sorted(run.path.rglob("*")) if item.is_file() and item.stat().st_size]
     assert {file.name for file in files} >= {
         "plan.json",
         JOURNAL_FILE,
@@ -245,13 +245,13 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
     for path in [dice.choice(files) for _ in range(300)]:
         content = path.read_bytes()
         path.write_bytes(flip(dice, content))
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as output:
             warnings.simplefilter("always")
             now = _all_that_is_read(run)
         path.write_bytes(content)
-        assert {str(message.category.__name__) for message in said} <= {AlteredWarning.__name__}
+        assert {str(message.category.__name__) for message in output} <= {AlteredWarning.__name__}
         differs = now != (points, points, plan, sessions)
-        told += differs
+        report += differs
         for name, result, manifest in now[0]:
             assert (result, manifest) == whole[name] or (isinstance(result, Failed) and result.stage == "store"), path
         assert all((result, manifest) == whole[name] for name, result, manifest in now[1]), path
@@ -259,8 +259,8 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
         assert now[3] in ([], sessions), path
         if "points" in path.parts:
             assert differs, path
-            assert any(path.parent.name in str(message.message) for message in said), path
-    assert told > 200
+            assert any(path.parent.name in str(message.message) for message in output), path
+    assert report > 200
 
 
 @pytest.mark.parametrize(
@@ -272,9 +272,9 @@ def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[st
     result["counters"][0]["count"] *= 2
     (place / "result.json").write_text(json.dumps(result))
     done = rtoslab(*command, run.path)
-    said = error(done, 1)
-    assert said.count("result.json was altered after it was stored") == 1
-    assert "delete the folder" in said
+    output = error(done, 1)
+    assert output.count("result.json was altered after it was stored") == 1
+    assert "delete the folder" in output
     assert done.stdout.strip(), "the other point is told"
 
 

@@ -57,7 +57,7 @@ def test_series_go_with_their_service_and_with_them_what_speaks_of_them() -> Non
     assert left.series_ids == ("instrument.empty", "give")
     assert left.services == ("semaphore",)
     assert list(left.proof) == [{**PROOFS[0], "series": ["give"]}, PROOFS[2]]
-    assert {each.id: why for each, why in benchmark().absent(LACKS).items()} == {"send": REASON}
+    assert {item.id: why for item, why in benchmark().absent(LACKS).items()} == {"send": REASON}
 
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])

@@ -84,11 +84,11 @@ def test_the_build_reads_the_same_list() -> None:
 def test_event_kinds_are_the_simulators() -> None:
     text = (ROOT / "sim" / "lab" / "src" / "event.rs").read_text()
     enumeration = text[text.index("pub enum Kind {") : text.index("/// One observation")]
-    told = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+),$", enumeration, re.MULTILINE)}
+    message = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+),$", enumeration, re.MULTILINE)}
     ours = {
         "".join(part.capitalize() for part in name.split("_")[1:]): value
         for name, value in vars(events).items()
         if name.startswith("KIND_")
     }
-    assert ours == told
-    assert len(told) == 11
+    assert ours == message
+    assert len(message) == 11

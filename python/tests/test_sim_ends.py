@@ -58,15 +58,15 @@ def test_cycles_are_told_from_symbols() -> None:
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_warning_names_file_and_line_of_the_code_it_is_about(options: tuple[str, ...]) -> None:
     done = rtoslab("sim", spoilt_pointer("nucleo-f446re"), "--board", "nucleo-f446re", "--until", "fault", *options)
-    said = done.stdout if options else done.stderr
-    assert re.search(r"core 0 faulted at 0x0800\w{4}, [^ ]*spoilt\.c:\d+, in cycle", said), said
+    output = done.stdout if options else done.stderr
+    assert re.search(r"core 0 faulted at 0x0800\w{4}, [^ ]*spoilt\.c:\d+, in cycle", output), output
 
 
 @pytest.mark.parametrize("board", ["nucleo-l053r8", "nucleo-l073rz", "nucleo-f103rb", "nucleo-h743zi"])
 def test_a_reset_vector_to_nowhere_locks_the_core_up(board: str, tmp_path: Path) -> None:
     done = rtoslab("sim", image(tmp_path, 0x6000_0001), "--board", board, "--json")
-    found = json.loads(done.stdout)
-    assert (done.returncode, found["stop"]) == (3, "lockup"), done.stderr
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["stop"]) == (3, "lockup"), done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -80,12 +80,12 @@ def test_a_run_that_is_ended_from_outside_tells_what_there_is(number: signal.Sig
         _wait_until_it_simulates(run)
         run.send_signal(number)
         out, err = run.communicate(timeout=HANG_S)
-    found = json.loads(out)
-    assert (run.returncode, found["stop"], err) == (130, "interrupted", "")
-    assert found["cycle"] > 0
-    assert found["instructions"][0] > 0
+    result = json.loads(out)
+    assert (run.returncode, result["stop"], err) == (130, "interrupted", "")
+    assert result["cycle"] > 0
+    assert result["instructions"][0] > 0
     if number != signal.SIGINT:
-        assert number.name in found["detail"]
+        assert number.name in result["detail"]
 
 
 def _wait_until_it_simulates(run: subprocess.Popen[str]) -> None:

@@ -20,21 +20,21 @@ TYPED = "abcdefghijklmnopqrst"
 def sim(image: Path, *options: str | Path, code: int = 0, board: tuple[str, str] = F446) -> dict[str, Any]:
     done = rtoslab("sim", image, *board, *options, "--json")
     assert done.returncode == code, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 def test_rtt_both_ways_and_the_end_by_a_pattern(tmp_path: Path) -> None:
-    found = sim(build(tmp_path), "--type-rtt", TYPED, "--expect", "^PASS", "--fail", "ERROR")
-    assert found["stop"] == "passed"
-    assert found["rtt"] == {"rtt0": "a line that fills the buffer\n" * 5 + TYPED + "\nPASSED\n"}
-    assert found["cycle"] < 5_000_000, "the run ends at once"
+    result = sim(build(tmp_path), "--type-rtt", TYPED, "--expect", "^PASS", "--fail", "ERROR")
+    assert result["stop"] == "passed"
+    assert result["rtt"] == {"rtt0": "a line that fills the buffer\n" * 5 + TYPED + "\nPASSED\n"}
+    assert result["cycle"] < 5_000_000, "the run ends at once"
 
 
 def test_a_line_of_rtt_names_its_channel(tmp_path: Path) -> None:
-    said = rtoslab("sim", build(tmp_path), *F446, "--timeout", "20ms").stdout
-    assert said.count("rtt0: a line that fills the buffer\n") == 5
-    assert "stop: timeout" in said
+    output = rtoslab("sim", build(tmp_path), *F446, "--timeout", "20ms").stdout
+    assert output.count("rtt0: a line that fills the buffer\n") == 5
+    assert "stop: timeout" in output
 
 
 def test_a_pattern_of_failure_and_one_that_never_comes(tmp_path: Path) -> None:
@@ -48,14 +48,14 @@ def test_a_pattern_of_failure_and_one_that_never_comes(tmp_path: Path) -> None:
 
 
 def test_a_fault_on_the_main_stack_names_cause_place_and_callers(tmp_path: Path) -> None:
-    found = sim(build(tmp_path, "FAULT"), code=3)
-    first, *callers = found["faults"]
+    result = sim(build(tmp_path, "FAULT"), code=3)
+    first, *callers = result["faults"]
     assert "took a HardFault" in first
     assert " in inner at " in first
     assert "main.c:" in first
     assert "a data access failed (address 0x10000000)" in first
     assert [caller.split()[2] for caller in callers] == ["middle", "task", "reset"]
-    assert found["stop"] == "fault"
+    assert result["stop"] == "fault"
 
 
 def test_a_fault_on_the_process_stack(tmp_path: Path) -> None:
@@ -79,28 +79,28 @@ def test_a_fault_on_a_core_without_status_registers(tmp_path: Path) -> None:
 
 def test_a_fault_whose_handler_returns_is_told_and_is_no_failure(tmp_path: Path) -> None:
     image = build(tmp_path, "FAULT", "SKIP")
-    found = sim(image, "--type-rtt", TYPED, "--expect", "PASSED")
-    assert (found["stop"], len(found["faults"]) > 1) == ("passed", True)
+    result = sim(image, "--type-rtt", TYPED, "--expect", "PASSED")
+    assert (result["stop"], len(result["faults"]) > 1) == ("passed", True)
 
 
 def test_a_fault_soon_behind_one_that_was_handled_is_told_too(tmp_path: Path) -> None:
     """Both come within one look at the board."""
-    found = sim(build(tmp_path, "FAULT", "SKIP", "TWICE"), "--type-rtt", TYPED, "--expect", "PASSED")
-    assert sum("took a HardFault" in each for each in found["faults"]) == 2
+    result = sim(build(tmp_path, "FAULT", "SKIP", "TWICE"), "--type-rtt", TYPED, "--expect", "PASSED")
+    assert sum("took a HardFault" in item for item in result["faults"]) == 2
 
 
 def test_a_program_that_parks_on_a_breakpoint_is_no_fault(tmp_path: Path) -> None:
-    found = sim(build(tmp_path, "PARK"), "--timeout", "20ms")
-    assert found["faults"] == []
+    result = sim(build(tmp_path, "PARK"), "--timeout", "20ms")
+    assert result["faults"] == []
 
 
 def test_a_button_that_is_pressed_and_released(tmp_path: Path) -> None:
     image = build(tmp_path, "WAIT_FOR_PIN")
     drives = ("--drive", "PC13=1", "--drive", "PC13=1@9ms", "--drive", "PC13=0@7ms")
     assert sim(image, *drives, "--timeout", "8ms")["rtt"]["rtt0"].endswith("pressed\n")
-    found = sim(image, *drives, "--expect", "released")
+    result = sim(image, *drives, "--expect", "released")
     # 9 ms of the 16 MHz that the F446 begins with, and the next look at the buffers.
-    assert 9 * 16_000 <= found["cycle"] <= 11 * 16_000
+    assert 9 * 16_000 <= result["cycle"] <= 11 * 16_000
 
 
 @pytest.mark.parametrize("level", ["PC13", "PC13=2", "PC13=0@10", "=1", "PC13=0@ms"])
@@ -125,7 +125,7 @@ def test_junit(tmp_path: Path) -> None:
     assert "called from middle" in (failure.text or "")
     assert "a line that fills the buffer" in (output.text or "")
     sim(build(tmp_path), "--junit", out, "--expect", "fills")
-    assert [each.tag for each in Xml.parse(out).getroot()[0]] == ["system-out"]  # noqa: S314
+    assert [item.tag for item in Xml.parse(out).getroot()[0]] == ["system-out"]  # noqa: S314
 
 
 class Ram:

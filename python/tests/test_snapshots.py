@@ -49,15 +49,15 @@ def test_restored_and_run_again_it_is_the_same_run(program: Program) -> None:
         for _ in range(draw.randrange(40) if trial % 2 else 0):
             machine.run(1)
         more = draw.randrange(2_000, 20_000)
-        there = machine.snapshot()
-        assert there.cycle() == machine.cycle()
+        present = machine.snapshot()
+        assert present.cycle() == machine.cycle()
         machine.run(more)
         once = [*state(machine, program), machine.between_result(interval)]
-        machine.restore(there)
+        machine.restore(present)
         seen.add(machine.registers(0)["xpsr"] & 0x1FF)
         machine.run(more)
         assert [*state(machine, program), machine.between_result(interval)] == once
-        other = there.open()
+        other = present.open()
         other.run(more)
         assert [*state(other, program), other.between_result(interval)] == once
     assert len(seen) > 1 or program.cores == 2, "never in a handler"
@@ -93,13 +93,13 @@ def test_asleep_and_woken_by_an_injected_interrupt() -> None:
     machine.write(ram, bytes.fromhex("30bf00bffce7"))  # wfi; nop; b .-4
     machine.set_register(0, "pc", ram)
     machine.run(200)
-    there = machine.snapshot()
-    assert there.open().position(0)[2], "asleep"
+    present = machine.snapshot()
+    assert present.open().position(0)[2], "asleep"
     line = 16 + CATALOGUE.board(program.board).facts.irq.soft
     entries = []
-    for board in (machine, there.open()):
+    for board in (machine, present.open()):
         board.trace_exceptions(True)
-        board.inject_exception(there.cycle() + 77, line)
+        board.inject_exception(present.cycle() + 77, line)
         board.run(1_000)
         entries.append(board.take_events())
     assert entries[0]
@@ -113,12 +113,12 @@ def test_code_written_to_ram_after_the_snapshot_is_forgotten() -> None:
     machine.write(ram, bytes.fromhex("0120fee7"))  # movs r0, #1; b .
     machine.set_register(0, "pc", ram)
     machine.run(50)
-    there = machine.snapshot()
+    present = machine.snapshot()
     machine.write(ram, bytes.fromhex("0220fee7"))  # movs r0, #2
     machine.set_register(0, "pc", ram)
     machine.run(50)
     assert machine.registers(0)["r0"] == 2
-    machine.restore(there)
+    machine.restore(present)
     machine.set_register(0, "pc", ram)
     machine.run(50)
     assert machine.registers(0)["r0"] == 1
@@ -129,12 +129,12 @@ def test_probes_stay_and_what_they_recorded_goes_back() -> None:
     before = machine.snapshot()
     switches = machine.between(machine.symbol("isr_pendsv"), machine.symbol("isr_pendsv"))
     machine.run(100_000)
-    found = machine.between_result(switches)
-    assert found["count"] > 10
+    result = machine.between_result(switches)
+    assert result["count"] > 10
     machine.restore(before)
     assert machine.between_result(switches)["count"] == 0
     machine.run(100_000)
-    assert machine.between_result(switches) == found
+    assert machine.between_result(switches) == result
 
 
 def test_a_probe_moves_no_cycle_of_two_cores() -> None:

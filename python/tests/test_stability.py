@@ -45,9 +45,9 @@ def test_builds_are_every_combination_then_each_switch_alone() -> None:
 @pytest.mark.parametrize("paper", ["eren2024", "lentka2022", "miranda2021", "ungurean2020", "vieira2026"])
 def test_a_papers_own_level_comes_first_and_what_it_varies_is_no_factor(paper: str) -> None:
     catalogue = Catalogue(ROOT)
-    found = find_paper(catalogue, paper)
-    factors = {factor.name: factor.levels for factor in paper_factors(catalogue, found)}
-    experiments = [experiment for suite in found.suites for experiment in suite.experiments]
+    result = find_paper(catalogue, paper)
+    factors = {factor.name: factor.levels for factor in paper_factors(catalogue, result)}
+    experiments = [experiment for suite in result.suites for experiment in suite.experiments]
     optimised = {experiment.config.get("opt", "-O2") for experiment in experiments}
     swept = any("opt" in experiment.sweep for experiment in experiments)
     assert ("optimisation" in factors) == (len(optimised) == 1 and not swept)
@@ -64,15 +64,15 @@ def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
     assert all(len(set(members)) == len(members) for members in plan.members)
     for build, members in zip(plan.builds, plan.members, strict=True):
         for number in members:
-            (kernel,) = {each.kernel for each in plan.rows[number].points}
-            options = {each.opt for each in plan.rows[number].points}
+            (kernel,) = {item.kernel for item in plan.rows[number].points}
+            options = {item.opt for item in plan.rows[number].points}
             assert options == {build.levels[plan_place(plan.factors, "optimisation")]}
             assert kernel in catalogue.kernels_here
     # A switch of FreeRTOS leaves the points of `bare` as they are: no row is measured twice.
     base, *_, last = plan.members
     bare = {number for number in base if plan.rows[number].points[0].kernel == "bare"}
     assert bare <= set(last)
-    placements = {tuple(each.placement for each in row.points) for row in plan.rows}
+    placements = {tuple(item.placement for item in row.points) for row in plan.rows}
     assert placements <= {(0,), (0, 1)}
     assert (0, 1) in placements
 
@@ -111,8 +111,8 @@ def test_an_interval_contains_its_share_and_narrows_with_more(held: int, turned:
 
 def stability(**by_build: tuple[str, ...]) -> Stability:
     """Of builds named like `O2_on`."""
-    told = {Build((f"-{name[:2]}", name[3:])): verdicts for name, verdicts in by_build.items()}
-    return Stability("it holds", told, FACTORS)  # type: ignore[arg-type]
+    message = {Build((f"-{name[:2]}", name[3:])): verdicts for name, verdicts in by_build.items()}
+    return Stability("it holds", message, FACTORS)  # type: ignore[arg-type]
 
 
 def test_turns_are_counted_over_builds_alike_in_all_else() -> None:
@@ -152,7 +152,7 @@ def point(kernel: str) -> PointId:
 
 
 def row(kernel: str, *numbers: float) -> StoredRow:
-    found = Value(
+    result = Value(
         point(kernel),
         "row",
         8_000_000,
@@ -166,8 +166,8 @@ def row(kernel: str, *numbers: float) -> StoredRow:
     )
     if len(numbers) > 1:
         band = Band(numbers)
-        found = replace(found, value=band.median, band=band)
-    return StoredRow(point(kernel), kernel, "1.0", (found,))
+        result = replace(result, value=band.median, band=band)
+    return StoredRow(point(kernel), kernel, "1.0", (result,))
 
 
 def stored(
@@ -188,15 +188,15 @@ def example() -> StoredStability:
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "lentka2022.ndjson"
     write_stability(path, example())
-    found = read_stability(path)
-    for one, other in zip(example().rows, found.rows, strict=True):
+    result = read_stability(path)
+    for one, other in zip(example().rows, result.rows, strict=True):
         assert replace(one, values=()) == replace(other, values=())
         assert [(value.value, tuple(value.placement_band.values)) for value in other.values] == [
             (value.value, tuple(value.placement_band.values)) for value in one.values
         ]
-    assert replace(found, rows=()) == replace(example(), rows=())
+    assert replace(result, rows=()) == replace(example(), rows=())
     before = path.read_bytes()
-    write_stability(path, found)
+    write_stability(path, result)
     assert path.read_bytes() == before
 
 
@@ -249,9 +249,9 @@ UNKNOWN = LEAST.model_copy(update={"id": "of_c", "says": "c is quicker", "of": (
 
 
 def test_statements_are_judged_in_each_build_and_placement() -> None:
-    found = judged((LEAST, UNKNOWN))
-    (statement,) = found.statements
-    assert found.not_judged == (UNKNOWN,)
+    result = judged((LEAST, UNKNOWN))
+    (statement,) = result.statements
+    assert result.not_judged == (UNKNOWN,)
     assert statement.whole.by_build == {BASE: (YES, NO), Build(("-O3", "off")): (NO, NO)}
     assert statement.whole.whole == Share(1, 3, 0)
     assert statement.whole.base == Share(1, 1, 0)

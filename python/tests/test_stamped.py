@@ -42,10 +42,10 @@ def resumed(cycle: int, address: int, exception: int = TIMER) -> Row:
 
 
 def intervals(rows: Sequence[Row]) -> Intervals:
-    made = np.zeros(len(rows), dtype=EVENT)
+    built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc) in enumerate(rows):
-        made[index] = (cycle, value, pc, ident, kind, 0, 0)
-    return find_intervals(made.tobytes(), (), {0: 1}, None, TIMER)
+        built[index] = (cycle, value, pc, ident, kind, 0, 0)
+    return find_intervals(built.tobytes(), (), {0: 1}, None, TIMER)
 
 
 ORDERLY = [
@@ -75,13 +75,13 @@ def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> Evidence
 
 
 def test_an_interval_begins_as_the_interrupt_is_recognised_and_its_mark_says_whose_it_is() -> None:
-    found = intervals(ORDERLY)
-    assert [(interval.series, interval.start_cycle, interval.cycles) for interval in found.intervals] == [
+    result = intervals(ORDERLY)
+    assert [(interval.series, interval.start_cycle, interval.cycles) for interval in result.intervals] == [
         (1, 100, 20),
         (1, 1100, 20),
     ]
-    assert found.disorder == ()
-    assert found.resumed == {TIMER: {0x100, 0x104}, PENDSV: {0x200}}
+    assert result.disorder == ()
+    assert result.resumed == {TIMER: {0x100, 0x104}, PENDSV: {0x200}}
 
 
 def test_an_event_that_is_not_stamped_is_disorder() -> None:
@@ -107,26 +107,26 @@ CASES: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
 
 @pytest.mark.parametrize(("rule", "rows", "stamps", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: Verdict) -> None:
-    found = all_rules()[rule["rule"]]
-    finding = found.judge(found.Params.model_validate(rule), evidence(rule, rows, stamps))
+    result = all_rules()[rule["rule"]]
+    finding = result.judge(result.Params.model_validate(rule), evidence(rule, rows, stamps))
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [AGREE, ANYWHERE])
 def test_without_probes_nothing_is_seen(rule: dict[str, Any]) -> None:
-    found = all_rules()[rule["rule"]]
+    result = all_rules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")
-    judged = found.judge(
-        found.Params.model_validate(rule),
+    judged = result.judge(
+        result.Params.model_validate(rule),
         Evidence(blind.decoded, None, blind.benchmark, blind.board, blind.kernel, 2),
     )
     assert judged.verdict is Verdict.UNSEEN
 
 
 def test_the_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -> None:
-    found = all_rules()["instrument_agrees"]
+    result = all_rules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
-    assert found.judge(found.Params(rule="instrument_agrees"), far).verdict is Verdict.HOLDS
+    assert result.judge(result.Params(rule="instrument_agrees"), far).verdict is Verdict.HOLDS
     assert list(latencies(timed("counter", (22, 25), empty=7, stamped=True))[0].net) == [22, 25]
     assert list(latencies(timed("counter", (22, 25), empty=7))[0].net) == [15, 18]
 
@@ -134,9 +134,9 @@ def test_the_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them
 def test_a_stamped_benchmark_is_measured_by_the_counter_alone() -> None:
     catalogue = Catalogue(find_root())
     points = make_plan(catalogue, ["interrupt_latency"], Options(["bare"], ["pico"], [1])).points
-    assert [(each.instrument, each.not_applicable) for each in points] == [("counter", None)]
-    asked = Options(["bare"], ["pico"], [1], config={"instrument": "pin"})
-    (point,) = make_plan(catalogue, ["interrupt_latency"], asked).points
+    assert [(item.instrument, item.not_applicable) for item in points] == [("counter", None)]
+    request = Options(["bare"], ["pico"], [1], config={"instrument": "pin"})
+    (point,) = make_plan(catalogue, ["interrupt_latency"], request).points
     assert point.not_applicable == "Interrupt latency, asynchronous can be measured by counter only"
 
 

@@ -50,5 +50,5 @@ def test_every_statement_is_planted_in_each_way_that_it_can_turn_out(key: str) -
         if claim.kind == "not computed":
             assert claim.id not in expected
         else:
-            wanted = {"same", "different"} | ({"partly"} if len(claim.cases) > 1 else set())
-            assert wanted <= expected.get(claim.id, set()), claim.id
+            required = {"same", "different"} | ({"partly"} if len(claim.cases) > 1 else set())
+            assert required <= expected.get(claim.id, set()), claim.id

@@ -34,10 +34,10 @@ Row = tuple[int, int, int, int, int, int]
 
 
 def raw(rows: Sequence[Row]) -> bytes:
-    made = np.zeros(len(rows), dtype=EVENT)
+    built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc, more) in enumerate(rows):
-        made[index] = (cycle, value, pc, ident, kind, 0, more)
-    return made.tobytes()
+        built[index] = (cycle, value, pc, ident, kind, 0, more)
+    return built.tobytes()
 
 
 def call(cycle: int, function: int, behind: int, first: int = 7, second: int = 8) -> Row:
@@ -102,8 +102,8 @@ def test_what_must_follow_a_call_follows_it_once_and_nothing_else() -> None:
     again = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE)]
     again += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE)]
     assert [step.name for step in find_steps(raw(again), followed, {0: ONE})] == ["take", "give"]
-    alone = [call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE), mark(50, 2), call(60, 1, BEHIND_GIVE)]
-    assert [step.name for step in find_steps(raw(alone), followed, {0: ONE})] == ["give", "", "give"]
+    single = [call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE), mark(50, 2), call(60, 1, BEHIND_GIVE)]
+    assert [step.name for step in find_steps(raw(single), followed, {0: ONE})] == ["give", "", "give"]
 
 
 def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
@@ -237,8 +237,8 @@ def test_own_cycles_lie_between_a_calls_return_and_the_next_step() -> None:
         back(200, BEHIND_TAKE),
         mark(205, 3),
     ]
-    found = find_steps(raw(rows), WATCHING, {0: ONE})
-    assert [step.own_cycles for step in found] == [None, 30, 5]
+    result = find_steps(raw(rows), WATCHING, {0: ONE})
+    assert [step.own_cycles for step in result] == [None, 30, 5]
 
 
 def test_a_handler_of_the_kernels_is_none_of_the_benchmarks_own_code() -> None:
@@ -254,9 +254,9 @@ def test_what_a_handler_of_the_kernels_did_inside_a_call_is_counted_once() -> No
 
 
 def test_a_return_at_the_place_of_a_mark_comes_before_it() -> None:
-    found = find_steps(raw([call(10, 1, BEHIND_GIVE), mark(100, 3), back(100, BEHIND_GIVE)]), WATCHING, {0: ONE})
-    assert found[0].end_cycle == 100
-    assert found[1].own_cycles == 0
+    result = find_steps(raw([call(10, 1, BEHIND_GIVE), mark(100, 3), back(100, BEHIND_GIVE)]), WATCHING, {0: ONE})
+    assert result[0].end_cycle == 100
+    assert result[1].own_cycles == 0
 
 
 def test_a_block_filled_to_its_end_is_told_with_its_size() -> None:

@@ -102,7 +102,7 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path: Path, monkeypat
     monkeypatch.setattr(store, "_write", while_another_sweeps)
     run.add("p-1", measured(), {}, {})
     assert len(run.points()) == 1
-    assert [each.name for each in (run.path / "points").iterdir()] == ["p-1"]
+    assert [item.name for item in (run.path / "points").iterdir()] == ["p-1"]
 
 
 def test_a_directory_whose_maker_was_killed_is_made_again(tmp_path: Path) -> None:
@@ -143,4 +143,4 @@ def test_a_kept_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.Mo
         patch.setattr(os, "fdopen", full)
         with pytest.raises(StoreError, match=r"Cannot write the costs .*no space left on device"):
             write_whole(path, "another text\n", "the costs")
-    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("costs.toml", "kept\n")]
+    assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("costs.toml", "kept\n")]

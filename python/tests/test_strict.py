@@ -48,9 +48,9 @@ def _same(given: Any, got: Any) -> bool:
 
 
 def test_every_form_has_the_strict_base() -> None:
-    found = forms()
-    assert len(found) > 70
-    assert [each.__qualname__ for each in found if not issubclass(each, Strict)] == []
+    result = forms()
+    assert len(result) > 70
+    assert [model.__qualname__ for model in result if not issubclass(model, Strict)] == []
 
 
 def test_no_scalar_is_taken_for_another() -> None:

@@ -41,17 +41,17 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -> None:
-    found = places(image, ["block", "nowhere"])
-    assert found.keys() == {"block"}
-    assert found["block"]["top"] == Place(0, 4)
-    assert found["block"]["priority"] == Place(5, 1)
-    assert found["block"]["messages.size"] == Place(8, 2)
-    assert found["block"]["messages.used"] == Place(10, 2)
+    result = places(image, ["block", "nowhere"])
+    assert result.keys() == {"block"}
+    assert result["block"]["top"] == Place(0, 4)
+    assert result["block"]["priority"] == Place(5, 1)
+    assert result["block"]["messages.size"] == Place(8, 2)
+    assert result["block"]["messages.used"] == Place(10, 2)
 
 
 def test_a_structure_without_a_name_is_known_by_its_type(image: bytes) -> None:
-    found = places(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
-    assert found == {"nameless_t": {"tokens": Place(0, 4), "most": Place(4, 2)}}
+    result = places(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
+    assert result == {"nameless_t": {"tokens": Place(0, 4), "most": Place(4, 2)}}
 
 
 def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) -> None:
@@ -63,13 +63,13 @@ def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) 
     )
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-g", "-c", "block.c"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    found = places((tmp_path / "block.o").read_bytes(), ["block"])["block"]
+    result = places((tmp_path / "block.o").read_bytes(), ["block"])["block"]
     base = {"wait": 4, "node": 4, "prio": 8, "locked": 9, "preempt": 8, "order": 12}
-    told = {"told": 16, "told.first": 16, "told.second": 16}
-    assert {name: each.offset for name, each in found.items()} == {
-        "state": 0, "base": 4, **{f"base.{name}": at for name, at in base.items()}, **told,
+    message = {"told": 16, "told.first": 16, "told.second": 16}
+    assert {name: item.offset for name, item in result.items()} == {
+        "state": 0, "base": 4, **{f"base.{name}": at for name, at in base.items()}, **message,
     }  # fmt: skip
-    assert found["base.prio"].bytes == 1
+    assert result["base.prio"].bytes == 1
 
 
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
@@ -96,10 +96,10 @@ def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
         elf,
     ]
     subprocess.run(compile_it, check=True)
-    found = {name: each.offset for name, each in members_of(elf, "block").items()}
+    result = {name: item.offset for name, item in members_of(elf, "block").items()}
     inside = {"stack": 4, "stack.start": 4, "stack.size": 8}
-    assert found == {"state": 0, **inside, "name": 12, "a": 20, "b": 20}
-    assert [name for name, each in members_of(elf, "block").items() if each.is_array] == ["name"]
+    assert result == {"state": 0, **inside, "name": 12, "a": 20, "b": 20}
+    assert [name for name, item in members_of(elf, "block").items() if item.is_array] == ["name"]
 
 
 def naming(**names: str) -> Kernel:
@@ -107,8 +107,8 @@ def naming(**names: str) -> Kernel:
     facts = Catalogue(find_root()).kernel("freertos").facts
     assert facts.memory is not None
     assert facts.memory.task_block is not None
-    kept = {"name": "name", "stack": "top", "stack_pointer": "top", "bytes": None, "words": None, "priority": None}
-    block = facts.memory.task_block.model_copy(update={"type": "block", **kept, "number": None, **names})
+    stored = {"name": "name", "stack": "top", "stack_pointer": "top", "bytes": None, "words": None, "priority": None}
+    block = facts.memory.task_block.model_copy(update={"type": "block", **stored, "number": None, **names})
     semaphore = facts.objects["semaphore"].model_copy(
         update={"type": "block", "members": {"used": names.get("used", "state")}}
     )
@@ -130,8 +130,8 @@ def test_a_member_that_the_structure_lacks_is_told(names: dict[str, str], table:
 
 
 def test_members_that_are_there_are_read_and_an_image_without_the_structure_tells_nothing(image: bytes) -> None:
-    found = Structures(image, naming()).objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
-    assert found == {("semaphore", 64): {"used": 7}}
+    result = Structures(image, naming()).objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
+    assert result == {("semaphore", 64): {"used": 7}}
     assert Structures(b"", naming(used="stat")).objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
         ("semaphore", 64): {}
     }
@@ -144,11 +144,11 @@ def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
         dwarf = elf.get_dwarf_info()
         unit = next(iter(dwarf.iter_CUs()))
         entry = next(dy for dy in unit.iter_DIEs() if dy.tag == tag and attribute in dy.attributes)
-        found = entry.attributes[attribute]
-        assert found.form == "DW_FORM_ref4"
+        result = entry.attributes[attribute]
+        assert result.form == "DW_FORM_ref4"
     section = Elf(image).section(".debug_info")
     assert section is not None
-    place, value = section.offset + found.offset, to(entry) - unit.cu_offset
+    place, value = section.offset + result.offset, to(entry) - unit.cu_offset
     return image[:place] + value.to_bytes(4, "little") + image[place + 4 :]
 
 
@@ -199,7 +199,7 @@ def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, Place]]
 
 def _with_another_reader(image: bytes, names: Sequence[str]) -> Places:
     """The same by pyelftools, whose readers have nothing in common with the simulator's."""
-    found: Places = {}
+    result: Places = {}
     with debug(image, "it", ImageFileError) as elf:
         for die in (die for unit in elf.get_dwarf_info().iter_CUs() for die in unit.get_top_DIE().iter_children()):
             holder: DIE | None = die
@@ -208,9 +208,9 @@ def _with_another_reader(image: bytes, names: Sequence[str]) -> Places:
                 holder = None if holder is not None and _text(holder) else holder
             if holder is None or holder.tag != "DW_TAG_structure_type" or not holder.has_children:
                 continue
-            if _text(die) in names and _text(die) not in found:
-                found[_text(die)] = dict(_members(holder, "", 0))
-    return found
+            if _text(die) in names and _text(die) not in result:
+                result[_text(die)] = dict(_members(holder, "", 0))
+    return result
 
 
 def _asked(kernel: Kernel) -> list[str]:
@@ -235,9 +235,9 @@ def test_another_reader_finds_the_same_in_images(kernel: str, config: dict[str, 
     (point,) = make_plan(catalogue, [name], options).points
     content = build(catalogue, point).elf.read_bytes()
     names = _asked(catalogue.kernel(kernel).facts)
-    found = places(content, names)
-    assert found == _with_another_reader(content, names)
-    assert found or kernel == "bare"
+    result = places(content, names)
+    assert result == _with_another_reader(content, names)
+    assert result or kernel == "bare"
 
 
 @pytest.mark.parametrize("options", [["-gdwarf-3"], ["-gdwarf-4"], ["-gdwarf-5"], ["-gz=zlib"]], ids=str)
@@ -247,6 +247,6 @@ def test_another_reader_finds_the_same_in_any_version_of_the_form(options: list[
     subprocess.run(command, cwd=tmp_path, check=True)
     content = (tmp_path / "block.o").read_bytes()
     names = ["block", "inner", "inner_t", "nameless_t", "named_elsewhere_t", "priority_t", "nowhere"]
-    found = places(content, names)
-    assert found == _with_another_reader(content, names)
-    assert found.keys() == {"block", "inner", "nameless_t"}
+    result = places(content, names)
+    assert result == _with_another_reader(content, names)
+    assert result.keys() == {"block", "inner", "nameless_t"}

@@ -50,9 +50,9 @@ BITS = {"ready": (3, 5), "kind": (7, 77), "across": (20, 0x5A5A5), "byte": (8, 0
 def source() -> str:
     """The structure, and a section of what the compiler says of its members; another one with bit fields."""
     lines = [DECLARED, "struct block {", *(f"    {member};" for member in MEMBERS.values()), "};"]
-    told = [f"__builtin_offsetof(struct block, {member})" for member in (*MEMBERS, *INSIDE)]
-    told += [f"sizeof(((struct block *)0)->{member}{ELEMENT.get(member, '')})" for member in (*MEMBERS, *INSIDE)]
-    lines.append(f'__attribute__((section(".told"))) const unsigned told[] = {{ {", ".join(told)} }};')
+    message = [f"__builtin_offsetof(struct block, {member})" for member in (*MEMBERS, *INSIDE)]
+    message += [f"sizeof(((struct block *)0)->{member}{ELEMENT.get(member, '')})" for member in (*MEMBERS, *INSIDE)]
+    lines.append(f'__attribute__((section(".told"))) const unsigned told[] = {{ {", ".join(message)} }};')
     lines.append("struct block one;")
     fields = (f"    unsigned {name} : {width};" for name, (width, _) in BITS.items())
     lines += ["struct bits {", *fields, "    char last;", "};"]
@@ -89,13 +89,13 @@ def contents(image: bytes, name: str) -> bytes:
 
 def test_members_lie_where_the_compiler_says_and_are_as_long(image: bytes) -> None:
     names = (*MEMBERS, *INSIDE)
-    told = struct.unpack(f"<{2 * len(names)}I", contents(image, ".told"))
-    found = places(image, ["block"])["block"]
-    said = {
+    message = struct.unpack(f"<{2 * len(names)}I", contents(image, ".told"))
+    result = places(image, ["block"])["block"]
+    output = {
         name: Place(offset, size, name in ARRAYS)
-        for name, offset, size in zip(names, told[: len(names)], told[len(names) :], strict=True)
+        for name, offset, size in zip(names, message[: len(names)], message[len(names) :], strict=True)
     }
-    assert found == said
+    assert result == output
 
 
 def test_a_bit_field_is_read_without_its_neighbours(image: bytes) -> None:
@@ -104,5 +104,5 @@ def test_a_bit_field_is_read_without_its_neighbours(image: bytes) -> None:
     def word(address: int) -> int:
         return int.from_bytes(held[address : address + 4].ljust(4, b"\0"), "little")
 
-    found = places(image, ["bits"])["bits"]
-    assert {name: found[name].read(word, 0) for name in BITS} == {name: value for name, (_, value) in BITS.items()}
+    result = places(image, ["bits"])["bits"]
+    assert {name: result[name].read(word, 0) for name in BITS} == {name: value for name, (_, value) in BITS.items()}

@@ -47,7 +47,7 @@ def test_a_grid_is_every_combination_and_a_point_departs_from_the_first(tmp_path
     sweep = read_sweep(written(tmp_path, PLAN + '[[point]]\nopt = "-O3"\n'))
     plan = sweep_points(Catalogue(find_root()), sweep)
     assert len(plan.points) == 2 * (4 + 1)
-    assert [(each.opt, each.kernel_config["configUSE_TIME_SLICING"]) for each in plan.points[::2]] == [
+    assert [(point.opt, point.kernel_config["configUSE_TIME_SLICING"]) for point in plan.points[::2]] == [
         ("-O2", "0"), ("-O2", "1"), ("-Os", "0"), ("-Os", "1"), ("-O3", "0"),
     ]  # fmt: skip
 
@@ -55,13 +55,13 @@ def test_a_grid_is_every_combination_and_a_point_departs_from_the_first(tmp_path
 def test_a_list_alone_is_a_sweep(tmp_path: Path) -> None:
     text = PLAN.partition("[grid]")[0] + '[[point]]\nopt = "-O1"\n[[point]]\ncode = "sram"\nopt = "-O1"\n'
     plan = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path, text)))
-    assert [(each.opt, each.code) for each in plan.points[::2]] == [("-O1", "flash"), ("-O1", "sram")]
+    assert [(point.opt, point.code) for point in plan.points[::2]] == [("-O1", "flash"), ("-O1", "sram")]
 
 
 def test_what_is_to_be_skipped_bears_the_reason(tmp_path: Path) -> None:
     skip = '[[skip]]\nwhen = { benchmark = "t2_cooperative", configUSE_TIME_SLICING = 1 }\nreason = "it switches"\n'
     plan = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path, PLAN + skip)))
-    reasons = [(each.benchmark[:2], each.not_applicable) for each in plan.points if each.not_applicable]
+    reasons = [(item.benchmark[:2], item.not_applicable) for item in plan.points if item.not_applicable]
     assert reasons == [("t2", "it switches"), ("t2", "it switches")]
 
 
@@ -107,9 +107,9 @@ def made() -> list[MeasuredPoint]:
 
 
 def test_effects_are_ratios_of_points_alike_in_all_else() -> None:
-    found = Observations(made()).effects()
-    assert (found[0].option, found[0].level, found[0].pairs) == ("a", "1", 6)
-    by_name = {(effect.option, effect.level): effect.by_target for effect in found}
+    result = Observations(made()).effects()
+    assert (result[0].option, result[0].level, result[0].pairs) == ("a", "1", 6)
+    by_name = {(effect.option, effect.level): effect.by_target for effect in result}
     assert by_name["a", "1"]["t"] == pytest.approx(2, rel=1e-2)
     assert by_name["b", "1"]["t"] == pytest.approx(1.1, rel=1e-2)
     assert by_name["b", "2"]["t"] == pytest.approx(1.21, rel=1e-2)
@@ -125,7 +125,7 @@ def test_pairs_that_interact_are_found() -> None:
 
 
 def test_a_hole_in_the_grid_is_no_obstacle() -> None:
-    points = [each for each in made() if each.point.config["b"] != "0" or each.point.config["a"] != "1"]
+    points = [item for item in made() if item.point.config["b"] != "0" or item.point.config["a"] != "1"]
     assert {effect.option for effect in Observations(points).effects()} == {"a", "b"}
 
 
@@ -219,11 +219,11 @@ def test_a_cluster_without_workers_or_scheduler_is_said_in_a_sentence(
             if is_killed:
                 assert any("Receive client connection" in line for line in scheduler.stderr)
                 scheduler.kill()
-            said = asking.stderr.read()
+            output = asking.stderr.read()
             assert asking.wait(60) == 1
-    assert says in said
-    assert "Traceback" not in said
-    assert said.count("\n") == 1
+    assert says in output
+    assert "Traceback" not in output
+    assert output.count("\n") == 1
 
 
 def free_port() -> int:
@@ -242,5 +242,5 @@ def test_a_plan_without_options_is_measured_all_the_same(tmp_path: Path) -> None
 
 def test_no_cluster_is_said(tmp_path: Path) -> None:
     plan = written(tmp_path, PLAN)
-    said = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
-    assert "No Dask scheduler answers at tcp://localhost:1" in said
+    output = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
+    assert "No Dask scheduler answers at tcp://localhost:1" in output

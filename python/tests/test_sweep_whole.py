@@ -70,9 +70,9 @@ def sweeping(plan: Path, out: Path, cache: Path, *words: str) -> Iterator[subpro
 
 def done(running: subprocess.Popen[str], plan: Path) -> str:
     """What it said, once it ended well: of the whole plan with T1 at -O3 refused, which its proof does."""
-    _, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == (EXIT_POINT_FAILED if plan == WHOLE else EXIT_OK), said
-    return said
+    _, output = running.communicate(timeout=HANG_S)
+    assert running.returncode == (EXIT_POINT_FAILED if plan == WHOLE else EXIT_OK), output
+    return output
 
 
 def wait_for(running: subprocess.Popen[str], run: Path, points: int) -> None:
@@ -103,9 +103,9 @@ def test_a_killed_sweep_repeats_nothing(local: Local, tmp_path: Path) -> None:
     stored = finished(tmp_path / "run")
     assert local.points // 3 <= len(stored) < local.points
     with sweeping(local.plan, tmp_path / "run", tmp_path / "cache") as running:
-        kept = re.search(r"(\d+) of \d+ points? (?:was|were) there already and kept", done(running, local.plan))
-    assert kept is not None
-    assert int(kept[1]) >= len(stored)
+        cached = re.search(r"(\d+) of \d+ points? (?:was|were) there already and kept", done(running, local.plan))
+    assert cached is not None
+    assert int(cached[1]) >= len(stored)
     assert stored.items() <= finished(tmp_path / "run").items()
     assert contents(tmp_path / "run") == local.files
 

@@ -52,21 +52,21 @@ def _read(path: Path) -> _Source:
     return _Source(
         text,
         bool(ast.get_docstring(tree)),
-        tuple(_function(each) for each in inside if isinstance(each, ast.FunctionDef)),
-        tuple(each.lineno for each in inside if isinstance(each, ast.Assert) and _always_holds(each.test)),
+        tuple(_function(item) for item in inside if isinstance(item, ast.FunctionDef)),
+        tuple(item.lineno for item in inside if isinstance(item, ast.Assert) and _always_holds(item.test)),
     )
 
 
 def _function(node: ast.FunctionDef) -> _Function:
     below = [*ast.walk(node)]
-    names = {getattr(each, "attr", getattr(each, "id", "")) for each in below}
-    substitutes = names & DEMANDS or any(name.startswith(("assert_", "demand")) for name in names)
-    called = (each.func for each in below if isinstance(each, ast.Call))
+    names = {getattr(item, "attr", getattr(item, "id", "")) for item in below}
+    substitutes = names & DEMANDS or any(name.startswith(("assert_", "require_", "demand")) for name in names)
+    called = (item.func for item in below if isinstance(item, ast.Call))
     return _Function(
         node.name,
         (node.end_lineno or 0) - node.lineno + 1,
-        bool(substitutes) or any(isinstance(each, ast.Assert | ast.Raise) for each in below),
-        frozenset(getattr(each, "attr", getattr(each, "id", "")) for each in called),
+        bool(substitutes) or any(isinstance(item, ast.Assert | ast.Raise) for item in below),
+        frozenset(getattr(item, "attr", getattr(item, "id", "")) for item in called),
     )
 
 
@@ -123,18 +123,18 @@ def test_what_is_kept_is_text() -> None:
         pytest.skip("no git checkout, so what is kept is not known")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=find_root(), capture_output=True, check=True).stdout
     paths = [find_root() / part for part in listed.decode().split("\0") if part]
-    kept = [path.relative_to(find_root()) for path in paths if path.is_file() and b"\0" in path.read_bytes()]
-    assert {each.parts[:2] for each in kept if each.suffix != ".png"} <= {("sim", "fuzz")}
-    assert {each.parent.as_posix() for each in kept if each.suffix == ".png"} <= {"docs"}
+    stored = [path.relative_to(find_root()) for path in paths if path.is_file() and b"\0" in path.read_bytes()]
+    assert {stored_item.parts[:2] for stored_item in stored if stored_item.suffix != ".png"} <= {("sim", "fuzz")}
+    assert {stored_item.parent.as_posix() for stored_item in stored if stored_item.suffix == ".png"} <= {"docs"}
 
 
 def _modules(package: Path) -> dict[str, Path]:
     """Every module below a package's folder by its name, packages by theirs."""
-    found = {}
+    result = {}
     for path in package.rglob("*.py"):
         parts = path.relative_to(package.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        result[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return result
 
 
 def test_no_module_is_an_orphan() -> None:
@@ -145,11 +145,11 @@ def test_no_module_is_an_orphan() -> None:
     modules = _modules(PYTHON / "rtoslab")
     bench = (find_root() / "bench").rglob("*.py")
     named = {name for path in [*modules.values(), *bench] for name in _imported(path)}
-    found = {name for name in modules if "iter_modules" in modules[name.rpartition(".")[0] or name].read_text()}
-    found -= {name for name in found if name.startswith("rtoslab.cli.") and not name.startswith("rtoslab.cli.cmd_")}
+    result = {name for name in modules if "iter_modules" in modules[name.rpartition(".")[0] or name].read_text()}
+    result -= {name for name in result if name.startswith("rtoslab.cli.") and not name.startswith("rtoslab.cli.cmd_")}
     begun = set(re.findall(r'set_forkserver_preload\(\["([\w.]+)"\]', modules["rtoslab.measure.pool"].read_text()))
     assert "rtoslab.analyses" in named
-    assert not modules.keys() - named - found - begun - {"rtoslab", "rtoslab.__main__"}
+    assert not modules.keys() - named - result - begun - {"rtoslab", "rtoslab.__main__"}
 
 
 def _imported(path: Path) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _always_holds(test: ast.expr) -> bool:
     below = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) and isinstance(test.ops[0], ast.Gt)
     empty = isinstance(bound, ast.Constant) and bound.value == 0 and isinstance(test.ops[0], ast.GtE)
     counts = isinstance(test.left, ast.Call) and getattr(test.left.func, "id", "") in {"len", "sum"}
-    pure = not any(isinstance(each, ast.Call) for each in ast.walk(test.left))
+    pure = not any(isinstance(item, ast.Call) for item in ast.walk(test.left))
     same = pure and isinstance(test.ops[0], ast.Eq | ast.Is) and ast.dump(test.left) == ast.dump(bound)
     return same or (counts and (below or empty))
 

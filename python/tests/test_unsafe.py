@@ -38,7 +38,7 @@ def not_allowed(text: str) -> Iterator[str]:
 
 
 def test_unsafe_code_is_small_and_keeps_no_pointer_into_what_others_own() -> None:
-    assert not [f"{path.relative_to(SIM)}: {each}" for path in SOURCES for each in not_allowed(path.read_text())]
+    assert not [f"{path.relative_to(SIM)}: {item}" for path in SOURCES for item in not_allowed(path.read_text())]
 
 
 def test_what_must_not_be_is_found() -> None:

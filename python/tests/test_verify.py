@@ -43,8 +43,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 def forge(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
-    for each, made in seal_files(folder.name, {**files, name: content}).items():
-        (folder / each).write_bytes(made)
+    for item, built in seal_files(folder.name, {**files, name: content}).items():
+        (folder / item).write_bytes(built)
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -65,10 +65,10 @@ def altered(value: Any, path: tuple[Any, ...]) -> Any:
 
 
 def test_what_was_measured_is_verified(run: RunDirectory) -> None:
-    found = list(verify_folder(CATALOGUE, run.path))
-    assert len(found) == len(run.folders()) == 5
-    assert [each.differences for each in found] == [()] * 5
-    assert [each.remarks for each in found] == [()] * 5
+    result = list(verify_folder(CATALOGUE, run.path))
+    assert len(result) == len(run.folders()) == 5
+    assert [point.differences for point in result] == [()] * 5
+    assert [point.remarks for point in result] == [()] * 5
 
 
 def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
@@ -79,8 +79,8 @@ def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
         places = leaves(value)
         for path in dice.sample(places, min(len(places), 24)):
             forge(folder, RESULT, canonical(altered(value, path)).encode())
-            found = verify_point(CATALOGUE, folder)
-            assert found.differences, f"{folder.name}: {path} was altered and nothing was said"
+            result = verify_point(CATALOGUE, folder)
+            assert result.differences, f"{folder.name}: {path} was altered and nothing was said"
         forge(folder, RESULT, content)
         assert not verify_point(CATALOGUE, folder).differences
 
@@ -146,7 +146,7 @@ def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
     folder, cache, key = run.folders()[0], ResultCache(tmp_path), "ab" * 32
-    files = {name: each for name, each in read_sealed(folder).items() if name != SEAL_FILE}
+    files = {name: item for name, item in read_sealed(folder).items() if name != SEAL_FILE}
     cache.put(key, seal_files(folder.name, files))
     assert _find_cached(cache, key, folder.name)[0] is not None
     del files[RESULT]

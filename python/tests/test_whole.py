@@ -94,20 +94,20 @@ def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest
 def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # known points would be over before the interruption
     out = tmp_path / "run"
-    asked = ("run", "t2", "t7", "--cores", "1,2", "--window", "20ms")
-    command = [sys.executable, "-m", "rtoslab", *asked, "--out", str(out)]
+    request = ("run", "t2", "t7", "--cores", "1,2", "--window", "20ms")
+    command = [sys.executable, "-m", "rtoslab", *request, "--out", str(out)]
     with started(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         deadline = time.monotonic() + HANG_S
         while running.poll() is None and not list((out / "points").glob("[!.]*")) and time.monotonic() < deadline:
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == 130, said
-    assert "what was finished is kept" in said
+        _, output = running.communicate(timeout=HANG_S)
+    assert running.returncode == 130, output
+    assert "what was finished is kept" in output
     finished = {path.name: (path / "result.json").stat().st_mtime_ns for path in (out / "points").glob("[!.]*")}
     assert finished
     assert not list((out / "points").glob(".*"))
-    done = rtoslab(*asked, "--out", out)
+    done = rtoslab(*request, "--out", out)
     assert done.returncode == 0, done.stderr + done.stdout
     assert re.search(r"points? (was|were) there already and kept", done.stderr)
     for name, stamp in finished.items():
@@ -234,9 +234,9 @@ def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -
 def test_the_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examine_nothing(monkeypatch)
     catalogue, chosen = Catalogue(ROOT), {"configTICK_RATE_HZ": "500", "opt": "-O3"}
-    (asked,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
-    run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, asked)])
-    outcome = run_point(catalogue, asked, run)
+    (request,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
+    run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, request)])
+    outcome = run_point(catalogue, request, run)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     (point,) = RunDirectory.open(tmp_path / "run").points()
     text = json.dumps(point.manifest)
@@ -259,16 +259,16 @@ def test_sim_runs_a_benchmark_image() -> None:
         "sim", image, "--until", "bench_done", "--between", "xQueueSemaphoreTake", "xQueueGenericSend", "--json"
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["stop"] == "until"
-    assert "@0 begin" in found["uart"]
-    assert len(found["cycles"]) == 2
-    (pair,) = found["between"]
+    result = json.loads(done.stdout)
+    assert result["stop"] == "until"
+    assert "@0 begin" in result["uart"]
+    assert len(result["cycles"]) == 2
+    (pair,) = result["between"]
     assert pair["count"] > 100
     assert 0 < pair["min_cycles"] <= pair["total_cycles"] / pair["count"] <= pair["max_cycles"]
     again = json.loads(rtoslab("sim", image, "--until", "bench_done", "--json").stdout)
-    assert again["uart"] == found["uart"], "watching costs the image nothing"
-    assert again["cycles"] == found["cycles"]
+    assert again["uart"] == result["uart"], "watching costs the image nothing"
+    assert again["cycles"] == result["cycles"]
     unknown = rtoslab("sim", image, "--until", "bench_dome")
     assert "did you mean 'bench_done'" in error(unknown, 1)
     missed = rtoslab("sim", image, "--until", "bench_done", "--max-cycles", "1000", "--json")

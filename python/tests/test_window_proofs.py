@@ -128,8 +128,8 @@ def test_a_kernels_own_start_may_set_the_board_otherwise(
     memory = given.board.memory.model_copy(update={"flash_clock_divider": 2})
     facts = kernel(symbols=SYMBOLS, services={"tasks": True}, sets={chip: sets})
     given = dataclasses.replace(given, board=given.board.model_copy(update={"memory": memory}), kernel=facts)
-    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
-    assert found.verdict is verdict, found.saw
+    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    assert result.verdict is verdict, result.saw
 
 
 @pytest.mark.parametrize(
@@ -148,32 +148,32 @@ def test_a_kernel_that_moves_data_in_floating_point_registers(
     """Its callers have contexts, and the benchmark's own use is looked for in its code."""
     known = kernel(symbols=SYMBOLS, services={"tasks": True}, float_code=cores)
     given = dataclasses.replace(evidence(STATE, **facts), kernel=known)
-    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
-    assert found.verdict is verdict, found.saw
+    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    assert result.verdict is verdict, result.saw
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     given = evidence(rule, **facts)
-    (found,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
-    assert found.verdict is verdict, found.saw
-    assert found.saw
+    (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
+    assert result.verdict is verdict, result.saw
+    assert result.saw
 
 
 @pytest.mark.parametrize("rule", [OWN, CALLS, TOLD, INTERRUPTS, STATE])
 def test_a_target_without_probes_says_so(rule: dict[str, Any]) -> None:
     given = dataclasses.replace(evidence(rule), observed=None)
-    (found,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
-    assert found.verdict is Verdict.UNSEEN
+    (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
+    assert result.verdict is Verdict.UNSEEN
 
 
 def test_a_setting_of_the_point_is_what_must_be_on() -> None:
     given = evidence(STATE, state={"feature.icache": 0})
-    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
-    assert found.verdict is Verdict.FAILS
+    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    assert result.verdict is Verdict.FAILS
     given = dataclasses.replace(given, settings={"feature.icache": "0"})
-    (found,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
-    assert found.verdict is Verdict.HOLDS
+    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    assert result.verdict is Verdict.HOLDS
 
 
 ASKS = {"kCore": TOTAL}
@@ -199,25 +199,25 @@ def test_of_several_cores_a_kernel_says_how_they_ask_and_interrupt(
     rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict
 ) -> None:
     given = evidence(rule, calls=Counter({(0, "core_interrupt"): 600, (1, "core_interrupt"): 400}), **facts)
-    told = {"ask": ["kCore"], "interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
-    known = kernel(symbols=SYMBOLS, classes={"kernel": ["k"]}, services={"tasks": True}, several_cores=told)
+    message = {"ask": ["kCore"], "interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
+    known = kernel(symbols=SYMBOLS, classes={"kernel": ["k"]}, services={"tasks": True}, several_cores=message)
     both = decode(stream(BODY, begin(cores=2)), WIRE, EXPECTED)
-    (found,) = (
+    (result,) = (
         finding
         for finding in judge_all(dataclasses.replace(given, kernel=known, decoded=both))
         if finding.rule == rule["rule"]
     )
-    assert found.verdict is verdict, found.saw
+    assert result.verdict is verdict, result.saw
 
 
 def test_one_core_has_no_interrupt_of_another() -> None:
     given = evidence(INTERRUPTS, exceptions={0: {15: 250, 31: 1}}, calls=Counter({(0, "core_interrupt"): 10}))
-    told = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
-    known = given.kernel.model_copy(update={"several_cores": SeveralCores.model_validate(told)})
-    (found,) = (
+    message = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
+    known = given.kernel.model_copy(update={"several_cores": SeveralCores.model_validate(message)})
+    (result,) = (
         finding for finding in judge_all(dataclasses.replace(given, kernel=known)) if finding.rule == "interrupts_told"
     )
-    assert found.verdict is Verdict.FAILS
+    assert result.verdict is Verdict.FAILS
 
 
 KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))
@@ -243,8 +243,8 @@ def test_samples_are_what_the_runner_was_told(kept: tuple[tuple[int, int], ...] 
     assert given.observed is not None
     assert given.observed.intervals is not None
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=kept)
-    found = rule.judge(rule.Params(rule="samples_complete"), given)
-    assert found.verdict is verdict, found.saw
+    result = rule.judge(rule.Params(rule="samples_complete"), given)
+    assert result.verdict is verdict, result.saw
 
 
 def test_a_runner_that_drops_samples_takes_longer_to_have_them() -> None:
@@ -253,13 +253,13 @@ def test_a_runner_that_drops_samples_takes_longer_to_have_them() -> None:
     given = latency_fakes.evidence({"rule": "samples_complete"}, rows=rows)
     assert given.observed is not None
     assert given.observed.intervals is not None
-    kept = ((0, 7), (0, 7), *((1, 107), (1, 127)) * 3)
-    given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=kept)
+    stored = ((0, 7), (0, 7), *((1, 107), (1, 127)) * 3)
+    given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=stored)
     rule = all_rules()["samples_complete"]
-    found = rule.judge(rule.Params(rule="samples_complete"), given)
-    assert found.verdict is Verdict.FAILS
-    assert "when each series had its own" in found.saw
+    result = rule.judge(rule.Params(rule="samples_complete"), given)
+    assert result.verdict is Verdict.FAILS
+    assert "when each series had its own" in result.saw
     # One that releases what it holds at the end says so.
-    told = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
+    message = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
     held = rule.Params(rule="samples_complete", held="places")
-    assert "when each series" not in rule.judge(held, dataclasses.replace(given, decoded=told)).saw
+    assert "when each series" not in rule.judge(held, dataclasses.replace(given, decoded=message)).saw

@@ -68,9 +68,9 @@ def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: 
     arrivals = inject_at_every_cycle(of, Span(1500, "1500 cycles"), threads=2)
     assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
     for index in random.Random(7).sample(range(1500), 12):  # noqa: S311
-        each = arrivals[index]
-        task = int(each["task"]) if of.task is not None else None
-        assert (int(each["handler"]), task) == alone(of, int(each["cycle"])), index
+        item = arrivals[index]
+        task = int(item["task"]) if of.task is not None else None
+        assert (int(item["handler"]), task) == alone(of, int(item["cycle"])), index
     assert len(set(arrivals["handler"].tolist())) > 2
 
 
@@ -83,9 +83,9 @@ def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
     assert drawn.offsets == draw(span.cycles, 50, 3)
     assert drawn.offsets is not None
     assert (inject_at_every_cycle(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
-    found = find(of, drawn, inject_at_every_cycle(of, drawn))
-    assert "as observed" in found.claim
-    assert "every" not in found.claim
+    result = find(of, drawn, inject_at_every_cycle(of, drawn))
+    assert "as observed" in result.claim
+    assert "every" not in result.claim
 
 
 def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
@@ -116,36 +116,36 @@ def test_a_planted_critical_section_is_found_and_named_by_its_line(
     alter(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
     of = scenario("rt", "nucleo-f446re")
-    found = find(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
-    assert found.handler.maximum_cycles > 500
-    assert found.handler.median_cycles < 60
+    result = find(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
+    assert result.handler.maximum_cycles > 500
+    assert result.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
     first = 1 + next(number for number, text in enumerate(lines) if "/* planted */" in text)
-    assert {f"port.h:{line}" for line in range(first, first + 4)} & set(found.handler.executing.source)
-    assert found.handler.executing.function.startswith(("phase_service", "calling", "body"))
+    assert {f"port.h:{line}" for line in range(first, first + 4)} & set(result.handler.executing.source)
+    assert result.handler.executing.function.startswith(("phase_service", "calling", "body"))
 
 
 def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     done = rtoslab("worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--service", "queue", "--json",
                    "--out", tmp_path / "one")  # fmt: skip
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["exhaustive"]
-    assert said["arrivals"] == said["span_cycles"] == said["period_cycles"]
-    assert said["claim"].startswith("Over every arrival phase of this scenario within one period")
+    output = json.loads(done.stdout)
+    assert output["exhaustive"]
+    assert output["arrivals"] == output["span_cycles"] == output["period_cycles"]
+    assert output["claim"].startswith("Over every arrival phase of this scenario within one period")
     stored = pq.read_table(tmp_path / "one" / "arrivals.parquet").to_pydict()
-    assert stored["offset"] == list(range(said["arrivals"]))
-    assert max(stored["handler_cycles"]) == said["handler"]["maximum_cycles"]
-    assert stored["handler_cycles"][said["handler"]["worst_offset"]] == said["handler"]["maximum_cycles"]
+    assert stored["offset"] == list(range(output["arrivals"]))
+    assert max(stored["handler_cycles"]) == output["handler"]["maximum_cycles"]
+    assert stored["handler_cycles"][output["handler"]["worst_offset"]] == output["handler"]["maximum_cycles"]
     report = (tmp_path / "one" / "report.html").read_text()
-    assert said["claim"] in report
+    assert output["claim"] in report
     assert report.count("<svg") == 2
-    assert stored["task_cycles"] == [None] * said["arrivals"], "without a kernel there is no task to wake"
+    assert stored["task_cycles"] == [None] * output["arrivals"], "without a kernel there is no task to wake"
     of = scenario("bare", "nucleo-l073rz", service=1)
     span = choose_span(of, "period")
     arrivals = inject_at_every_cycle(of, span, threads=1)
-    report = render(make_document(found := find(of, span, arrivals), arrivals))
-    write(tmp_path / "two", found, arrivals, manifest_of(of, span), report)
+    report = render(make_document(result := find(of, span, arrivals), arrivals))
+    write(tmp_path / "two", result, arrivals, manifest_of(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
@@ -158,8 +158,8 @@ def test_a_sweep_damaged_under_a_seal_that_holds_is_said_to_be(tmp_path: Path, d
     assert not list(recompute(tmp_path))
     for name, content in seal_files(tmp_path.name, {**files, **damaged}).items():
         (tmp_path / name).write_bytes(content)
-    (said,) = recompute(tmp_path)
-    assert re.search(r"cannot be read \(.*\); measure it again\.$", said)
+    (output,) = recompute(tmp_path)
+    assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
 
 
 def test_an_image_of_ones_own() -> None:
@@ -186,10 +186,10 @@ def test_what_the_image_raises_itself_is_told() -> None:
     idle = find(of, span, inject_at_every_cycle(of, span))
     assert idle.own_entries == ()
     assert "The image" not in idle.claim
-    for each, says in ((finding, False), (idle, True)):
+    for item, says in ((finding, False), (idle, True)):
         assert (
             "the image itself does not raise the interrupt"
-            in render(make_document(each, inject_at_every_cycle(of, span)))
+            in render(make_document(item, inject_at_every_cycle(of, span)))
         ) is says
 
 
@@ -205,9 +205,9 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"has no interrupt 'irq200'; give irq0 to irq96"):
         exception_number("irq200", board)
     of = scenario("bare", "nucleo-l073rz")
-    for asked in ("0", "a while", "0period", "-3"):
+    for request in ("0", "a while", "0period", "-3"):
         with pytest.raises(PlanError, match="is no span; give up to"):
-            choose_span(of, asked)
+            choose_span(of, request)
     (tmp_path / "x.elf").write_bytes(b"")
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")
     for args, says in (
@@ -231,8 +231,8 @@ def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: st
             continue
         of = scenario(kernel, board, service)
         span = choose_span(of, "period")
-        found = find(of, span, inject_at_every_cycle(of, span))
-        assert found.arrivals == of.period_cycles
+        result = find(of, span, inject_at_every_cycle(of, span))
+        assert result.arrivals == of.period_cycles
         # Quicker than an entry alone: an arrival while another one is under way takes its place.
-        assert found.handler.minimum_cycles > 0
-        assert found.task is None or found.task.minimum_cycles > found.handler.minimum_cycles
+        assert result.handler.minimum_cycles > 0
+        assert result.task is None or result.task.minimum_cycles > result.handler.minimum_cycles

@@ -118,15 +118,15 @@ def times(machine: _sim.Machine) -> str:
 def main() -> None:
     """Writes the file; refuses where times moved and the version did not."""
     before, now = stored(), {chip: digests(chip) for chip in chips()}
-    moved = [chip for chip, told in now.items() if chip in before["chips"] and told != before["chips"][chip]]
+    moved = [chip for chip, report in now.items() if chip in before["chips"] and report != before["chips"][chip]]
     if moved and before["version"] == _sim.TIMING_VERSION:
         sys.exit(
             f"The timing of {', '.join(moved)} moved; raise VERSION in sim/timing/src/lib.rs, build, and try again. If "
             f"the programs alone are others, remove {STORED.name} first."
         )
     lines = [f"version = {_sim.TIMING_VERSION}"]
-    for chip, told in now.items():
-        lines += ["", f"[chips.{chip}]", *(f"{name} = {toml_value(value)}" for name, value in told.items())]
+    for chip, report in now.items():
+        lines += ["", f"[chips.{chip}]", *(f"{name} = {toml_value(value)}" for name, value in report.items())]
     STORED.write_text("\n".join(lines) + "\n")
 
 

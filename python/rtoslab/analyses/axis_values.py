@@ -50,7 +50,7 @@ class Value:
     unit: str
     n: int
     band: Band | None = None
-    """Of a value in several placements, whose median it is. In its own unit."""
+    """The band of a value in several placements, whose median it is. In its own unit."""
     stand_in: str = ""
     """What it is of, where it stands for a value that its kernel cannot have."""
 

@@ -29,7 +29,7 @@ class CaseVerdict:
     name: str
     """Where it is, in words. Empty for the only case of a claim."""
     outcome: StatementResult | None
-    """None: not computed."""
+    """None means: not computed."""
     seen: str
     """The numbers, or why there are none."""
     in_placements: tuple[StatementResult, ...] = ()

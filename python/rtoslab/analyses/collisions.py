@@ -25,12 +25,12 @@ class Level:
     point: MeasuredPoint
     percent: int
     rate_hz: float
-    """Of the target."""
+    """The rate of the target."""
     normalised: float | None
     """Over the same run without stress. None if that was not measured."""
     stress_iterations: int
     accesses: int
-    """Of the stress tasks, in the window."""
+    """The accesses of the stress tasks, in the window."""
     stress_busy: float | None
     """Share of the stress cores' cycles spent in accesses: in the kernel or waiting, not in the task's own code."""
     failed: dict[int, int]

@@ -19,7 +19,7 @@ from rtoslab.results import MeasuredPoint, PointId, SeriesSamples
 
 MAX_BINS = 48
 FIGURES = ("minimum", "median", "mean", "p99", "maximum", "jitter")
-"""Of a `Spread`, by name."""
+"""The figures of a `Spread`, by name."""
 BEST_FIRST = ("probe", "counter", "pin")
 """Which instrument speaks for a series where one figure is wanted: the one that disturbs least."""
 
@@ -120,7 +120,7 @@ class Latency:
     overhead: float
     """Median of the series that this one contains by design, subtracted too. 0 if there is none."""
     spread: Spread
-    """Of `net`."""
+    """The spread of `net`."""
     marks: Spread | None
     """The same intervals between their marks, with no instrument inside. None on a real board."""
     tick_samples: int
@@ -190,7 +190,7 @@ class Comparison:
     id: str
     title: str
     by: dict[str, Latency]
-    """By instrument, in the order of INSTRUMENTS."""
+    """Keyed by instrument, in the order of INSTRUMENTS."""
 
     @property
     def best(self) -> Latency:

@@ -16,7 +16,7 @@ class CountCost:
     """Cycles of one core for one count, mean over the counting cores of a point."""
 
     parts: dict[str, float]
-    """By cause, in the order of PARTS."""
+    """Keyed by cause, in the order of PARTS."""
     critical: float | None
     """Inside critical sections. The waiting for their locks is outside. None where that is not seen."""
     sections: float | None

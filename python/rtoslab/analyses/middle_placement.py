@@ -18,7 +18,7 @@ class PlacedPoint:
     """The placement whose first leading figure is the median, the lower one of two. Its axes without the placement."""
     all: Sequence[MeasuredPoint]
     number: str = "0"
-    """Of the placement in the middle."""
+    """The number of the placement in the middle."""
 
     @property
     def bands(self) -> list[tuple[Metric, Band]]:

@@ -35,7 +35,7 @@ class Metric:
     resolution: float = 0.0
     """How much of a difference may be the grain of the clock that it was measured by alone."""
     band: Band | None = None
-    """Of a figure in several placements, whose median is the value."""
+    """The band of a figure in several placements, whose median is the value."""
 
 
 def band_of(figures: Sequence[Metric]) -> Band:

@@ -18,7 +18,7 @@ class PlacedValues:
     """The value of each figure in each placement, by name. The linker's own order is first."""
 
     run_id: str
-    """Of the point in the linker's own order."""
+    """The run id of the point in the linker's own order."""
     by_name: Mapping[Name, Sequence[float]] = field(default_factory=dict)
 
     def of(self, value: Value, occurrence: int = 0) -> Sequence[float]:

@@ -43,7 +43,7 @@ class Filters:
     """Beginnings of ids."""
     cores: tuple[int, ...] = ()
     config: Mapping[str, str] = field(default_factory=dict)
-    """Of what was asked for (`opt=-O3`), or any macro's final value as the manifest has it."""
+    """The config of what was asked for (`opt=-O3`), or any macro's final value as the manifest has it."""
     since: str = ""
     """ISO date, included. `until` too."""
     until: str = ""

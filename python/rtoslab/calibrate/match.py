@@ -40,7 +40,7 @@ class Match:
         )
         sizes = [len(centres[row]) for row in self.rows]
         self.weight = np.repeat([1.0 / size for size in sizes], sizes)
-        """Of each value: that of a mean over its row."""
+        """The weight of each value: that of a mean over its row."""
         place = np.repeat(np.arange(len(self.rows)), sizes)
         self.keys = sorted({key for row in self.rows for key in of[row]})
         self.witnessed = {

@@ -25,7 +25,7 @@ from rtoslab.targets import (
 )
 
 LIMIT_S: Final = 60
-"""Of the board's time."""
+"""The limit of the board's time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class BoardFigures:
 
     figures: Mapping[str, MeasuredFigure]
     missing: Mapping[str, str]
-    """By benchmark."""
+    """Keyed by benchmark."""
     images: Mapping[str, str]
     """Benchmark -> SHA-256 of the image that ran."""
 
@@ -52,7 +52,7 @@ class KernelFigure:
     name: str
     silicon: MeasuredFigure
     default_cycles: float
-    """Of the virtual board with its defaults."""
+    """The figure of the virtual board with its defaults."""
     fitted_cycles: float | None
     """With the settings that fit silicon's rows. None if those are the defaults."""
 

@@ -54,7 +54,7 @@ class KernelFigures(Strict):
     images: dict[str, str]
     """Benchmark -> SHA-256 of the image that ran."""
     figures: dict[str, Figure]
-    """By benchmark and series."""
+    """Keyed by benchmark and series."""
     missing: dict[str, str]
     """Benchmark -> why it has none."""
 
@@ -76,13 +76,13 @@ class Silicon(Strict):
     """Whose board, its revision and marking, in the contributor's words."""
     image_sha256: str = Field(pattern=r"[0-9a-f]{64}")
     simulator_sha256: str
-    """Of the sources whose rules were fitted."""
+    """The simulator sha256 of the sources whose rules were fitted."""
     rules: dict[str, Rule]
     rows: dict[str, tuple[tuple[int, ...], ...]]
     """Raw: row -> value -> rounds, cycles."""
     kernel_figures: KernelFigures | None = None
     sha256: str
-    """Of all the rest."""
+    """The sha256 of all the rest."""
 
     def readings(self) -> Readings:
         """The raw rounds."""

@@ -55,7 +55,7 @@ class Recording:
     capture: Capture
     clock_hz: int
     series: tuple[str, ...]
-    """By number: their ids."""
+    """Ordered by number: their ids."""
     order: tuple[int, ...]
     """Series of each pulse in the window."""
     behind: int

@@ -115,23 +115,24 @@ class Benchmark(Strict):
     kind: Literal["counts", "latency"] = "counts"
     """What it gives: counts in a window, or samples of intervals."""
     metric: Metric = Metric(id="", unit="", tasks=())
-    """Of counts."""
+    """The metric of counts."""
     window_ms: int = Field(default=0, ge=0)
-    """Of counts: the shortest window in which all that its proofs ask for comes about. A suite's shorter one is made so
-    long. What the user asks for is not."""
+    """For counts: the shortest window in which everything happens that its proofs need. A suite's shorter
+    one is made so long. What the user asks for is not."""
     samples: int = 0
-    """Of each series of a latency benchmark, unless asked for otherwise. `full_samples` in the paper's own run."""
+    """The samples of each series of a latency benchmark, unless asked for otherwise. `full_samples` in the paper's own
+    run."""
     full_samples: int = 0
     limit_ms: int = 10_000
     """The longest that taking the samples may last."""
     series: tuple[SeriesFacts, ...] = ()
     handlers: Handlers | None = None
-    """Of a benchmark of kind counts whose tasks make the kernel do what is timed."""
+    """The handlers of a benchmark of kind counts whose tasks make the kernel do what is timed."""
     params: dict[str, int] = Field(default_factory=dict)
     picks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """By parameter: the service of the kernel that each of its values, counted from 0, stands for and needs."""
+    """Keyed by parameter: the service of the kernel that each of its values, counted from 0, stands for and needs."""
     phase: Phase | None = None
-    """Of a benchmark that can be swept."""
+    """The phase of a benchmark that can be swept."""
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule. Each rule checks its own keys, see `proofs`."""
 

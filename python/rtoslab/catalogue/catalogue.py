@@ -46,7 +46,7 @@ class Entry(Generic[Item]):
     folder: Path
     facts: Item
     tree: Tree | None = None
-    """Of a kernel: the user's tree that it is built from."""
+    """The tree of a kernel: the user's tree that it is built from."""
 
 
 class Catalogue:

@@ -64,7 +64,7 @@ class Claim(Strict):
         "not computed",
     ]
     why: str = ""
-    """Of kind `not computed`: why no figure of ours can judge it."""
+    """For kind `not computed`: why no figure of ours can judge it."""
     where: dict[str, str | int | tuple[str | int, ...]] = Field(default_factory=dict)
     """What all its values have in common. Of several places on an axis, which it joins or follows, a list."""
     of: tuple[Place, ...] = ()
@@ -81,19 +81,20 @@ class Claim(Strict):
     along: str = ""
     """The axis of a sequence of values."""
     leaders: int = 1
-    """Of `least` and `most`: how many of `of`, from the first on, lead the others."""
+    """The leaders of `least` and `most`: how many of `of`, from the first on, lead the others."""
     place: int = 0
-    """Of `rank`: which place the first of `of` has among all, counted from the smallest value, 1."""
+    """The place of `rank`: which place the first of `of` has among all, counted from the smallest value, 1."""
     at_least: float | None = None
     """The lower bound. Each kind says of what."""
     at_most: float | None = None
     """The upper bound."""
     first_below: float | None = None
-    """Of `ascending`: the first value must lie below this, as the share that is kept does where something is lost."""
+    """For `ascending`: the first value must be below this, as the share that is kept does where
+    something is lost."""
     last_above: float | None = None
-    """Of `ascending`: the last value must lie above this, as a ratio does where something leads."""
+    """For `ascending`: the last value must be above this, as a ratio does where something leads."""
     unit: str = ""
-    """Of the bounds of a time: `us`, `ns` or `cycles`; empty: as the values are."""
+    """The unit of the bounds of a time: `us`, `ns` or `cycles`; empty: as the values are."""
     bound_from: str = ""
     """What the bounds are of, and where they come from: the paper's words, or what they are taken as, and why."""
     rests_on: str = ""

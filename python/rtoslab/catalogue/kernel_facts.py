@@ -31,7 +31,8 @@ class Probes(Strict):
     heap_symbol: str | None = None
     idle_symbols: tuple[str, ...] = ()
     idle_labels: tuple[tuple[str, str], ...] = ()
-    """Of a kernel without an idle task: it idles from the first label of a pair until it comes to the second."""
+    """For a kernel without an idle task: it idles from the first label of a pair until it comes to the
+    second."""
 
     @property
     def no_task(self) -> frozenset[int]:
@@ -95,7 +96,8 @@ class SeveralCores(Strict):
     interrupt: tuple[str, ...] = ()
     """Functions that interrupt one other core, once a call."""
     lines: dict[str, tuple[int, ...]] = Field(default_factory=dict)
-    """By the `chip` of a board: of each core, the interrupt line by which the kernel's other cores interrupt it."""
+    """Keyed by the `chip` of a board: of each core, the interrupt line by which the kernel's other cores interrupt it.
+    """
 
 
 class CpuDifferences(Strict):
@@ -254,16 +256,17 @@ class Kernel(Strict):
     completes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """A function that an application must call behind others -> those: the two calls are one service."""
     arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
-    """Of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its object in R0."""
+    """The arguments of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its
+    object in R0."""
     results: dict[str, int] = Field(default_factory=dict)
     """What that function gives where it did what was asked. Services that cannot fail or do not tell are not named."""
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
-    """By kind, the first word of the names of its services."""
+    """Keyed by kind, the first word of the names of its services."""
     waits: Waits | None = None
     critical: Critical | None = None
     several_cores: SeveralCores = SeveralCores()
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
-    """By the `cpu` of a board."""
+    """Keyed by the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Classes of functions by prefix. The first that fits counts."""
     parity: dict[str, str] = Field(default_factory=dict)

@@ -19,7 +19,7 @@ class Condition(Strict):
     """Paths in a point's manifest, such as `build.kernel build.kernel_version`. Every distinct reading is shown."""
     unit: str = ""
     only: str = ""
-    """Of a list in the manifest, what begins so."""
+    """For a list in the manifest: only items that begin so."""
 
 
 class Table(Strict):
@@ -31,7 +31,7 @@ class Table(Strict):
     across: tuple[str, ...] = ()
     """Columns of published.csv whose values stand side by side, such as `unit` or `kernel`."""
     names: dict[str, str] = Field(default_factory=dict)
-    """By id: what a row is called instead of its metric."""
+    """Keyed by id: what a row is called instead of its metric."""
     note: str = ""
     chart: bool = True
     log: bool = False
@@ -174,7 +174,7 @@ class Paper(Strict):
     version: tuple[Version, ...] = ()
     """Of these, which versions it measured."""
     resolution: Resolution | None = None
-    """Of the instrument its times were taken with. None: it counted cycles or iterations."""
+    """The resolution of the instrument its times were taken with. None: it counted cycles or iterations."""
     substitute: tuple[Substitute, ...] = ()
     names: dict[str, str] = Field(default_factory=dict)
     """What a place on an axis is called in verdicts and figures, where its own title would not do."""

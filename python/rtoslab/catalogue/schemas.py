@@ -167,7 +167,7 @@ class Board(Strict):
     irq: Irq
     clock: Clock
     clocks: dict[int, ClockChoice] = Field(default_factory=dict)
-    """By the core's clock in hertz. Empty: only `clock.sys_hz`."""
+    """Keyed by the core's clock in hertz. Empty: only `clock.sys_hz`."""
     timer: Timer
     uart: Uart
     pins: Pins
@@ -203,4 +203,4 @@ class FootprintProgram(Strict):
     tasks_per_core: int
     stack_bytes: int
     kernel_config: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """By kernel: what must be configured for the service to be there at all."""
+    """Keyed by kernel: what must be configured for the service to be there at all."""

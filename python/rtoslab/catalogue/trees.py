@@ -81,11 +81,11 @@ class Tree(TreePart):
     absent: tuple[Word, ...] = ()
     """Names that later versions of the kernel have (`[[earlier]]` of the port)."""
     exports: dict[str, Plain] = Field(default_factory=dict)
-    """Of a kernel that builds itself: the folder of its export by what that is for (`export_key`)."""
+    """For a kernel that builds itself: the folder of each export, by its purpose (`export_key`)."""
     linked: tuple[Inside, ...] = Field(default=(), exclude=True)
-    """Of one export: patterns of what is linked, or read without a compiler."""
+    """For one export: patterns of the files that are linked, or read without a compiler."""
     cores: dict[str, TreePart] = Field(default_factory=dict)
-    """By a board's core, beside what is for all of them."""
+    """Keyed by a board's core, beside what is for all of them."""
 
     def of_export(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "Tree":
         """One of the exports as a tree of its own."""

@@ -14,7 +14,7 @@ class TreeWants(Strict):
     """Headers that the port or the kernel's own files include, as they write it (`tiny.h`, `os/tiny.h`): the folder
     from which each is found is a folder of headers."""
     cores: dict[str, tuple[str, ...]]
-    """By a board's core: words that the path of a folder with code for that core has, the most telling first."""
+    """Keyed by a board's core: words that the path of a folder with code for that core has, the most telling first."""
     avoid: tuple[str, ...] = ()
     """Words in a path that say it is something else: variants, tests, examples."""
     skip: tuple[str, ...] = ()
@@ -27,7 +27,8 @@ class TreeWants(Strict):
     version: tuple[str, ...] = ()
     """Macros that say which version it is, in the order they are joined by dots."""
     version_digits: tuple[int, ...] = ()
-    """Of a version in one number: how many decimal digits each part after the first has (30802, 2 and 2: 3.08.02)."""
+    """For a version in one number: how many decimal digits each part after the first has (30802, 2
+    and 2: 3.08.02)."""
 
     one_core: str = ""
     """Why a tree is built for one core alone, though the port knows more."""
@@ -63,4 +64,5 @@ class ExportWants(Strict):
     made_of: str = ""
     """A file of an export that lists, by absolute path, the files its build read: one changed since makes it stale."""
     lacks: dict[str, tuple[str, ...]]
-    """By need: the services that an export lacks that was made without. Of a need's file the first option tells."""
+    """Keyed by need: the services that an export lacks that was made without. Of a need's file the first option tells.
+    """

@@ -22,7 +22,7 @@ class Cell:
     """One kernel's figure of one operation."""
 
     band: Band | None
-    """None: `reason` says why."""
+    """None means: `reason` says why."""
     reason: str = ""
     clock_hz: int = 0
     n: int = 0
@@ -56,11 +56,11 @@ class Comparison:
     operations: tuple[Operation, ...]
     """Those of which at least one kernel has a figure."""
     cells: Mapping[tuple[str, str], Cell]
-    """By kernel and operation."""
+    """Keyed by kernel and operation."""
     lacking: Mapping[str, tuple[str, ...]]
     """Kernel -> services that the question needs and it does not have."""
     services: Mapping[str, Mapping[str, str]]
-    """By kernel all services that it lacks, each with the reason."""
+    """Keyed by kernel all services that it lacks, each with the reason."""
 
     def cell(self, kernel: str, operation: Operation) -> Cell:
         """Returns one cell."""

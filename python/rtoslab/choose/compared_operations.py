@@ -62,7 +62,7 @@ class Question:
 
     use: str
     weights: Mapping[str, float]
-    """By the operation's id. All above zero."""
+    """Keyed by the operation's id. All above zero."""
     needs: tuple[str, ...] = ()
 
 

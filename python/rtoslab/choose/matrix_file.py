@@ -22,9 +22,9 @@ class Matrix:
 
     kernel: str
     date: str
-    """Of the last measurement, as ISO 8601."""
+    """The date of the last measurement, as ISO 8601."""
     manifests: Mapping[str, Mapping[str, Any]]
-    """By board, the manifest of one of its points: version, flags, kernel configuration, compiler."""
+    """Keyed by board, the manifest of one of its points: version, flags, kernel configuration, compiler."""
     rows: tuple[StoredRow, ...]
 
     @property

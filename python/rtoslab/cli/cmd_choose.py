@@ -189,7 +189,7 @@ def start_states(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str
 
 _LABEL_COLUMNS: Final = 30
 _FIGURE_COLUMNS: Final = 11
-"""Of a figure with its marks and the gap after it."""
+"""The columns of a figure with its marks and the gap after it."""
 
 
 def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str) -> None:

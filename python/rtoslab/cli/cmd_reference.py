@@ -42,7 +42,7 @@ from rtoslab.targets import timing_version
 _MATRIX = "(choose)"
 """In the place of a paper: figures that no paper asks for."""
 _SHOWN = 3
-"""Of the files that have changed, how many are named."""
+"""The number of changed files that are named."""
 
 
 @click.group("reference")

@@ -138,7 +138,7 @@ class Display:
         self._points = len(points)
         self._labels = varying_labels(points)
         self.outcomes: list[Outcome] = []
-        """Of the points that are finished, in that order."""
+        """The outcomes of the points that are finished, in that order."""
         self._done = 0
         self._measure = 0
         self._start = time.monotonic()

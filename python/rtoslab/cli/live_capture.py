@@ -36,7 +36,7 @@ class Desk:
     bench: Path | None
     port: str | None
     board: str | None
-    """None: it was not named, so nothing is flashed."""
+    """None means: it was not named, so nothing is flashed."""
     dry_run: bool
 
 

@@ -40,11 +40,11 @@ class BaselinePoint(Strict):
     manifest: dict[str, str] = Field(default_factory=dict)
     """What differs from the baseline's."""
     code: str = ""
-    """Of the functions that the window executed, whatever their places. Empty where nobody watched."""
+    """The code of the functions that the window executed, whatever their places. Empty where nobody watched."""
     places: str = ""
-    """Of where they are."""
+    """The digest of their places."""
     state: dict[str, str | int] = Field(default_factory=dict)
-    """Of the board and the kernel's data as the window opened. Empty where it was not read."""
+    """The state of the board and the kernel's data as the window opened. Empty where it was not read."""
     waits: dict[str, float] = Field(default_factory=dict)
     """Cycles per count that were not executing ones."""
     functions: dict[str, tuple[str, float, float] | tuple[str, float]] = Field(default_factory=dict)

@@ -17,7 +17,7 @@ from rtoslab.compare.sides import Figures
 
 MOST_NAMES: Final = 3
 _SETTINGS: Final = (COMPILER, "newlib", VIRTUAL_BOARD, "board", "configuration", "timing rules")
-"""Of a brief manifest: what changes cycles of the same code."""
+"""The settings of a brief manifest: what changes cycles of the same code."""
 _BUILT_FROM: Final = ("firmware sources", "kernel", "kernel package", "flags", "compiler calls")
 """Sources and flags of the code outside the window, which sets up the state."""
 _LEAST_WORK: Final = 0.5

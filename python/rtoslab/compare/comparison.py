@@ -46,9 +46,9 @@ class Change:
     noisy: Shift | None = None
     """What the samples say. None for exact figures, where any difference beyond their resolution is real."""
     placed: tuple[float, float] | None = None
-    """Of figures in several placements the least and the most difference that they allow."""
+    """For figures in several placements: the least and the most difference that they permit."""
     reason: Reason | None = None
-    """Of exact cycles in one placement each: why they differ."""
+    """For exact cycles in one placement each: why they differ."""
 
     @property
     def delta(self) -> float:

@@ -11,7 +11,7 @@ from rtoslab.analyses import calls_by_function, per_event
 from rtoslab.results import MeasuredPoint
 
 CODE_DIGITS: Final = 12
-"""Of a digest of all code that was executed."""
+"""The length of a digest of all executed code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from rtoslab.store import StoredPoint
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
 ONE_PLACEMENT = Verdict.ONE_PLACEMENT.value
 MOST_LINES = 7
-"""Of one chart: there are as many colours."""
+"""The most lines of one chart: there are as many colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Line:
     metric: str
     unit: str
     values: dict[int, RunFigure]
-    """By number of the run, from 1."""
+    """Keyed by number of the run, from 1."""
 
     def at(self, run: int) -> float:
         """The figure in a run."""

@@ -32,7 +32,7 @@ class Shift:
     counts: tuple[int, int]
     medians: tuple[float, float]
     interval: tuple[float, float]
-    """Of the difference of medians, at 1 - ALPHA."""
+    """The interval of the difference of medians, at 1 - ALPHA."""
     p: float
     """Mann-Whitney, two-sided."""
     least_p: float

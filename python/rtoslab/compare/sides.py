@@ -31,7 +31,7 @@ class Figures:
     tree: Mapping[str, Any] = field(default_factory=dict)
     """The whole manifest. Empty of a baseline."""
     placed: Sequence[MeasuredPoint] = ()
-    """Of a point in several placements all its results. `result` is the first."""
+    """For a point in several placements, all its results. `result` is the first."""
     code: str = ""
     """Digest of the functions that the window executed, whatever their places. Empty where nobody watched."""
     places: str = ""

@@ -35,7 +35,7 @@ class Conformance(Strict):
     """The suite's verdict on one kernel, board, number of cores and configuration."""
 
     digest: str
-    """Of everything that could change it."""
+    """The digest of everything that could change it."""
     kernel: str
     board: str
     cores: int

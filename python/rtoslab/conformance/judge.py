@@ -35,7 +35,7 @@ class CheckFinding(Strict):
     check: str
     title: str
     core: int | None
-    """None: on no core, because it does not apply."""
+    """None means: on no core, because it does not apply."""
     demands: str
     saw: str
     outcome: Outcome
@@ -72,7 +72,7 @@ class Play:
     stats: "Stats | None"
     broken: tuple[BrokenScene, ...] = ()
     earlier: tuple[DecodedRun, ...] = ()
-    """Of the plays that broke: the notes up to there."""
+    """The notes of the plays that broke, up to there."""
     whole: bool = True
     """Whether the last play came to its end."""
     is_external: bool = False

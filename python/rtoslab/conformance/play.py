@@ -14,7 +14,7 @@ from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, dec
 from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualJob, run_virtual
 
 LIMIT_S = 120
-"""Of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
+"""The limit of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
 BROKEN_MOST = 8
 """Scenes that the image can leave out, `leave_out_0` to `leave_out_7`."""
 _NEVER_LEFT_OUT = "tick_rate"

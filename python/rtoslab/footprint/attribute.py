@@ -44,7 +44,7 @@ class Footprint:
     name: str
     sections: tuple[Section, ...]
     items: tuple[Item, ...]
-    """By address. Their sizes add up to the sections', section by section."""
+    """Ordered by address. Their sizes add up to the sections', section by section."""
     memories: Mapping[str, int]
     """Bytes taken in each memory: contents where they are programmed and, if elsewhere, where they are at run time."""
     constants: Mapping[str, int]

@@ -24,7 +24,7 @@ class Cost:
     base: str
     """The program it is compared to. Empty: nothing, the figures are the image's own."""
     kinds: Mapping[str, int]
-    """By kind of attribute.KINDS."""
+    """Keyed by kind of attribute.KINDS."""
     pool: int | None
     """Taken at run time from the kernel's heap, or from the array that stands for one. None: `pool_unseen` says why."""
     origins: Mapping[str, int]

@@ -29,7 +29,7 @@ from rtoslab.targets import (
 
 PAINT: Final = 0x5A
 RUN_S: Final = 0.025
-"""Of virtual time: some ticks, so that interrupts are seen on the stacks, at whatever depth they hit."""
+"""The virtual time of a run: some ticks, so that interrupts are seen on the stacks, at whatever depth they hit."""
 _MAIN_STACK_BYTES: Final = 2048
 _CURRENT, _TOP = 1, 2
 _NAME_BYTES: Final = 32
@@ -81,7 +81,7 @@ class _Run:
         self.board = catalogue.board(weighed.point.board).facts
         self.kernel = catalogue.kernel(weighed.point.kernel).facts
         self.stacks: dict[int, _Stack] = {}
-        """By the address of the control block. 0: the main stack."""
+        """Keyed by the address of the control block. 0: the main stack."""
         self.tops: list[int] = []
         self.machine = make_machine(self.board, cores=weighed.point.cores)
         load_image(self.machine, weighed.build.elf.read_bytes(), weighed.build.elf.name)

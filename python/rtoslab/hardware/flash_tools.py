@@ -40,7 +40,7 @@ class FlashTool:
 
     name: str
     kinds: frozenset[str]
-    """Of probes, and of boards that wait to be flashed, that it knows."""
+    """The kinds of probes, and of boards that wait to be flashed, that it knows."""
     form: str
     knows: Callable[[FlashNames], bool]
     """Whether flash.toml tells what it needs."""

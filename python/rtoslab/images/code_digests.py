@@ -28,7 +28,7 @@ _WIDE: Final = 0b11101 << 11
 _LOADS_LITERAL: Final = 0b01001
 _MOVT: Final = 0xF2C0
 _TEXT_BYTES: Final = 64
-"""Of a constant without a name so much is compared, up to its first zero byte."""
+"""The compared bytes of a constant without a name, up to its first zero byte."""
 
 
 def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:

@@ -47,7 +47,7 @@ class PreprocessedSource:
     """Names of all macros that the code expands or tests, the generated headers' among them. None if the compiler does
     not say: then all that is generated counts."""
     digest: str
-    """Of the code, which tells the lines that it comes from, but not the macros that are gone in it."""
+    """The digest of the code, which tells the lines that it comes from, but not the macros that are gone in it."""
     contains_checkout: bool
     """Whether the code itself, and not only where it comes from, holds the firmware's folder."""
 

@@ -19,7 +19,7 @@ INFO: Final = "build-info.json"
 LOG: Final = "build.log"
 MAP: Final = "image.map"
 CALLGRAPH: Final = "callgraph.ci"
-"""Of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
+"""The callgraph of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
 CONFORMANCE_IMAGE: Final = "conformance"
 """The image that is no benchmark. Its sources lie in a folder of that name."""
 _OF_REAL_BOARDS: Final = frozenset({FLASH_FILE, SILICON_FILE})
@@ -29,10 +29,10 @@ CALIBRATION_IMAGE: Final = "calibration"
 FOOTPRINT: Final = "footprint-"
 """Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
 _FORMAT: Final = 2
-"""Of the images and their records: raised where older ones must not be found. The first ones were built in their user's
-environment."""
+"""The format of the images and their records: raised where older ones must not be found. The first ones were built in
+their user's environment."""
 STORED_FILES: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
-"""Of a finished build."""
+"""The stored files of a finished build."""
 _COMMON: Final = (
     "CMakeLists.txt",
     "cmake",

@@ -24,7 +24,7 @@ from rtoslab.images.compilation import Archiving, Compilation, PreprocessedSourc
 from rtoslab.images.object_store import ObjectStore
 
 LISTS: Final = 16
-"""Of files, kept for one call: each combination of conditions may read others."""
+"""The number of file lists for one call: each combination of conditions may read other files."""
 JUST_NOW_NS: Final = 50_000_000
 """More than a step of any file system's clock."""
 UNTOLD: Final = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__", b"incbin", b".include")

@@ -79,7 +79,7 @@ class Tally:
     cycles: dict[str, Distribution] = field(default_factory=lambda: {name: Distribution() for name in MEASURES})
     instructions: dict[str, Distribution] = field(default_factory=lambda: {name: Distribution() for name in COUNTED})
     greatest: dict[str, Any] = field(default_factory=dict)
-    """By measure (inclusive, undisturbed): the record of its first greatest call."""
+    """Keyed by measure (inclusive, undisturbed): the record of its first greatest call."""
 
     def add(self, ended: NDArray[np.void], stretch_start: int) -> None:
         """Counts calls that have ended, in order of ends."""

@@ -41,7 +41,7 @@ class GreatestCall:
     path: tuple[str, ...]
     """Outermost function first, to the function itself. A handler's first function carries its exception's number."""
     cycles: dict[str, int]
-    """By measure."""
+    """Keyed by measure."""
     interruptions: int
     stack_bytes: int
     spending: Spending | None = None
@@ -56,7 +56,7 @@ class OpenCall:
     core: int
     path: tuple[str, ...]
     cycles: dict[str, int]
-    """By measure, up to its last instruction."""
+    """Keyed by measure, up to its last instruction."""
     stack_bytes: int | None
     """None of the function that the board begins with at reset: that sets the stack pointer itself."""
 
@@ -70,7 +70,7 @@ class MeasuredFunction:
     """`file:line` of its first instruction. Empty if the image does not say."""
     tally: Tally
     cycles: dict[str, Spread]
-    """By measure. Empty if no call returned."""
+    """Keyed by measure. Empty if no call returned."""
     instructions: dict[str, Spread] = field(default_factory=dict)
     """Likewise: `inclusive` and `exclusive`."""
     greatest: tuple[GreatestCall, ...] = ()

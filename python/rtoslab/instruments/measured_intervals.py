@@ -65,7 +65,7 @@ class MeasuredInterval:
     """One was under way as the stretch ended."""
     longest: LongestInterval | None = None
     instructions: Spread | None = None
-    """Of the core, with those of interrupts. None if one began on another core than it ended."""
+    """The instructions of the core, with those of interrupts. None if one began on another core than it ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ SEQUENCE: Final = 1
 ROOT: Final = 1
 END_CYCLE: Final = "end_cycle"
 CLOCK: Final = "clock_hz"
-"""Of the stretch, beside its first cycle: on an instant of the whole trace's own track."""
+"""The clock of the stretch, beside its first cycle: on an instant of the whole trace's own track."""
 _NANOSECONDS: Final = 1_000_000_000
 
 

@@ -41,7 +41,7 @@ class PathCycles:
     line: str
     """`file:line`. Empty where the image does not say."""
     cycles: tuple[Count, ...]
-    """By `records.WAYS`."""
+    """Ordered by `records.WAYS`."""
     executions: Count
     """Instructions completed."""
     calls: Count
@@ -101,7 +101,7 @@ class Profile:
     axes: Mapping[str, str]
     clock_hz: Annotated[int, Field(gt=0, strict=True)]
     observed_cycles: tuple[Count, ...]
-    """By core."""
+    """Ordered by core."""
     operations: Count | None
     """What a benchmark counted in the window. None if it does not count."""
     spent: tuple[PathCycles, ...]

@@ -61,7 +61,7 @@ class Choice(TypedDict, total=False):
     window_ms: int | None
     """Length of a benchmark's window, or of an image's run at the board's usual clock."""
     stretch: Stretch | None
-    """Of an image."""
+    """The observed section of an image's run."""
 
 
 def make_subject(

@@ -33,40 +33,40 @@ CONTAINERS: Final = 1_000_000
 DEPTH: Final = 32
 """Tables in tables, lists in lists."""
 KEY_PARTS: Final = 16
-"""Of a dotted TOML key."""
+"""Most parts of a dotted TOML key."""
 ITEMS: Final = 100_000
 """Values in one TOML file."""
 ROWS: Final = 1_000
 """Tasks and interrupts of one task set."""
 POINTS: Final = 10_000
-"""Of one experiment or sweep."""
+"""Most points of one experiment or sweep."""
 DIGITS: Final = 40
-"""Of a number, before and after the point, and the most that its power of ten may be."""
+"""Most digits of a number, before and after the point, and its largest power of ten."""
 LOWEST: Final = -(2**63)
 HIGHEST: Final = 2**64 - 1
 """Integers: what 64 bits hold, with a sign or without."""
 
 CHANNELS: Final = 4096
-"""Of one capture. Each bit of a vector is one."""
+"""Most channels of one capture. Each bit of a vector is one."""
 CHANGES: Final = 4_000_000
 """Levels of all channels of one capture together."""
 CAPTURE_ROWS: Final = 1_000_000
 """Rows of different content, value changes or times in a capture that is text."""
 LAST_TICK: Final = 2**62
-"""Of a capture: beyond it, differences of times would not fit 64 bits."""
+"""The last tick of a capture: beyond it, differences of times would not fit 64 bits."""
 LINE_CHARS: Final = 64 * KIB
-"""Of a text that is read line by line."""
+"""Most characters in a line of a text that is read line by line."""
 MEMBERS: Final = 4096
 """Files in one archive."""
 UNPACKED_BYTES: Final = 256 * MIB
-"""Of all members of one archive together, read piece by piece: a wire at rest packs a thousandfold, so how well it
-packs is no sign of ill will."""
+"""Most bytes of all members of one archive together, read piece by piece: a wire at rest packs a thousandfold, so
+how well it packs is no sign of ill will."""
 MEMBER_TEXT_BYTES: Final = 64 * KIB
 """A member that is text."""
 
 SYMBOLS: Final = 500_000
-"""Of one image, and its sections."""
+"""Most symbols, and most sections, of one image."""
 NAME_CHARS: Final = 1024
-"""Of one symbol. Mangled names of templates are long."""
+"""Most characters in the name of one symbol. Mangled names of templates are long."""
 SERIAL_VALUES: Final = 4_000_000
 """Samples in one record stream."""

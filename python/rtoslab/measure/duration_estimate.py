@@ -26,7 +26,7 @@ WAITING_NS: Final = 3.0
 SAMPLED_MS: Final = 1000
 """The board's time of a point that takes samples, or as many ms as samples. Its window is only the limit."""
 ROUND_MS: Final = 0.1
-"""Of the board's time, a round of an interval that lasts several: eren2024's take 0.07 and 0.15."""
+"""The board's time for a round of an interval that lasts several: eren2024's take 0.07 and 0.15."""
 WARM_UP_MS: Final = 100
 
 

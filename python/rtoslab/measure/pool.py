@@ -56,7 +56,7 @@ class _Worker:
     process: BaseProcess
     pipe: "_Pipe[Point, object]"
     index: int | None = None
-    """Of the point it measures. None: it waits for one."""
+    """The index of the point it measures. None: it waits for one."""
 
 
 @dataclass

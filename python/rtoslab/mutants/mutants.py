@@ -25,7 +25,7 @@ class Setting(Strict):
     board: str
     cores: int = 1
     instrument: str | None = None
-    """Of a latency benchmark. Its first one unless it says so."""
+    """The instrument of a latency benchmark. Its first one unless it says so."""
     window_ms: int = 10
     samples: int = 12
     config: dict[str, str] = Field(default_factory=dict)

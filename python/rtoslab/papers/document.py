@@ -32,7 +32,7 @@ _OUTCOME_WORDS: Final[dict[Outcome, tuple[str, str]]] = {
     "different": ("does not hold", "do not hold"),
     "not computed": ("cannot be computed", "cannot be computed"),
 }
-"""Of one statement, and of several. In the order of the summary."""
+"""The outcome words of one statement, and of several. In the order of the summary."""
 _NAMED: Final = 3
 """So many contradicted statements are named in the summary. The table has all."""
 _REDRAWN = frozenset({"scaling", "stress"})

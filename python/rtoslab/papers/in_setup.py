@@ -16,12 +16,12 @@ class InSetup:
     run_ids: frozenset[str]
     """Points of the set-up. What it does not change is as in the suites."""
     compared: dict[int, ComparedRow]
-    """By id of the published row."""
+    """Keyed by id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     """A place on an axis -> what a reader calls it. A kernel with the version that it has here."""
     values: tuple[Value, ...] = ()
-    """Of the points of the set-up, each with the point of the suites that it stands for."""
+    """The values of the points of the set-up, each with the point of the suites that it stands for."""
 
     def own(self) -> dict[int, ComparedRow]:
         """Figures whose value is of a point of the set-up."""

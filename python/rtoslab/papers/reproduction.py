@@ -29,10 +29,10 @@ class Reproduction:
     """What the paper's figures and statements are judged by, under the kernels' names as the paper has them."""
     values: tuple[Value, ...]
     compared: dict[int, ComparedRow]
-    """By id of the published row."""
+    """Keyed by id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
     sources: Mapping[str, Source]
-    """By run id: which version a value is of, and whether it is a reference result."""
+    """Keyed by run id: which version a value is of, and whether it is a reference result."""
     absences: Absences
     names: Mapping[str, str]
     """A place on an axis -> what a reader calls it."""

@@ -38,9 +38,10 @@ class Sorted:
 
     main: list[AnyResult] = field(default_factory=list)
     today: dict[str, list[AnyResult]] = field(default_factory=dict)
-    """Of kernels whose authors' version is in `main`, the version of today. Keys as in `setups`."""
+    """Today's version of kernels whose authors' version is in `main`. Keys as in `setups`."""
     setups: dict[str, dict[str, list[AnyResult]]] = field(default_factory=dict)
-    """By set-up, then by the point of the suites that they stand for (`but_for_length`), in all its placements."""
+    """Keyed by set-up, then by the point of the suites that they stand for (`but_for_length`), in all its placements.
+    """
 
 
 def sources_of(

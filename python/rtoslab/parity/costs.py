@@ -34,9 +34,10 @@ class Cost(Strict):
     before: str
     after: str
     percent: dict[str, float] = Field(default_factory=dict)
-    """By benchmark: mean over all pairs of points that differ in this key alone, each the median of its placements."""
+    """Keyed by benchmark: mean over all pairs of points that differ in this key alone, each the median of its
+    placements."""
     band: dict[str, tuple[float, float]] = Field(default_factory=dict)
-    """By benchmark, where its points stand in several placements: the least and the most that the change is."""
+    """Keyed by benchmark, where its points stand in several placements: the least and the most that the change is."""
     placement: tuple[str, ...] = ()
     """Benchmarks where the change is no more than what the place of the code is worth."""
     one_placement: tuple[str, ...] = ()

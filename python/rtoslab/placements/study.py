@@ -31,7 +31,7 @@ class Study:
     functions: Sequence[PlacedFunction]
     line_bytes: int
     deviations: Mapping[str, str] = field(default_factory=dict)
-    """Of the kernel from the port contract, as it declares."""
+    """The deviations of the kernel from the port contract, as it declares."""
 
 
 def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[Study]:

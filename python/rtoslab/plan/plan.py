@@ -60,7 +60,7 @@ class Point:
     instrument: str | None = None
     """What latencies are measured with. None: the benchmark counts. The same holds for the next one."""
     samples: int | None = None
-    """Of each series."""
+    """The samples of each series."""
     not_applicable: str | None = None
     """Why this point cannot be measured. None if it can."""
 
@@ -81,7 +81,7 @@ class Options:
     cores: Sequence[int] | None = None
     window_ms: int | None = None
     config: Mapping[str, str] = field(default_factory=dict)
-    """By the keys of `point_options`. Instruments separated by commas if several."""
+    """Keyed by the keys of `point_options`. Instruments separated by commas if several."""
     full: bool = False
     """The papers' own durations and numbers of samples instead of the short ones."""
 

@@ -44,7 +44,8 @@ class FigureChange:
     functions: tuple[str, ...] = ()
     """Whose code is another, where that is the cause."""
     overlap: bool = False
-    """Of figures in several placements: some place of the one side is as good as some place of the other."""
+    """For figures in several placements: some place of the one side is as good as some place of the other.
+    """
 
     @property
     def delta(self) -> float:
@@ -76,7 +77,7 @@ class ProjectJudgement:
     """The result of the gate."""
 
     changes: tuple[FigureChange, ...]
-    """Of every figure that both sides have."""
+    """The changes of every figure that both sides have."""
     regressions: tuple[tuple[FigureChange, Limit], ...]
     """The largest share first."""
     let_pass: tuple[tuple[FigureChange, Limit], ...]

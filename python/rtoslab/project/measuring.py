@@ -60,7 +60,7 @@ class ImageFigures:
     """As the ELF file says. Empty if it does not."""
     placements: int
     items: Mapping[str, Item]
-    """By name. `image` is its size."""
+    """Keyed by name. `image` is its size."""
     functions: Mapping[str, str] = field(default_factory=dict)
     """Functions that ran since reset and that have a symbol of their own: digest of each one's instructions."""
     problem: str = ""

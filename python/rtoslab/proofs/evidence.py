@@ -44,7 +44,7 @@ class Evidence:
     board: Board
     kernel: Kernel
     samples: int = 0
-    """Of each series, as asked for. 0: the benchmark counts."""
+    """The samples of each series, as asked for. 0: the benchmark counts."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The point's configuration: what differs from board.toml and kernel.toml."""
 

@@ -56,7 +56,7 @@ class ExpectedStep:
     """It may come more often than `least`."""
     parts: tuple["ExpectedStep", ...] = ()
     by_yield: bool = False
-    """Of a switch: a yield that is no function asked for it, just before."""
+    """Whether a yield that is no function asked for the switch, just before."""
 
 
 def present(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ IMPLIED: Final[dict[str, tuple[dict[str, Any], ...]]] = {
     "counts": _OF_A_WINDOW,
     "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}, *_OF_A_WINDOW),
 }
-"""By a benchmark's kind: what holds for all of that kind, unless they have a proof by that rule of their own."""
+"""Keyed by a benchmark's kind: what holds for all of that kind, unless they have a proof by that rule of their own."""
 
 
 def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:

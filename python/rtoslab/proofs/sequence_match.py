@@ -49,7 +49,7 @@ class _Part:
     may: Callable[[Step], bool]
     """Whether a step can be this one, if it must be there."""
     parts: "_Parts"
-    """Of a group."""
+    """The parts of a group."""
 
 
 def _part(matcher: Matcher, step: ExpectedStep) -> _Part:

@@ -82,7 +82,7 @@ class Heap:
     size_bytes: int
     peak_bytes: int
     allocations: int | None
-    """None: the kernel does not count them."""
+    """None means: the kernel does not count them."""
 
 
 @dataclass(frozen=True, slots=True)

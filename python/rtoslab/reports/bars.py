@@ -31,9 +31,9 @@ _UPRIGHT: Final = 11
 """A bar as wide as this has room for a number that is turned upright."""
 _HEIGHT: Final = 280
 _BAND: Final = 0.85
-"""Of the room of a bar, how much it takes."""
+"""The band of the room of a bar, how much it takes."""
 _GROUP: Final = 0.8
-"""Of the room of a name, how much its bars take together, as the drawing library has it."""
+"""The part of a name's room that its bars take together, as the drawing library has it."""
 _FEW_DECADES: Final = 3
 _COLUMNS: Final = 4
 _GAP: Final = 24

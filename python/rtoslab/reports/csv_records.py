@@ -113,7 +113,7 @@ class _Column:
     name: str
     texts: Sequence[str]
     numbers: Sequence[Sequence[_Number]]
-    """Of each cell the numbers in it. Empty where it has none. All are empty in a column of texts."""
+    """The numbers in each cell. Empty where it has none. All are empty in a column of texts."""
 
     @property
     def members(self) -> int:

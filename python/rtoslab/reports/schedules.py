@@ -120,4 +120,4 @@ KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
     "timeline": _timeline,
     "ticks": _ticks,
 }
-"""By the name in `ChartData.kind`."""
+"""Keyed by the name in `ChartData.kind`."""

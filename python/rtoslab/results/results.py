@@ -44,7 +44,7 @@ class HeapUse(StoredModel):
     size_bytes: int
     peak_bytes: int
     allocations: int | None = None
-    """None: the kernel does not count them."""
+    """None means: the kernel does not count them."""
 
 
 class StackUse(StoredModel):
@@ -69,7 +69,7 @@ class Weight(StoredModel):
     """The size of a program that is built and never run: the minimal image of a kernel."""
 
     run_id: str
-    """Of its manifest."""
+    """The run id of its manifest."""
     point: PointId
     clock_hz: int
     image: ImageBytes
@@ -88,7 +88,7 @@ class CodePlace(StoredModel):
     """One function of an image."""
 
     digest: str
-    """Of its instructions, whatever the place: `images.code_digests`."""
+    """The digest of its instructions, whatever the place: `images.code_digests`."""
     address: int
 
 
@@ -120,7 +120,8 @@ class SeriesSamples(StoredModel):
     ticks: Samples = ()
     interrupts: Samples = ()
     steps: int | None = None
-    """Of a switch: priorities that the kernel's search went down in every sample; None: it does not search."""
+    """For a switch: the priorities that the kernel's search went down in every sample. None means: it does not search.
+    """
 
 
 class AbsentSeries(StoredModel):
@@ -164,7 +165,7 @@ class MeasuredPoint(StoredModel):
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel fails as its kernel.toml declares -> what was seen, with the reason."""
     series: tuple[SeriesSamples, ...] = ()
-    """Of a latency benchmark. Then `counters` mean nothing."""
+    """The series of a latency benchmark. Then `counters` mean nothing."""
     absent_series: tuple[AbsentSeries, ...] = ()
     """Those that are n/a on this kernel."""
 

@@ -81,7 +81,8 @@ class Virtual(StoredModel):
     waits: tuple[Waits, ...] = ()
     """Empty if the kernel's functions do not tell."""
     lock_sleeps: tuple[LockSleep, ...] = ()
-    """Of the cores that did not idle, where the kernel waits for its lock asleep. Of others it cannot be told."""
+    """The sleeps in waits for the lock, of cores that did not idle, where the kernel waits for its lock asleep. Of
+    others it cannot be told."""
     critical: tuple[CriticalUse, ...] = ()
     """Empty if the kernel does not count how deep critical sections are nested."""
     event_count: int

@@ -45,12 +45,12 @@ class ResponseBound:
     name: str
     deadline: int
     response: int | None
-    """None: there is no bound, and `reason` says why."""
+    """None means: there is no bound, and `reason` says why."""
     reason: str = ""
     parts: Mapping[str, int] = field(default_factory=dict)
     """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
     utilisation: float = 0.0
-    """Of everything at least as urgent, and the kernel."""
+    """The utilisation of everything at least as urgent, and the kernel."""
     obstacle: Obstacle = Obstacle.NONE
     """What kept the analysis from a bound."""
 

@@ -46,7 +46,7 @@ class SearchedSet:
     nearest: float
     """The bound over the longest response, the least of its tasks. Infinite if no task has both."""
     ratios: Mapping[str, float]
-    """Of each task and interrupt that has both."""
+    """The ratios of each task and interrupt that has both."""
     findings: tuple[str, ...]
     """Sentences. Empty if everything held."""
 

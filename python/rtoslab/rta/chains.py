@@ -23,7 +23,7 @@ class ChainBound:
     name: str
     deadline: int
     latency: int | None
-    """None: a task of it has no bound."""
+    """None means: a task of it has no bound."""
 
     @property
     def meets(self) -> bool:

@@ -86,7 +86,7 @@ class Charges:
     late: int = 0
     """As jitter of all that a tick releases: another core may have the scheduler locked as it comes."""
     bus: Fraction = Fraction(0)
-    """Of the work: what the other cores' accesses to the same memories add to it."""
+    """The delay of the work by the other cores' accesses to the same memories."""
 
 
 MEETINGS: Final = 3

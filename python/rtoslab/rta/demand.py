@@ -47,11 +47,12 @@ class Competitors:
     phases: dict[str, int] = field(default_factory=dict)
     """Task -> its first arrival at the earliest, seen from the start of the busy period. By default 0."""
     _arriving: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
-    """Of each of `others`: its period, and how long before the window its first arrival may be."""
+    """The arrivals of each of `others`: its period, and how long before the window its first arrival may be."""
     _releasing: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
     """The same of `released`."""
     _jobs: Sequence[tuple[int, int, bool]] = field(init=False, repr=False, compare=False)
-    """Of each of `others`: its job's work, what it takes for locks and masks, whether an interrupt releases it."""
+    """The jobs of each of `others`: its job's work, what it takes for locks and masks, whether an interrupt releases
+    it."""
 
     def __post_init__(self) -> None:
         """Windows are asked for by the thousand, so what is the same in all of them is looked up once."""

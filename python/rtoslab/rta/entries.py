@@ -26,7 +26,7 @@ class Irqs:
 
     count: int = 0
     gives: int = 0
-    """Of them, so many whose handler gives a semaphore."""
+    """The number of them whose handler gives a semaphore."""
     work: int = 0
     """What their handlers work, in cycles."""
     first: bool = False
@@ -135,7 +135,7 @@ class Stretch(Entry):
     woken: bool = False
     """The task's jobs are released by an interrupt that gives a semaphore."""
     calls: int = 0
-    """Of the kernel, in the midst of the job's work."""
+    """The calls of the kernel, in the midst of the job's work."""
     handovers: int = 0
     """Switches that its own calls led to while it worked: a lock that was held, an unlock that somebody waited for."""
     interruptions: list[Interruption] = field(default_factory=list)
@@ -178,7 +178,7 @@ class Spin(Entry):
     """A wait for a lock of the kernel's that another core held."""
 
     outside: int = 0
-    """Of it, while no other core was in the kernel: nobody can have held the lock."""
+    """The part of it while no other core was in the kernel: nobody can have held the lock."""
 
 
 @dataclass

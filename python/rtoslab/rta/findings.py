@@ -29,10 +29,11 @@ class Summary:
     jobs: int
     findings: int
     median: float | None
-    """Of the bound (split tick) over the longest response, all tasks of all sets. None if nothing has both."""
+    """The median of the bound (split tick) over the longest response, all tasks of all sets. None if nothing has both.
+    """
     least: float | None
     deviations: Mapping[str, str]
-    """Of the kernel from the port contract, as it declares."""
+    """The deviations of the kernel from the port contract, as it declares."""
 
     def text(self) -> str:
         """One line."""

@@ -117,7 +117,7 @@ class Firmware:
     most_tasks: int
     priorities: int
     deviations: Mapping[str, str]
-    """Of the kernel from the port contract, as it declares."""
+    """The deviations of the kernel from the port contract, as it declares."""
 
     @property
     def tick_cycles(self) -> int:

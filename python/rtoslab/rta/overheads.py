@@ -74,7 +74,7 @@ class Events(Strict):
     """The costs of tasks that an interrupt's semaphore releases, and of work under locks, in cycles."""
 
     handler_cycles: int = Field(default=0, ge=0)
-    """Of an interrupt's handler beside its work, entry and exit."""
+    """The cycles of an interrupt's handler beside its work, entry and exit."""
     give_cycles: int = Field(default=0, ge=0)
     """More, if it gives a semaphore: the give, and the switch to the task it wakes."""
     start_cycles: int = Field(default=0, ge=0)

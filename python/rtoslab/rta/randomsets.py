@@ -14,7 +14,7 @@ PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
 LONG_PERIODS_TICKS: Final = (20, 30, 40, 50, 60, 75, 100, 120, 150, 200)
 PRIME_PERIODS_TICKS: Final = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23)
 SHORTEST_CYCLES: Final = 100
-"""Of a job. Every board's work can be had from fewer on."""
+"""The shortest work of a job. Every board's work can be had from fewer on."""
 
 
 def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> System:

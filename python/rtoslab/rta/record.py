@@ -44,11 +44,11 @@ class Handler:
     after: int
     end: int = 0
     released: int = 0
-    """Of a tick: jobs that the periods release at it."""
+    """The jobs that the periods release at a tick."""
     line: int = 0
     """From 1 on: it is the interrupt of this line."""
     due: int = 0
-    """Of a tick: when it was due, in cycles."""
+    """The time in cycles at which a tick was due."""
     core: int = 0
     requested: bool = False
     """An exception that tasks raise themselves to call the kernel, or to have it switch."""

@@ -15,9 +15,9 @@ class Responses:
 
     name: str
     ended: tuple[int, ...]
-    """Of the jobs that ended, in their order."""
+    """The responses of the jobs that ended, in their order."""
     unfinished: tuple[int, ...] = ()
-    """Of those that had not as the run ended: they will have taken longer than this."""
+    """The responses so far of jobs that had not ended with the run: they will have taken longer than this."""
 
     @property
     def longest(self) -> int:

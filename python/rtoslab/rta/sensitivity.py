@@ -19,7 +19,8 @@ _NANOSECONDS: Final = 1_000_000_000
 _UNDECIDED: Final = 1_000
 """The part of a WCET, or of the factor, that may stay undecided without a word."""
 STEPS: Final = 3_000
-"""Of each bound in a test. A set near 100 % of the processor needs far more, and there are hundreds of tests."""
+"""The steps of each bound in a test. A set near 100 % of the processor needs far more, and there are hundreds of
+tests."""
 
 Progress = Callable[[str], None]
 

@@ -21,7 +21,7 @@ from rtoslab.targets import SYSTICK
 _BINS: Final = 40
 _MOST_TICKS: Final = 400
 _SHOWN_TICKS: Final = 24
-"""Of the schedule, at most."""
+"""The longest part of the schedule that is shown."""
 
 
 def distribution(study: Study, check: Check) -> ChartData:

@@ -28,7 +28,7 @@ class Study:
     system: System
     overheads: Overheads | None
     analyses: Mapping[Model, Analysis]
-    """By model. That without overheads alone where no overheads are known."""
+    """Keyed by model. That without overheads alone where no overheads are known."""
     notes: tuple[str, ...]
     sensitivity: Sensitivity | None = None
     """None where it was not asked for yet: it takes hundreds of analyses."""

@@ -32,7 +32,7 @@ _MIGRATING: Final = ("any", "all", "global", "*")
 CORES: Final = 64
 _SECTION_KEYS: Final = ("resource", "length")
 NAME_CHARS: Final = 120
-"""Of a task, an interrupt, a resource, a title."""
+"""Most characters of the name of a task, an interrupt, a resource, a title."""
 _TOP_KEYS: Final = ("title", "policy", "protocol", "equals", "task", "interrupt", "chain")
 _POLICY: Final = "fixed_priorities"
 """How all kernels of the laboratory schedule."""
@@ -60,7 +60,7 @@ class TaskSpec:
     jitter: Time = NO_TIME
     """From the arrival to the release, at most."""
     offset: Time | None = None
-    """Of the first arrival from a common start. None: unknown."""
+    """The offset of the first arrival from a common start. None: unknown."""
     masked: Time = NO_TIME
     """The longest stretch of its wcet in which it cannot be preempted."""
     sections: tuple[SectionSpec, ...] = ()

@@ -13,7 +13,7 @@ from rtoslab.rta.demand import Competitors, arrivals
 from rtoslab.rta.system import Task
 
 STEPS: Final = 50_000
-"""Of the fixed points of one task together. Beyond that the answer is that none was found."""
+"""The steps of the fixed points of one task together. Beyond that the answer is that none was found."""
 
 
 class NoBoundError(Exception):

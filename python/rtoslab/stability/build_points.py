@@ -36,7 +36,7 @@ class Row:
     stands_for: PointId
     """Its kernel is named as in the paper."""
     points: tuple[Point, ...]
-    """By placement. One where the place does not matter."""
+    """Ordered by placement. One where the place does not matter."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ class JudgedStatement:
     claim: Claim
     whole: Stability
     cases: tuple[Stability, ...]
-    """Of a statement with several cases. Each is named by its place in words."""
+    """The cases of a statement with several cases. Each is named by its place in words."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ class Session:
     date: str
     """UTC, ISO 8601 to the second."""
     revision: str
-    """Of the checkout's git commit, with `+` if files differ from it. Empty if it is not a git checkout."""
+    """The revision of the checkout's git commit, with `+` if files differ from it. Empty if it is not a git checkout.
+    """
 
 
 def note_session(run: Path, root: Path) -> Session:

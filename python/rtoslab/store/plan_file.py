@@ -17,7 +17,7 @@ class PlanFile(Strict):
     suite: str | None
     points: list[PointId]
     sha256: str
-    """Of the rest, so that an altered plan is noticed."""
+    """The sha256 of the rest, so that an altered plan is noticed."""
 
     @classmethod
     def of(cls, suite: str | None, points: list[PointId]) -> "PlanFile":

@@ -40,7 +40,7 @@ class ShippedPoint:
 
     result: AnyResult
     folder: str = ""
-    """Of the run directory. Empty if nothing is to be stored."""
+    """The folder of the run directory. Empty if nothing is to be stored."""
     files: dict[str, bytes] | None = None
     cached: bool = False
     note: str = ""

@@ -30,7 +30,7 @@ class Effect:
     reference: str
     level: str
     ratios: Mapping[str, Ratio]
-    """By target."""
+    """Keyed by target."""
     pairs: int
     """So many pairs of points were compared."""
 

@@ -60,7 +60,7 @@ class ExceptionEvent:
     number: int
     entered: bool
     recognised_cycles: int
-    """Of an entry: how long before it was recognised."""
+    """For an entry: the time since its recognition."""
 
 
 @dataclass(frozen=True, slots=True)

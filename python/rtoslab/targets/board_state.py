@@ -64,7 +64,7 @@ _CHIPS: Final[Mapping[str, Mapping[str, _Field]]] = {
         "feature.pre_read": _Field(0x4002_2000, 6),
     },
 }
-"""By the first letters of a chip's name."""
+"""Keyed by the first letters of a chip's name."""
 
 
 def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:

@@ -49,7 +49,7 @@ class HandlerRuns:
     """Control block of the task that ran as the handler began, and of the one that ran as it returned."""
     after: list[int] = field(default_factory=list)
     select_cycles: list[int] = field(default_factory=list)
-    """Of it, in the function that chooses the next task. UNKNOWN where the kernel names none."""
+    """The cycles of it in the function that chooses the next task. UNKNOWN where the kernel names none."""
     steps: list[int] = field(default_factory=list)
     """Priorities gone down in the search for the next task. UNKNOWN where the kernel does not search."""
     interrupted: list[int] = field(default_factory=list)

@@ -128,7 +128,7 @@ class _Reader:
     pulses: list[int] = field(default_factory=list)
     disorder: list[str] = field(default_factory=list)
     end_cycle: int = -EDGE_CYCLES
-    """Of the last interval. And when the last exception returned."""
+    """The end cycle of the last interval. And when the last exception returned."""
     return_cycle: int = -EDGE_CYCLES
     resumed: dict[int, set[int]] = field(default_factory=dict)
     samples: list[tuple[int, int]] = field(default_factory=list)

@@ -9,7 +9,7 @@ from rtoslab.records import DecodedRun, WireConstants, decode_begun
 from rtoslab.targets.board import apply_settings, fitting_boards, load_image, make_machine, simulator_errors
 
 LIMIT_S: Final = 5.0
-"""Of the board's time, until the parameters are over."""
+"""The limit of the board's time, until the parameters are over."""
 CHUNK_CYCLES: Final = 2_000_000
 _FIRST_LINES: Final = (b" begin ", b" param ")
 

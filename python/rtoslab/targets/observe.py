@@ -61,7 +61,7 @@ class Load:
 
     cycles: int
     idle_cycles: int
-    """Of them, asleep or in the kernel's idle task."""
+    """The cycles asleep or in the kernel's idle task."""
     instructions: int
     """Completed in functions that are neither the kernel's nor the C library's."""
 
@@ -77,9 +77,9 @@ class Stretch:
     address: int
     instructions: int
     executions: int
-    """Of each of them."""
+    """The executions of each of them."""
     cycles: int
-    """Of all of them together."""
+    """The cycles of all of them together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ class WindowObservations:
     event_digest: str = ""
     """XXH3 of 128 bits of all events as they came: two runs with the same one did the same in the same cycles."""
     intervals: Intervals | None = None
-    """Of a latency benchmark."""
+    """The intervals of a latency benchmark."""
     handled: HandlerRuns | None = None
-    """Of a benchmark that shows the kernel's own handlers."""
+    """The handler runs, for a benchmark that shows the kernel's own handlers."""
     steps: tuple[Step, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
     steps_cut: bool = False

@@ -33,7 +33,7 @@ class Rtt:
     typed: bytes = b""
     """What is still to be written into the first buffer down."""
     names: dict[int, str] = field(default_factory=dict)
-    """Of the buffers up that have been read, by number."""
+    """The names of the buffers up that have been read, by number."""
 
     def take(self) -> Iterator[tuple[int, bytes]]:
         """Yields what each buffer up has received since the last call, and marks it as read."""

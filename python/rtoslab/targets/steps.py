@@ -29,7 +29,7 @@ class Step:
     who: int
     """Control block of the running task (of a switch: of the one that ends), or HANDLER."""
     name: str = ""
-    """Of a call: the kernel's function; of a switch: the function it came out of, if one was in progress."""
+    """The name of a call: the kernel's function; of a switch: the function it came out of, if one was in progress."""
     first: int = 0
     """First argument of a call. Of a switch the control block of the task that begins. Of a mark the series. Of an
     interrupt its exception number. Of a heap block that is filled to its end the block (the second: its size)."""
@@ -40,8 +40,8 @@ class Step:
     end_cycle: int | None = None
     """When it returned."""
     own_cycles: int | None = None
-    """Of a call, a mark or a fill: since the step before or the end of a call, whatever came last, without the kernel's
-    own handlers; None: not known."""
+    """The own cycles before a call, a mark or a fill: since the step before or the end of a call, whatever came last,
+    without the kernel's own handlers; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class Watching:
     """The meaning of the probes' identifiers."""
 
     functions: Sequence[str]
-    """By IDENT_SYMBOL."""
+    """Ordered by IDENT_SYMBOL."""
     addresses: Sequence[int]
     """Of these functions."""
     behind: Sequence[int]
-    """By IDENT_BEHIND: addresses behind calls."""
+    """Ordered by IDENT_BEHIND: addresses behind calls."""
     blocks: Sequence[tuple[int, int]]
-    """By IDENT_FILL: address and bytes of a heap block."""
+    """Ordered by IDENT_FILL: address and bytes of a heap block."""
     is_kernels: Callable[[int], bool]
     """Whether an address lies in a function of the kernel."""
     pin: int = -1

@@ -19,10 +19,10 @@ class Place:
 
     offset: int
     bytes: int
-    """Of an array those of an element, of a bit field those that it touches."""
+    """The size in bytes. For an array it is that of an element, for a bit field that of the touched bytes."""
     is_array: bool = False
     bits: tuple[int, int] | None = None
-    """Of a bit field: which bit of its first byte it begins with, and how many it has."""
+    """The bits of a bit field: which bit of its first byte it begins with, and how many it has."""
 
     def read(self, word: Word, base: int) -> int | None:
         """Its value in the structure at `base`, of four bytes at most."""
@@ -37,7 +37,7 @@ class Place:
 _WORD_BITS: Final = 32
 Places = dict[str, dict[str, Place]]
 _SHOWN: Final = 12
-"""Of the members that there are, how many a sentence names."""
+"""The number of members that a sentence names."""
 
 
 def places(image: bytes, structures: Iterable[str]) -> Places:

@@ -45,7 +45,8 @@ WINDOW_SLACK_S: Final = 1.0
 SENDING_LIMIT_S: Final = 30.0
 CHUNK_CYCLES: Final = 2_000_000
 CLOCK_TOLERANCE: Final = 1e-3
-"""Of what an image says of its clock, which may be rounded. Another factor of a PLL is further off."""
+"""The tolerance of an image's statement on its clock, which may be rounded. Another factor of a PLL is further
+off."""
 WINDOW_SYMBOL: Final = "bench_window_state"
 DONE_SYMBOL: Final = "bench_done"
 KEEP_SYMBOL: Final = "bench_keep"
@@ -114,7 +115,7 @@ class _Run:
         self.nesting_words: dict[int, int] = {}
         self.current: dict[int, int] = {}
         self.events = bytearray()
-        """Of the window of a latency benchmark."""
+        """The events of the window of a latency benchmark."""
         most = EVENTS_OF_LATENCIES if job.latency else EVENTS
         pin = pin_number(job.board.pins.out)
         self.watch = StepsWatch(machine, job.image, job.kernel, job.cores, pin, most)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 Place = str | int
 DEFAULT_LIMIT_S: Final = 10.0
-"""Of virtual time, for `run_until`."""
+"""The default limit of virtual time, for `run_until`."""
 
 
 @dataclass(frozen=True, slots=True)

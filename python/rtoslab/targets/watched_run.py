@@ -67,7 +67,7 @@ class WatchedRun:
     drives: Sequence[Drive] = ()
     """Levels that come from outside, in any order."""
     output: dict[str, bytearray] = field(default_factory=dict)
-    """By channel."""
+    """Keyed by channel."""
     rtt_names: dict[str, str] = field(default_factory=dict)
     """What the image calls its RTT channels."""
     fault: Fault | None = None

@@ -16,7 +16,7 @@ from rtoslab.trees.versions import absent_in_export, earlier_names
 OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
 """Those that an export may be made with."""
 MOST_NAMED = 6
-"""Of options that differ. The rest is counted."""
+"""Most options that are named if they differ. The rest is counted."""
 _BYTES = 4 << 20
 _SET = re.compile(r"(CONFIG_\w+)=(.*)")
 _NOT_SET = re.compile(r"# (CONFIG_\w+) is not set")

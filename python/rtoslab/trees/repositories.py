@@ -22,9 +22,9 @@ class Repository:
     at: str
     """Its place in the tree. `.`: the tree is one, or lies in one."""
     origin: str | None
-    """None: none that others could reach."""
+    """None means: none that others could reach."""
     commit: str | None
-    """None: nothing was committed yet."""
+    """None means: nothing was committed yet."""
     dirty: bool
     """A file under version control was changed since."""
 

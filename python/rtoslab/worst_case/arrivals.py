@@ -21,7 +21,7 @@ BATCH: Final = 8192
 """Arrivals between two looks at progress and Ctrl-C."""
 MOST_CYCLES: Final = 10**12
 PATIENCE_S: Final = 1.0
-"""Of virtual time, for an answer."""
+"""The virtual time to wait for an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
 
 WINDOW_MS: Final = 1000
-"""Of the images that are swept: longer than any span worth sweeping."""
+"""The window of the images that are swept: longer than any span worth sweeping."""
 SETTLE_S: Final = 0.005
 """Looked at from the window's opening on, to find tick and periods."""
 NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin: {detail}."
@@ -70,7 +70,7 @@ class Scenario:
     manifest: Mapping[str, Any]
     """Everything that can change a number."""
     deviations: Deviations
-    """Of the kernel from the port contract, as it declares. Of an image nothing is known."""
+    """The deviations of the kernel from the port contract, as it declares. Of an image nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class WorstCase:
     task: Latency | None
     met: tuple[Meeting, ...]
     deviations: Deviations
-    """Of the kernel from the port contract, as it declares."""
+    """The deviations of the kernel from the port contract, as it declares."""
     own_entries: tuple[int, ...] = ()
     """Offsets at which the undisturbed run enters the interrupt's handler: the image raises it itself."""
 

@@ -55,9 +55,9 @@ def boot_block() -> bytes:
 
 @cache
 def folder_of_this_run() -> str:
-    made = tempfile.mkdtemp(prefix="rtoslab-compat-")
-    atexit.register(shutil.rmtree, made)
-    return made
+    built = tempfile.mkdtemp(prefix="rtoslab-compat-")
+    atexit.register(shutil.rmtree, built)
+    return built
 
 
 @cache
@@ -69,7 +69,7 @@ def image(name: str, *, script: str = "flash", defines: tuple[str, ...] = ()) ->
     words = struct.unpack("<64I", boot_block())
     block = folder / "boot_block.S"
     block.write_text('.section .boot2, "a", %progbits\n' + "".join(f".word {word}\n" for word in words))
-    sources = [IMAGES / f"{each}.c" for each in ("start", "sdk", name)]
+    sources = [IMAGES / f"{item}.c" for item in ("start", "sdk", name)]
     run_tool("arm-none-eabi-gcc", *FLAGS, *(f"-D{define}" for define in defines), "-T", IMAGES / f"{script}.ld",
              "-Wl,--build-id=none", "-o", out, *sources, block, "-lgcc")  # fmt: skip
     return out.read_bytes()

@@ -60,8 +60,8 @@ def test_board() -> None:
         "connected": "0", "dma": "sent by channel 0",
     }  # fmt: skip
     assert board.lines[-1] == "end"
-    told = {text.partition(":")[0] for text in board.machine.warnings() if "MPU" not in text}
-    assert told == {"ADC", "VREG_AND_CHIP_RESET", "PIO, USB and the XIP stream"}
+    message = {text.partition(":")[0] for text in board.machine.warnings() if "MPU" not in text}
+    assert message == {"ADC", "VREG_AND_CHIP_RESET", "PIO, USB and the XIP stream"}
 
 
 @pytest.mark.parametrize("name", ["hello", "timers", "rom"])
@@ -112,10 +112,10 @@ def test_a_board_that_is_put_back_counts_as_before() -> None:
     lines = []
     for milliseconds in (1, 2, 3, 4, 5, 6):
         board.run(milliseconds)
-        there = board.machine.snapshot()
+        present = board.machine.snapshot()
         before = board.uart
         lines.append(board.run(50).lines)
-        board.machine.restore(there)
+        board.machine.restore(present)
         board.uart = before
     assert all(line == lines[0] for line in lines)
     assert lines[0][-1] == "end"

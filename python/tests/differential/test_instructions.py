@@ -58,7 +58,7 @@ def _state(rng: random.Random, flags: int, **fixed: int) -> State:
     return State(tuple(registers), flags << 28, rng.randbytes(DATA_BYTES))
 
 
-def _check(engines: tuple[VirtualBoard, Unicorn], body: list[int], start: State) -> None:
+def _assert_same_result(engines: tuple[VirtualBoard, Unicorn], body: list[int], start: State) -> None:
     code = assemble(body)
     ours, theirs = (engine.run(code, start) for engine in engines)
     assert ours == theirs, f"{[hex(half) for half in body]} from {start.registers}, flags {start.flags:#x}"
@@ -69,10 +69,10 @@ def test_two_register_forms(engines: tuple[VirtualBoard, Unicorn], name: str) ->
     """All pairs of corner values in both orders; flags in rotation; then random values and registers."""
     rng = random.Random(name)
     for index, (a, b) in enumerate(itertools.product(CORNERS, repeat=2)):
-        _check(engines, [TWO_REGISTERS[name] | 1 << 3 | 0], _state(rng, index % 16, r0=a, r1=b))
+        _assert_same_result(engines, [TWO_REGISTERS[name] | 1 << 3 | 0], _state(rng, index % 16, r0=a, r1=b))
     for flags in itertools.chain(range(16), (rng.getrandbits(4) for _ in range(100 * SEEDS))):
         halfword = TWO_REGISTERS[name] | rng.randrange(8) << 3 | rng.randrange(8)
-        _check(engines, [halfword], _state(rng, flags))
+        _assert_same_result(engines, [halfword], _state(rng, flags))
 
 
 @pytest.mark.parametrize("name", ["lsl", "lsr", "asr", "ror"])
@@ -81,7 +81,7 @@ def test_shift_amounts_by_register(engines: tuple[VirtualBoard, Unicorn], name: 
     rng = random.Random(name)
     for amount in range(256):
         start = _state(rng, amount % 16, r0=rng.choice(CORNERS), r1=amount | rng.getrandbits(24) << 8)
-        _check(engines, [TWO_REGISTERS[name] | 1 << 3], start)
+        _assert_same_result(engines, [TWO_REGISTERS[name] | 1 << 3], start)
 
 
 @pytest.mark.parametrize("name", SHIFTS_BY_IMMEDIATE)
@@ -89,7 +89,9 @@ def test_shift_amounts_by_immediate(engines: tuple[VirtualBoard, Unicorn], name:
     """Every encoded amount with every corner value."""
     rng = random.Random(name)
     for amount, value in itertools.product(range(32), CORNERS):
-        _check(engines, [SHIFTS_BY_IMMEDIATE[name] | amount << 6 | 1 << 3], _state(rng, amount % 16, r1=value))
+        _assert_same_result(
+            engines, [SHIFTS_BY_IMMEDIATE[name] | amount << 6 | 1 << 3], _state(rng, amount % 16, r1=value)
+        )
 
 
 @pytest.mark.parametrize("name", THREE_REGISTERS)
@@ -97,10 +99,10 @@ def test_three_register_forms(engines: tuple[VirtualBoard, Unicorn], name: str) 
     """Corner pairs in both orders, then random registers."""
     rng = random.Random(name)
     for index, (a, b) in enumerate(itertools.product(CORNERS, repeat=2)):
-        _check(engines, [THREE_REGISTERS[name] | 2 << 6 | 1 << 3], _state(rng, index % 16, r1=a, r2=b))
+        _assert_same_result(engines, [THREE_REGISTERS[name] | 2 << 6 | 1 << 3], _state(rng, index % 16, r1=a, r2=b))
     for _ in range(100 * SEEDS):
         halfword = THREE_REGISTERS[name] | rng.getrandbits(9)
-        _check(engines, [halfword], _state(rng, rng.getrandbits(4)))
+        _assert_same_result(engines, [halfword], _state(rng, rng.getrandbits(4)))
 
 
 @pytest.mark.parametrize("name", IMMEDIATE_8)
@@ -110,7 +112,7 @@ def test_immediate_8_forms(engines: tuple[VirtualBoard, Unicorn], name: str) -> 
     for immediate in range(256):
         register = rng.randrange(8)
         start = _state(rng, immediate % 16, **{f"r{register}": CORNERS[immediate % len(CORNERS)]})
-        _check(engines, [IMMEDIATE_8[name] | register << 8 | immediate], start)
+        _assert_same_result(engines, [IMMEDIATE_8[name] | register << 8 | immediate], start)
 
 
 @pytest.mark.parametrize("name", IMMEDIATE_3)
@@ -118,7 +120,7 @@ def test_immediate_3_forms(engines: tuple[VirtualBoard, Unicorn], name: str) -> 
     """Every immediate with every corner value."""
     rng = random.Random(name)
     for immediate, value in itertools.product(range(8), CORNERS):
-        _check(engines, [IMMEDIATE_3[name] | immediate << 6 | 1 << 3], _state(rng, immediate, r1=value))
+        _assert_same_result(engines, [IMMEDIATE_3[name] | immediate << 6 | 1 << 3], _state(rng, immediate, r1=value))
 
 
 @pytest.mark.parametrize("name", HIGH_REGISTERS)
@@ -129,7 +131,7 @@ def test_high_register_forms(engines: tuple[VirtualBoard, Unicorn], name: str) -
         if rd == 13 and name != "cmp":
             continue
         halfword = HIGH_REGISTERS[name] | (rd & 8) << 4 | rm << 3 | rd & 7
-        _check(engines, [halfword], _state(rng, rng.getrandbits(4)))
+        _assert_same_result(engines, [halfword], _state(rng, rng.getrandbits(4)))
 
 
 def test_pc_and_sp_as_operands(engines: tuple[VirtualBoard, Unicorn]) -> None:
@@ -137,7 +139,7 @@ def test_pc_and_sp_as_operands(engines: tuple[VirtualBoard, Unicorn]) -> None:
     rng = random.Random("pc and sp")
     for pad in ([], [0xBF00]):
         for halfword in [0x467B, 0x447B, 0xA307, 0xA3FF, 0xAB03, 0xABFF, 0xB001, 0xB07F, 0xB081, 0xB0FF, 0x4485]:
-            _check(engines, [*pad, halfword], _state(rng, rng.getrandbits(4), r0=8))
+            _assert_same_result(engines, [*pad, halfword], _state(rng, rng.getrandbits(4), r0=8))
 
 
 @pytest.mark.parametrize("name", LOADS_AND_STORES)
@@ -148,7 +150,7 @@ def test_register_offset_accesses(engines: tuple[VirtualBoard, Unicorn], name: s
     for index in range(64 * SEEDS):
         offset = rng.randrange(DATA_BYTES // size) * size
         base, other = (DATA, offset) if index % 2 else (offset, DATA)
-        _check(engines, [opcode | 2 << 6 | 1 << 3 | 0], _state(rng, index % 16, r1=base, r2=other))
+        _assert_same_result(engines, [opcode | 2 << 6 | 1 << 3 | 0], _state(rng, index % 16, r1=base, r2=other))
 
 
 @pytest.mark.parametrize("name", IMMEDIATE_ACCESSES)
@@ -157,23 +159,23 @@ def test_immediate_offset_accesses(engines: tuple[VirtualBoard, Unicorn], name: 
     rng = random.Random(name)
     opcode, _ = IMMEDIATE_ACCESSES[name]
     for offset, register in itertools.product(range(32), (0, 3, 7)):
-        _check(engines, [opcode | offset << 6 | 1 << 3 | register], _state(rng, offset % 16, r1=DATA))
+        _assert_same_result(engines, [opcode | offset << 6 | 1 << 3 | register], _state(rng, offset % 16, r1=DATA))
 
 
 def test_sp_relative_and_multiple_accesses(engines: tuple[VirtualBoard, Unicorn]) -> None:
     """LDR and STR by SP; PUSH and POP, LDM and STM of every low-register list."""
     rng = random.Random("multiple")
     for offset in range(64):
-        _check(engines, [0x9000 | rng.randrange(8) << 8 | offset], _state(rng, 0))
-        _check(engines, [0x9800 | rng.randrange(8) << 8 | offset], _state(rng, 0))
+        _assert_same_result(engines, [0x9000 | rng.randrange(8) << 8 | offset], _state(rng, 0))
+        _assert_same_result(engines, [0x9800 | rng.randrange(8) << 8 | offset], _state(rng, 0))
     for mask in range(1, 256):
-        _check(engines, [0xB400 | rng.getrandbits(1) << 8 | mask, 0xBC00 | mask], _state(rng, 0))
+        _assert_same_result(engines, [0xB400 | rng.getrandbits(1) << 8 | mask, 0xBC00 | mask], _state(rng, 0))
         base = rng.randrange(8)
-        _check(engines, [0xC800 | base << 8 | mask], _state(rng, 0, **{f"r{base}": DATA}))
+        _assert_same_result(engines, [0xC800 | base << 8 | mask], _state(rng, 0, **{f"r{base}": DATA}))
         # A stored base must be the lowest register of the list; otherwise its value is not defined.
         first = (mask & -mask).bit_length() - 1
         base = first if rng.random() < 0.5 else next((n for n in range(8) if not mask >> n & 1), first)
-        _check(engines, [0xC000 | base << 8 | mask], _state(rng, 0, **{f"r{base}": DATA}))
+        _assert_same_result(engines, [0xC000 | base << 8 | mask], _state(rng, 0, **{f"r{base}": DATA}))
 
 
 @pytest.mark.parametrize("condition", range(14))
@@ -181,7 +183,7 @@ def test_conditional_branches(engines: tuple[VirtualBoard, Unicorn], condition: 
     """Taken or not by all sixteen flag settings: the skipped instruction tells."""
     rng = random.Random(condition)
     for flags in range(16):
-        _check(engines, [0xD000 | condition << 8, 0x3001, 0x3102], _state(rng, flags))
+        _assert_same_result(engines, [0xD000 | condition << 8, 0x3001, 0x3102], _state(rng, flags))
 
 
 def test_calls_and_returns(engines: tuple[VirtualBoard, Unicorn]) -> None:
@@ -195,4 +197,4 @@ def test_calls_and_returns(engines: tuple[VirtualBoard, Unicorn]) -> None:
         [0xF3EF, 0x8300, 0x43DB, 0xF383, 0x8800],  # mrs r3, apsr; mvns; msr apsr, r3
     ]
     for body, flags in itertools.product(bodies, range(16)):
-        _check(engines, body, _state(rng, flags))
+        _assert_same_result(engines, body, _state(rng, flags))

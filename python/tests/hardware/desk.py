@@ -88,9 +88,9 @@ class Desk:
         self._serves.join()
         self._halt()
         self._socket.close()
-        for each in (self._master, self._slave):
+        for item in (self._master, self._slave):
             with suppress(OSError):
-                os.close(each)
+                os.close(item)
 
     def _serve(self) -> None:
         with suppress(OSError):
@@ -140,13 +140,13 @@ class Desk:
         for _ in range(MOST_CHUNKS):
             machine.run(CHUNK_CYCLES)
             self._note_edges(machine, since)
-            said = machine.take_uart()
-            data = self._spoil(starts, said)
+            output = machine.take_uart()
+            data = self._spoil(starts, output)
             sent += len(data)
             if self._pull_after is not None and sent > self._pull_after:
                 os.close(self._master)
                 return
-            whole += said
+            whole += output
             if re.search(rb"@\d+ end .*\n$", whole):
                 self._over = True
                 self._send(data)
@@ -167,9 +167,9 @@ class Desk:
     def _note_edges(self, machine: Any, since: int) -> None:
         """The measurement pin's, in the analyzer's time: it saw the board before this reset, too."""
         if self._analyzer:
-            found = np.frombuffer(bytes(machine.take_events()), EVENT)
-            mine = found[(found["kind"] == KIND_PIN) & (found["id"] == pin_number(self.board.pins.out))]
-            self._edges += [(since + int(each["cycle"]), int(each["value"])) for each in mine]
+            result = np.frombuffer(bytes(machine.take_events()), EVENT)
+            mine = result[(result["kind"] == KIND_PIN) & (result["id"] == pin_number(self.board.pins.out))]
+            self._edges += [(since + int(item["cycle"]), int(item["value"])) for item in mine]
             self._clock_hz = machine.clock_hz()
 
     def _send(self, data: bytes) -> bool:

@@ -9,13 +9,13 @@ def jittered(starts: int, data: bytes) -> bytes:
     """Some rounds of a row take longer; the first start loses bytes as well. Whole lines alone are changed."""
     random = Random(len(data))  # noqa: S311
 
-    def line(found: "re.Match[bytes]") -> bytes:
-        runs = [run.partition(b"x") for run in found[2].split(b",")]
+    def line(result: "re.Match[bytes]") -> bytes:
+        runs = [run.partition(b"x") for run in result[2].split(b",")]
         values = [int(value) for value, _, times in runs for _ in range(int(times or 1))]
         if len(values) > 20:
-            return found[0]
-        noisy = [each + random.choice((0, 0, 0, 0, 0, 0, 1, 3)) for each in values]
-        body = found[1] + b",".join(b"%d" % each for each in noisy) + b" n=%d" % len(noisy)
+            return result[0]
+        noisy = [item + random.choice((0, 0, 0, 0, 0, 0, 1, 3)) for item in values]
+        body = result[1] + b",".join(b"%d" % item for item in noisy) + b" n=%d" % len(noisy)
         return body + b" *%08x" % zlib.crc32(body)
 
     changed = re.sub(

@@ -51,26 +51,26 @@ def probe_rs(words: Sequence[str]) -> None:
     parser = Parser()
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("download", "reset"):
-        each = commands.add_parser(name)
-        each.add_argument("--chip")
-        each.add_argument("--probe")
-        each.add_argument("--protocol", choices=["swd", "jtag"])
-        each.add_argument("--speed", type=int)
-        each.add_argument("--non-interactive", action="store_true")
-        each.add_argument("--connect-under-reset", action="store_true")
+        item = commands.add_parser(name)
+        item.add_argument("--chip")
+        item.add_argument("--probe")
+        item.add_argument("--protocol", choices=["swd", "jtag"])
+        item.add_argument("--speed", type=int)
+        item.add_argument("--non-interactive", action="store_true")
+        item.add_argument("--connect-under-reset", action="store_true")
         if name == "download":
-            each.add_argument("--verify", action="store_true")
-            each.add_argument("--preverify", action="store_true")
-            each.add_argument("--chip-erase", action="store_true")
-            each.add_argument("--binary-format", choices=["elf", "bin", "hex", "uf2"], default="elf")
-            each.add_argument("path")
-    told = parser.parse_args(words)
-    found = re.fullmatch(r"[0-9a-f]{4}:[0-9a-f]{4}(?::(.+))?", told.probe or "")
-    if not found:
+            item.add_argument("--verify", action="store_true")
+            item.add_argument("--preverify", action="store_true")
+            item.add_argument("--chip-erase", action="store_true")
+            item.add_argument("--binary-format", choices=["elf", "bin", "hex", "uf2"], default="elf")
+            item.add_argument("path")
+    report = parser.parse_args(words)
+    match = re.fullmatch(r"[0-9a-f]{4}:[0-9a-f]{4}(?::(.+))?", report.probe or "")
+    if not match:
         refuse("invalid value for '--probe': VID:PID or VID:PID:Serial")
-    if told.command == "download":
-        flash("elf", told.path, found[1], told.chip, start=False)
-    elif "error" in (answer := desk(do="reset", serial=found[1])):
+    if report.command == "download":
+        flash("elf", report.path, match[1], report.chip, start=False)
+    elif "error" in (answer := desk(do="reset", serial=match[1])):
         refuse(answer["error"])
 
 
@@ -79,19 +79,25 @@ def pyocd(words: Sequence[str]) -> None:
     -t/--target, -f, -W/--no-wait, -M. It resets the target when it has written."""
     parser = Parser()
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("load", aliases=["flash"])
-    each.add_argument("-e", "--erase", choices=["auto", "chip", "sector"])
-    each.add_argument("-a", "--base-address")
-    each.add_argument("--format", choices=["bin", "hex", "elf"])
-    each.add_argument("--no-reset", action="store_true")
-    each.add_argument("-u", "--uid", "--probe", dest="uid")
-    each.add_argument("-t", "--target")
-    each.add_argument("-f", "--frequency")
-    each.add_argument("-W", "--no-wait", action="store_true")
-    each.add_argument("-M", "--connect", choices=["halt", "pre-reset", "under-reset", "attach"])
-    each.add_argument("file", nargs=1)
-    told = parser.parse_args(words)
-    flash(told.format or Path(told.file[0]).suffix[1:], told.file[0], told.uid, told.target, start=not told.no_reset)
+    item = commands.add_parser("load", aliases=["flash"])
+    item.add_argument("-e", "--erase", choices=["auto", "chip", "sector"])
+    item.add_argument("-a", "--base-address")
+    item.add_argument("--format", choices=["bin", "hex", "elf"])
+    item.add_argument("--no-reset", action="store_true")
+    item.add_argument("-u", "--uid", "--probe", dest="uid")
+    item.add_argument("-t", "--target")
+    item.add_argument("-f", "--frequency")
+    item.add_argument("-W", "--no-wait", action="store_true")
+    item.add_argument("-M", "--connect", choices=["halt", "pre-reset", "under-reset", "attach"])
+    item.add_argument("file", nargs=1)
+    report = parser.parse_args(words)
+    flash(
+        report.format or Path(report.file[0]).suffix[1:],
+        report.file[0],
+        report.uid,
+        report.target,
+        start=not report.no_reset,
+    )
 
 
 def openocd(words: Sequence[str]) -> None:
@@ -100,19 +106,19 @@ def openocd(words: Sequence[str]) -> None:
     parser = Parser()
     parser.add_argument("-f", "--file", action="append", default=[])
     parser.add_argument("-c", "--command", action="append", default=[])
-    told = parser.parse_args(words)
+    report = parser.parse_args(words)
     interfaces = {"interface/stlink.cfg", "interface/cmsis-dap.cfg", "interface/jlink.cfg"}
     targets = {f"target/{name}.cfg" for name in ("stm32f1x", "stm32f4x", "stm32f7x", "stm32h7x", "stm32l0", "rp2040")}
-    if len(told.file) != 2 or told.file[0] not in interfaces or told.file[1] not in targets:
-        refuse(f"Can't find {told.file}")
+    if len(report.file) != 2 or report.file[0] not in interfaces or report.file[1] not in targets:
+        refuse(f"Can't find {report.file}")
     serial, done = None, False
-    for command in told.command:
-        if found := re.fullmatch(r"adapter serial (\S+)", command):
-            serial = found[1]
-        elif found := re.fullmatch(r"program \{([^{}]+)\}((?: (?:verify|reset|exit))*)", command):
-            if "exit" not in found[2].split():
+    for command in report.command:
+        if match := re.fullmatch(r"adapter serial (\S+)", command):
+            serial = match[1]
+        elif match := re.fullmatch(r"program \{([^{}]+)\}((?: (?:verify|reset|exit))*)", command):
+            if "exit" not in match[2].split():
                 refuse("it would go on for ever")
-            flash("elf", found[1], serial, told.file[1], start="reset" in found[2].split())
+            flash("elf", match[1], serial, report.file[1], start="reset" in match[2].split())
             done = True
         else:
             refuse(f"invalid command name {command!r}")
@@ -131,14 +137,14 @@ def st_flash(words: Sequence[str]) -> None:
     parser.add_argument("command", choices=["write"])
     parser.add_argument("file")
     parser.add_argument("address")
-    told = parser.parse_args(words)
-    if not re.fullmatch(r"0x[0-9a-fA-F]+", told.address):
+    report = parser.parse_args(words)
+    if not re.fullmatch(r"0x[0-9a-fA-F]+", report.address):
         refuse("ADDR is hexadecimal")
-    if Path(told.file).read_bytes().startswith(b"\x7fELF"):
+    if Path(report.file).read_bytes().startswith(b"\x7fELF"):
         refuse("use the .bin image")
-    if told.reset:
-        desk(do="reset", serial=told.serial)
-    flash(f"bin@{told.address}", told.file, told.serial, start=told.reset)
+    if report.reset:
+        desk(do="reset", serial=report.serial)
+    flash(f"bin@{report.address}", report.file, report.serial, start=report.reset)
 
 
 def picotool(words: Sequence[str]) -> None:
@@ -146,16 +152,18 @@ def picotool(words: Sequence[str]) -> None:
     [--address <addr>] [-f] [-F]; -x: execute what was loaded; needs a board in BOOTSEL."""
     parser = Parser()
     commands = parser.add_subparsers(dest="command", required=True)
-    each = commands.add_parser("load")
+    item = commands.add_parser("load")
     for name in ("-n", "-N", "-u", "-v", "-x", "-f", "-F"):
-        each.add_argument(name, action="store_true")
-    each.add_argument("filename")
-    each.add_argument("-t", choices=["uf2", "elf", "bin"])
-    each.add_argument("-o")
-    each.add_argument("--bus", type=int)
-    each.add_argument("--address", type=int)
-    told = parser.parse_args(words)
-    flash(told.t or Path(told.filename).suffix[1:], told.filename, f"{told.bus}:{told.address}", start=told.x)
+        item.add_argument(name, action="store_true")
+    item.add_argument("filename")
+    item.add_argument("-t", choices=["uf2", "elf", "bin"])
+    item.add_argument("-o")
+    item.add_argument("--bus", type=int)
+    item.add_argument("--address", type=int)
+    report = parser.parse_args(words)
+    flash(
+        report.t or Path(report.filename).suffix[1:], report.filename, f"{report.bus}:{report.address}", start=report.x
+    )
 
 
 def sigrok_cli(words: Sequence[str]) -> None:
@@ -168,19 +176,19 @@ def sigrok_cli(words: Sequence[str]) -> None:
     parser.add_argument("-O", "--output-format")
     parser.add_argument("-o", "--output-file")
     parser.add_argument("--time")
-    told = parser.parse_args(words)
-    driver, *scan = told.driver.split(":")
-    named = [re.fullmatch(r"(D[0-7])(?:=(\w+))?", part) for part in told.channels.split(",")]
-    rate = re.fullmatch(r"samplerate=([1-9]\d*)", told.config)
-    if driver != "fx2lafw" or not all(re.fullmatch(r"(conn|serialcomm)=.+", each) for each in scan):
+    report = parser.parse_args(words)
+    driver, *scan = report.driver.split(":")
+    named = [re.fullmatch(r"(D[0-7])(?:=(\w+))?", part) for part in report.channels.split(",")]
+    rate = re.fullmatch(r"samplerate=([1-9]\d*)", report.config)
+    if driver != "fx2lafw" or not all(re.fullmatch(r"(conn|serialcomm)=.+", item) for item in scan):
         sys.exit(f"Driver {driver} not found.")
-    if not all(named) or not rate or told.output_format != "vcd" or not re.fullmatch(r"\d+(ms|s)?", told.time):
+    if not all(named) or not rate or report.output_format != "vcd" or not re.fullmatch(r"\d+(ms|s)?", report.time):
         sys.exit(f"unknown channel, option, format or time in {words}.")
     how = desk(do="analyzer")["analyzer"]
     if how == "missing":
         sys.exit("No devices found.")
-    names = [each[2] or each[1] for each in named if each]
-    with Path(told.output_file).open("w") as file:
+    names = [item[2] or item[1] for item in named if item]
+    with Path(report.output_file).open("w") as file:
         play(file, int(rate[1]), names, early=how == "early")
 
 
@@ -196,19 +204,19 @@ def play(file: TextIO, rate_hz: int, names: Sequence[str], *, early: bool) -> No
     file.flush()
     mark, level, sample, shown, taken = marks[names.index("out")], 0, 0, 0, 0
     while True:
-        found = desk(do="edges", after=taken)
-        taken += len(found["edges"])
-        for cycle, new in found["edges"]:
-            place = -(-cycle * rate_hz // found["clock_hz"])
+        result = desk(do="edges", after=taken)
+        taken += len(result["edges"])
+        for cycle, new in result["edges"]:
+            place = -(-cycle * rate_hz // result["clock_hz"])
             if place > sample and level != shown:
                 file.write(f"#{round(sample * 10**10 / rate_hz)} {level}{mark}\n")
                 shown = level
             sample, level = place, new
-        if found["over"] and level != shown:
+        if result["over"] and level != shown:
             file.write(f"#{round(sample * 10**10 / rate_hz)} {level}{mark}\n")
             shown = level
         file.flush()
-        if early and found["edges"]:
+        if early and result["edges"]:
             sys.exit(0)
         time.sleep(0.02)
 

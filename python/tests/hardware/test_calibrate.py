@@ -30,9 +30,9 @@ SECRET = {
 
 def written(tmp_path: Path) -> Path:
     silicon = linear({})
-    found = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    result = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     path = tmp_path / "silicon.json"
-    write_silicon(path, of_fit(CATALOGUE, BOARD, 84_000_000, "0" * 64, "mine", silicon, found))
+    write_silicon(path, of_fit(CATALOGUE, BOARD, 84_000_000, "0" * 64, "mine", silicon, result))
     return path
 
 
@@ -91,7 +91,7 @@ def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
     head, rows = text.partition("timing settings by grade")[2].splitlines()[1:3], text.splitlines()
     counted = Counter(grades(CATALOGUE, BOARD).values())
     names = re.findall(r"[a-z]+", " ".join(head))
-    (row,) = [re.findall(r"\d+", each.replace(BOARD, "")) for each in rows[-20:] if each.split()[1:2] == [BOARD]]
+    (row,) = [re.findall(r"\d+", item.replace(BOARD, "")) for item in rows[-20:] if item.split()[1:2] == [BOARD]]
     assert dict(zip(names[1:], map(int, row), strict=True)) == {
         "silicon": 0,
         **counted,
@@ -106,9 +106,9 @@ def test_a_disguised_board_is_seen_through_with_jitter_and_lost_bytes(tmp_path: 
                        "-o", tmp_path / "silicon.json", **desk.environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert len(desk.orders) == 2
-    found = json.loads(done.stdout)
-    assert found["settings"] == SECRET
-    assert sorted(found["differs"]) == sorted(SECRET)
+    result = json.loads(done.stdout)
+    assert result["settings"] == SECRET
+    assert sorted(result["differs"]) == sorted(SECRET)
     assert read_silicon(tmp_path / "silicon.json").rules["timing.late_arrival_cycles"].best == 9
 
 

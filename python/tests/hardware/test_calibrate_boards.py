@@ -56,23 +56,23 @@ def in_disguise(name: str, secret: Mapping[str, int], seed: int) -> Readings:
     random = np.random.default_rng(seed)
     rows = board(name)[0](secret).rows
     return Readings(
-        {row: each + random.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, 3), each.shape) for row, each in rows.items()}
+        {row: item + random.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, 3), item.shape) for row, item in rows.items()}
     )
 
 
 def seen_through(name: str, secret: Mapping[str, int], seed: int) -> Fit:
     """The fit, whose every word about a disguised board must be true."""
     runs, defaults = board(name)
-    found = fit(TABLE, in_disguise(name, secret, seed), runs, defaults)
-    by_key = {finding.key: finding for finding in found.findings}
+    result = fit(TABLE, in_disguise(name, secret, seed), runs, defaults)
+    by_key = {finding.key: finding for finding in result.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
-    accused = {key for key, each in by_key.items() if each.differs}
-    together = {key for group in found.groups if group.differs for key in group.keys}
+    accused = {key for key, item in by_key.items() if item.differs}
+    together = {key for group in result.groups if group.differs for key in group.keys}
     assert accused <= set(secret), (secret, accused)
     assert set(secret) <= accused | together, (secret, accused, together)
-    assert all(set(group.keys) & set(secret) for group in found.groups if group.differs), (secret, found.groups)
-    return found
+    assert all(set(group.keys) & set(secret) for group in result.groups if group.differs), (secret, result.groups)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_all_settings_of_a_chip_show_in_its_rows_and_no_others(name: str) -> Non
 )
 def test_what_shows_in_no_row_is_said(name: str) -> None:
     runs, defaults = board(name)
-    found = fit(TABLE, runs({}), runs, defaults)
-    assert not found.settings
-    assert not any(finding.differs for finding in found.findings)
-    assert {finding.key.removeprefix("timing.") for finding in found.findings if not finding.seen} == UNSEEN[name]
+    result = fit(TABLE, runs({}), runs, defaults)
+    assert not result.settings
+    assert not any(finding.differs for finding in result.findings)
+    assert {finding.key.removeprefix("timing.") for finding in result.findings if not finding.seen} == UNSEEN[name]
 
 
 def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together() -> None:
@@ -108,11 +108,11 @@ def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together(
     runs, defaults = board("nucleo-l073rz")
     blind = TABLE.model_copy(update={"row": tuple(row for row in TABLE.row if row.id != "apb2_divided")})
     secret = {"timing.apb_bridge_extra_cycles": 3}
-    found = fit(blind, runs(secret), runs, defaults)
-    (group,) = found.groups
+    result = fit(blind, runs(secret), runs, defaults)
+    (group,) = result.groups
     assert set(group.keys) == {"timing.apb_bridge_extra_cycles", "timing.apb_transfer_clocks"}
     assert group.differs
-    assert not any(finding.differs for finding in found.findings)
+    assert not any(finding.differs for finding in result.findings)
     sighted = fit(TABLE, runs(secret), runs, defaults)
     assert sighted.settings == secret
     assert not sighted.groups
@@ -120,8 +120,8 @@ def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together(
 
 def test_rows_that_no_setting_moves_show_what_they_are_about() -> None:
     rows = board("pico")[0]({}).centres()
-    alone, together = rows["two_cores"]
-    assert alone + 16 < together < 2 * alone, "two cores that read one bank wait for each other"
+    single, together = rows["two_cores"]
+    assert single + 16 < together < 2 * single, "two cores that read one bank wait for each other"
     flushed, held = rows["xip_code"]
     assert held == 98, "96 additions between two readings of two cycles"
     assert flushed > 20 * held
@@ -129,9 +129,9 @@ def test_rows_that_no_setting_moves_show_what_they_are_about() -> None:
 
 @pytest.mark.long
 def test_on_the_m7_the_way_to_peripherals_is_seen_with_what_lies_behind_it() -> None:
-    found = seen_through("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
-    assert found.settings == {"timing.m7_ahbp_extra_cycles": 8}
-    (group,) = found.groups
+    result = seen_through("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
+    assert result.settings == {"timing.m7_ahbp_extra_cycles": 8}
+    (group,) = result.groups
     assert set(group.keys) == {
         f"timing.{key}"
         for key in (
@@ -145,18 +145,18 @@ def test_on_the_m7_the_way_to_peripherals_is_seen_with_what_lies_behind_it() -> 
 def changes(name: str, steps: tuple[int, ...]) -> list[dict[str, int]]:
     """Each setting that shows, changed alone; not what the board refuses, nor what changes nothing in its place."""
     runs, defaults = board(name)
-    usual, found = runs({}).centres(), []
+    usual, result = runs({}).centres(), []
     for key, default in defaults.items():
         for step in steps:
             if default + step < 0:
                 continue
             try:
-                said = runs({key: default + step}).centres()
+                output = runs({key: default + step}).centres()
             except RtoslabError:
                 continue
-            if any(np.any(said[row] != usual[row]) for row in said):
-                found.append({key: default + step})
-    return found
+            if any(np.any(output[row] != usual[row]) for row in output):
+                result.append({key: default + step})
+    return result
 
 
 @pytest.mark.long
@@ -196,6 +196,6 @@ def test_a_disguised_board_behind_a_port_that_loses_bytes(name: str, tool: str, 
                        **desk.environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert len(desk.orders) == 2, "the start whose bytes were lost, and another one"
-    found = json.loads(done.stdout)
-    assert found["settings"] == QUICK[name]
-    assert set(found["differs"]) <= set(QUICK[name])
+    result = json.loads(done.stdout)
+    assert result["settings"] == QUICK[name]
+    assert set(result["differs"]) <= set(QUICK[name])

@@ -42,9 +42,9 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
     assert two.agrees(fitted=True)
     table = figures_table([one, two])
     assert table.rows[0][:6] == ("a", "200.00", "0.50", "210.00", "+10.00", "+5.00")
-    (alone,) = beside(figures(a=200), figures(a=210), None)
-    assert alone.fitted_cycles is None
-    assert figures_table([alone]).rows[0][6:] == (None, None)
+    (single,) = beside(figures(a=200), figures(a=210), None)
+    assert single.fitted_cycles is None
+    assert figures_table([single]).rows[0][6:] == (None, None)
 
 
 def test_figures_of_another_image_are_refused() -> None:
@@ -61,20 +61,20 @@ def test_kernel_figures_of_a_disguised_board(tmp_path: Path) -> None:
         done = rtoslab("calibrate", "--board", BOARD, "--target", "auto", "--port", desk.port, *words, "--out", out,
                        "-o", file, "--json", **desk.environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["settings"] == SECRET
-    compared = found["kernel_figures"]
-    assert found["kernel_figures_missing"].keys() == {"p5_signal_wait"}
+    result = json.loads(done.stdout)
+    assert result["settings"] == SECRET
+    compared = result["kernel_figures"]
+    assert result["kernel_figures_missing"].keys() == {"p5_signal_wait"}
     moved = compared["t4_interrupt.cycles_per_count"]
     assert moved["silicon_cycles"] - moved["default_cycles"] >= 3, "an entry of 15 instead of 12 cycles"
     assert not moved["agrees_with_default"]
     assert moved["default_differs_by_percent"] < 0
     assert len(moved["repeats"]) == 2
     assert sum(name.startswith("call_times.") for name in compared) > 3
-    assert all(each["agrees_with_fit"] for each in compared.values()), compared
-    kept = read_silicon(file)
-    assert kept.kernel_figures is not None
-    assert kept.kernel_figures.figures["t4_interrupt.cycles_per_count"].repeats == tuple(moved["repeats"])
+    assert all(item["agrees_with_fit"] for item in compared.values()), compared
+    stored = read_silicon(file)
+    assert stored.kernel_figures is not None
+    assert stored.kernel_figures.figures["t4_interrupt.cycles_per_count"].repeats == tuple(moved["repeats"])
     again = rtoslab("calibrate", "--from", file, "--figures", "all", "--out", tmp_path / "again", "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["kernel_figures"] == compared

@@ -27,7 +27,7 @@ def linear(settings: dict[str, int]) -> Readings:
     """Two rows of the setting a, one of them of b as well, one of nothing."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [a, 2 * a], "two": [a + b, b], "none": [7, 7]}
-    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 LINEAR = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", ["timing.c"]))
@@ -35,28 +35,28 @@ DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
 
 
 def test_what_changed_is_found_and_nothing_else() -> None:
-    found = fit(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
-    assert found.settings == {"timing.a": 8}
-    assert {finding.key: (finding.differs, finding.seen) for finding in found.findings} == {
+    result = fit(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
+    assert result.settings == {"timing.a": 8}
+    assert {finding.key: (finding.differs, finding.seen) for finding in result.findings} == {
         "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
     }  # fmt: skip
-    assert [(finding.low, finding.high) for finding in found.findings][:2] == [(8, 8), (2, 2)]
+    assert [(finding.low, finding.high) for finding in result.findings][:2] == [(8, 8), (2, 2)]
 
 
 def test_noise_widens_and_accuses_nobody() -> None:
     silicon = linear({})
     noise = np.random.default_rng(1).integers(0, 4, (2, 9))
     noisy = Readings({**silicon.rows, "one": silicon.rows["one"] + noise})
-    found = fit(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
-    a = next(finding for finding in found.findings if finding.key == "timing.a")
-    assert found.slack_cycles > 0
+    result = fit(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
+    a = next(finding for finding in result.findings if finding.key == "timing.a")
+    assert result.slack_cycles > 0
     assert a.low < a.high or a.error_cycles > 0
 
 
 def test_what_no_setting_explains_bends_none_and_is_named() -> None:
     silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
-    found = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
-    assert not found.settings
+    result = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    assert not result.settings
     assert unexplained_rows(silicon, linear({})) == {"none": 3}
 
 
@@ -84,7 +84,7 @@ def only_sums(settings: dict[str, int]) -> Readings:
     if c > 4:
         raise RtoslabError("too large")
     rows = {"one": [a + 2 * b, 3 * a + 6 * b], "two": [c, c]}
-    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 def fitted(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> Fit:
@@ -92,38 +92,38 @@ def fitted(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) 
 
 
 def test_settings_that_make_up_for_each_other_are_named_together_and_none_is_accused() -> None:
-    found = fitted(only_sums, {"timing.a": 9})
-    (group,) = found.groups
+    result = fitted(only_sums, {"timing.a": 9})
+    (group,) = result.groups
     assert set(group.keys) == {"timing.a", "timing.b"}
     assert group.differs
-    by_key = {finding.key: finding for finding in found.findings}
+    by_key = {finding.key: finding for finding in result.findings}
     assert by_key["timing.a"].together == ("timing.b",)
-    assert not any(finding.differs for finding in found.findings), "either may be what it was"
+    assert not any(finding.differs for finding in result.findings), "either may be what it was"
     assert by_key["timing.a"].low <= 9 <= by_key["timing.a"].high
     assert by_key["timing.b"].low <= 4 <= by_key["timing.b"].high
-    assert len(found.settings) == 1
+    assert len(result.settings) == 1
 
 
 def test_a_group_that_fits_at_its_defaults_is_not_refuted() -> None:
-    found = fitted(only_sums, {"timing.c": 3})
-    (group,) = found.groups
+    result = fitted(only_sums, {"timing.c": 3})
+    (group,) = result.groups
     assert not group.differs
-    assert found.settings == {"timing.c": 3}
-    assert [finding.key for finding in found.findings if finding.differs] == ["timing.c"]
+    assert result.settings == {"timing.c": 3}
+    assert [finding.key for finding in result.findings if finding.differs] == ["timing.c"]
 
 
 def rounded(settings: dict[str, int]) -> Readings:
     """b is of a bus whose clock lasts four cycles of a: what a does is seen at its edges only."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [4 * b + -4 * (-(a + phase) // 4) for phase in range(2)], "two": [1, 1]}
-    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 def test_steps_that_only_several_of_another_make_up_for_are_a_group() -> None:
-    found = fitted(rounded, {"timing.b": 3})
-    assert {frozenset(group.keys) for group in found.groups} == {frozenset({"timing.a", "timing.b"})}
-    assert found.after_cycles == 0
-    assert len(found.settings) == 1
+    result = fitted(rounded, {"timing.b": 3})
+    assert {frozenset(group.keys) for group in result.groups} == {frozenset({"timing.a", "timing.b"})}
+    assert result.after_cycles == 0
+    assert len(result.settings) == 1
 
 
 def halved(settings: dict[str, int]) -> Readings:
@@ -131,54 +131,54 @@ def halved(settings: dict[str, int]) -> Readings:
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     phases = np.arange(8)
     rows = {"one": [np.full(8, a + b), -(-(a + phases) // 2) * 2 + 2 * b - phases], "two": [np.full(8, 1)]}
-    return Readings({name: np.repeat(np.concatenate(each)[:, None], 9, axis=1) for name, each in rows.items()})
+    return Readings({name: np.repeat(np.concatenate(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 def test_two_steps_that_help_only_together_are_found_though_little_is_left() -> None:
-    found = fitted(halved, {"timing.a": 7, "timing.b": 4})
-    assert found.settings == {"timing.a": 7, "timing.b": 4}
-    assert found.after_cycles == 0
+    result = fitted(halved, {"timing.a": 7, "timing.b": 4})
+    assert result.settings == {"timing.a": 7, "timing.b": 4}
+    assert result.after_cycles == 0
 
 
 def told_apart_by_one(settings: dict[str, int]) -> Readings:
     """a and b do the same in all values but one."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [a + b, a + b + max(b - 2, 0)], "two": [1, 1]}
-    return Readings({name: np.repeat(np.array(each)[:, None], 9, axis=1) for name, each in rows.items()})
+    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 def test_settings_that_only_disturbed_rounds_tell_apart_are_a_group() -> None:
     secret = {"timing.b": 3}
     silicon = told_apart_by_one(secret)
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
-    found = fit(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
-    by_key = {finding.key: finding for finding in found.findings}
-    assert not any(each.differs for each in by_key.values())
+    result = fit(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
+    by_key = {finding.key: finding for finding in result.findings}
+    assert not any(item.differs for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
-    assert [(set(group.keys), group.differs) for group in found.groups] == [({"timing.a", "timing.b"}, True)]
+    assert [(set(group.keys), group.differs) for group in result.groups] == [({"timing.a", "timing.b"}, True)]
 
 
 def on_one_way(settings: dict[str, int]) -> Readings:
     """c is on the way to both a and b."""
     a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
-    return Readings({name: np.full((2, 9), each) for name, each in {"one": a + c, "two": b + c}.items()})
+    return Readings({name: np.full((2, 9), item) for name, item in {"one": a + c, "two": b + c}.items()})
 
 
 def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_are_named() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
-    found = fit(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
-    assert found.settings == {"timing.c": 4}
-    assert [set(group.keys) for group in found.groups] == [set(DEFAULTS)]
-    assert not any(finding.differs for finding in found.findings)
+    result = fit(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
+    assert result.settings == {"timing.c": 4}
+    assert [set(group.keys) for group in result.groups] == [set(DEFAULTS)]
+    assert not any(finding.differs for finding in result.findings)
 
 
 def test_what_makes_up_for_each_other_is_followed_as_far_as_it_goes() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
     secret = {"timing.a": 26, "timing.b": 23}
-    found = fit(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
-    assert found.settings == {"timing.c": 22}, "one change does what two do"
-    assert not any(finding.differs for finding in found.findings)
-    by_key = {finding.key: finding for finding in found.findings}
+    result = fit(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
+    assert result.settings == {"timing.c": 22}, "one change does what two do"
+    assert not any(finding.differs for finding in result.findings)
+    by_key = {finding.key: finding for finding in result.findings}
     assert all(by_key[key].low <= value <= by_key[key].high for key, value in {**DEFAULTS, **secret}.items())
 
 
@@ -186,13 +186,13 @@ def convex(settings: dict[str, int]) -> Readings:
     """What a does is far more from 7 on, and always the same."""
     a = settings.get("timing.a", 5)
     rows = {"one": 10 if a >= 7 else max(a - 5, 0), "two": settings.get("timing.b", 2)}
-    return Readings({name: np.full((2, 9), each) for name, each in rows.items()})
+    return Readings({name: np.full((2, 9), row) for name, row in rows.items()})
 
 
 def test_a_step_that_went_too_far_comes_back() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.b"]))
-    found = fit(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
-    assert found.settings == {"timing.a": 7}
+    result = fit(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
+    assert result.settings == {"timing.a": 7}
 
 
 def test_changes_that_make_up_for_each_other_are_taken_back() -> None:
@@ -205,8 +205,8 @@ def test_changes_that_make_up_for_each_other_are_taken_back() -> None:
 def test_a_row_without_a_setting_counts_for_nothing() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", []))
     silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
-    found = fit(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
-    assert found.before_cycles == found.after_cycles == 0
+    result = fit(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    assert result.before_cycles == result.after_cycles == 0
 
 
 def clamped(settings: dict[str, int]) -> Readings:
@@ -219,15 +219,15 @@ def clamped(settings: dict[str, int]) -> Readings:
 
 @pytest.mark.parametrize("secret", [7, 9, 31, 64])
 def test_values_that_do_the_same_are_a_range_whose_nearest_is_named(secret: int) -> None:
-    found = fit(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
-    assert found.settings == {"timing.a": 7}
-    a = next(finding for finding in found.findings if finding.key == "timing.a")
+    result = fit(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
+    assert result.settings == {"timing.a": 7}
+    a = next(finding for finding in result.findings if finding.key == "timing.a")
     assert (a.low, a.high) == (7, 64)
 
 
 def test_rules_without_a_witness_are_in_the_result() -> None:
-    found = fit(LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4})
-    assert [(finding.key, finding.seen) for finding in found.findings if not finding.seen] == [
+    result = fit(LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4})
+    assert [(finding.key, finding.seen) for finding in result.findings if not finding.seen] == [
         ("timing.c", False),
         ("timing.far", False),
     ]

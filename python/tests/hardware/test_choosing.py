@@ -23,8 +23,8 @@ def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtoslab.hardware.choosing.is_installed", lambda _: True)
 
 
-def chosen(asked: str, *devices: UsbDevice, port: str | None = None, bench: Bench | None = None) -> Target:
-    return choose_target(asked, NUCLEO, NAMES, devices, port, bench)
+def chosen(request: str, *devices: UsbDevice, port: str | None = None, bench: Bench | None = None) -> Target:
+    return choose_target(request, NUCLEO, NAMES, devices, port, bench)
 
 
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
@@ -40,8 +40,8 @@ def test_sysfs_is_read(tmp_path: Path) -> None:
     plug_in(tmp_path, "2e8a:0003", "E0C9125B0D9B", "1-5")
     plug_in(tmp_path, "046d:c31c", "KEYBOARD", "1-6")
     plug_in(tmp_path, "0d28:0204", "bad; serial", "1-7")
-    found = connected_devices(tmp_path)
-    assert [(kind_of(device), device.serial, device.ports) for device in found] == [
+    result = connected_devices(tmp_path)
+    assert [(kind_of(device), device.serial, device.ports) for device in result] == [
         ("stlink", "066CFF57", ("/dev/ttyACM3",)),
         ("cmsis-dap", "", ()),
         ("bootsel", "E0C9125B0D9B", ()),

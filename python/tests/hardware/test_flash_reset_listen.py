@@ -20,8 +20,8 @@ def measured(desk: Desk, out: Path, *words: str, benchmark: str = "t1", board: s
     return dict(json.loads(done.stdout))
 
 
-def count(found: dict[str, Any]) -> object:
-    (point,) = found["points"]
+def count(result: dict[str, Any]) -> object:
+    (point,) = result["points"]
     assert point["status"] == "measured", point
     return point
 
@@ -155,6 +155,6 @@ def test_two_probes_are_not_chosen_from(tmp_path: Path) -> None:
         text = error(rtoslab("run", "t1", "--board", BOARD, "--target", "auto", **desk.environment), 1)
         assert "2 probes are connected that could be the nucleo-f446re's; name one with --target" in text
         assert "0671FF38" in text
-        found = json.loads(rtoslab("targets", "--json", **desk.environment).stdout)
-        assert [each["ports"] for each in found["connected"]] == [[], ["/dev/ttyACM3"]]
-        assert found["connected"][0]["flashes"][BOARD] == ["openocd"]
+        result = json.loads(rtoslab("targets", "--json", **desk.environment).stdout)
+        assert [item["ports"] for item in result["connected"]] == [[], ["/dev/ttyACM3"]]
+        assert result["connected"][0]["flashes"][BOARD] == ["openocd"]

@@ -32,13 +32,13 @@ def test_a_live_capture_gives_the_pulses_that_the_virtual_board_gives(tmp_path: 
     assert "may not be seen; a higher --sample-rate sees more" in done.stderr
     assert sorted(path.name for path in tmp_path.glob("pins*")) == ["pins.sr"]
     decoded = json.loads(rtoslab("decode", tmp_path / "pins.sr", *POINT, "--json").stdout)["series"]
-    found = 0
+    result = 0
     for capture, virtual in zip(decoded[::2], decoded[1::2], strict=True):
         if virtual["min"] > capture["resolution"]:
-            found += 1
+            result += 1
             assert capture["pulses"] == virtual["pulses"]
             assert abs(capture["median"] - virtual["median"]) < capture["resolution"]
-    assert found >= 4
+    assert result >= 4
 
 
 def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, senten
         text = error(live(desk, tmp_path / "pins.sr"), 1)
         assert ("flash" in [order["do"] for order in desk.orders]) == bool(kept), "nothing is flashed in vain"
     assert sentence in text
-    assert [path.name for path in tmp_path.glob("pins*")] == [f"pins.sr.recorded.{each}" for each in kept]
+    assert [path.name for path in tmp_path.glob("pins*")] == [f"pins.sr.recorded.{stored_item}" for stored_item in kept]
     assert ("What was recorded is in" in text) == bool(kept)
 
 
@@ -97,8 +97,8 @@ def test_a_cable_pulled_leaves_no_half_capture(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
-    asked = ["capture", "call_times", "-o", str(tmp_path / "x.sr"), *words]
-    done = CliRunner().invoke(app, asked, standalone_mode=False)
+    request = ["capture", "call_times", "-o", str(tmp_path / "x.sr"), *words]
+    done = CliRunner().invoke(app, request, standalone_mode=False)
     assert isinstance(done.exception, PlanError)
     assert sentence in str(done.exception)
 

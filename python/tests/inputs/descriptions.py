@@ -75,20 +75,22 @@ EXPORT: Final = b'CONFIG_ARCH_BOARD="nucleo"\n# CONFIG_SMP is not set\nCONFIG_SM
 
 def papers(name: str) -> Sequence[bytes]:
     """Of each paper one file, without comments and only its head where it is long: the rest is more of the same."""
-    found = [COMMENT.sub(b"", path.read_bytes()) for path in sorted(find_root().glob(f"papers/*/{name}"))]
-    return [b"\n".join(each.split(b"\n")[:60]) if name.endswith("csv") else _shortest_tables(each) for each in found]
+    results = [COMMENT.sub(b"", path.read_bytes()) for path in sorted(find_root().glob(f"papers/*/{name}"))]
+    return [
+        b"\n".join(result.split(b"\n")[:60]) if name.endswith("csv") else _shortest_tables(result) for result in results
+    ]
 
 
 def _shortest_tables(data: bytes) -> bytes:
     """Two of every array of tables."""
     head, *tables = re.split(rb"^(?=\[\[)", data, flags=re.MULTILINE)
     seen: dict[bytes, int] = {}
-    kept = [head]
+    stored = [head]
     for table in tables:
         name = table.split(b"\n")[0]
         seen[name] = seen.get(name, 0) + 1
-        kept += [table] * (seen[name] <= 2)
-    return b"".join(kept)
+        stored += [table] * (seen[name] <= 2)
+    return b"".join(stored)
 
 
 def read_project(data: bytes) -> None:
@@ -135,11 +137,11 @@ def read_calibration(data: bytes) -> None:
 
 def references() -> Sequence[bytes]:
     """The head and two points of files of reference results."""
-    found = []
+    results = []
     for path in sorted(find_root().glob("reference/*/*.jsonl")):
         head, *points = path.read_bytes().split(b"\n")[:-2]
-        found.append(b"\n".join([head, *sorted(points, key=len)[len(points) // 2 :][:2], b""]))
-    return [_sealed(each) for each in found]
+        results.append(b"\n".join([head, *sorted(points, key=len)[len(points) // 2 :][:2], b""]))
+    return [_sealed(result) for result in results]
 
 
 def _sealed(data: bytes) -> bytes:
@@ -158,8 +160,8 @@ def reference_altered(data: bytes, random: Random, other: bytes) -> bytes:
 
 def read_references(data: bytes) -> None:
     """As its name says it is of this paper and kernel."""
-    told = re.search(rb'"kernel":"([\w.-]{1,40})","manifest".{0,100000}?"paper":"([\w.-]{1,40})"', data, re.DOTALL)
-    paper, kernel = (told[2].decode(), told[1].decode()) if told else ("paper", "kernel")
+    message = re.search(rb'"kernel":"([\w.-]{1,40})","manifest".{0,100000}?"paper":"([\w.-]{1,40})"', data, re.DOTALL)
+    paper, kernel = (message[2].decode(), message[1].decode()) if message else ("paper", "kernel")
     with TemporaryDirectory() as folder:
         path = Path(folder) / paper / f"{kernel}.jsonl"
         path.parent.mkdir()

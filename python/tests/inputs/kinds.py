@@ -63,7 +63,7 @@ def _bare(*patterns: str) -> Callable[[], Sequence[bytes]]:
 def _kernels() -> Sequence[bytes]:
     """Of tables that list the same for each service or function, the first rows: the rest is more of them."""
     long = re.compile(rb"^(\[(?:symbols|arguments|results|classes|reasons)\]\n(?:.+\n){1,3})(?:.+\n)*", re.MULTILINE)
-    return [long.sub(rb"\1", each) for each in _bare("firmware/kernels/*/kernel.toml")()]
+    return [long.sub(rb"\1", item) for item in _bare("firmware/kernels/*/kernel.toml")()]
 
 
 def _baselines() -> Sequence[bytes]:
@@ -73,8 +73,8 @@ def _baselines() -> Sequence[bytes]:
 
 
 def _capture(data: bytes) -> None:
-    for channel in (found := parse_capture(data, "x")).channels:
-        find_pulses(channel, found.tick_s).seconds()
+    for channel in (result := parse_capture(data, "x")).channels:
+        find_pulses(channel, result.tick_s).seconds()
 
 
 def _head(form: str, head: bytes) -> Read:
@@ -141,8 +141,8 @@ def _overheads(data: bytes) -> None:
 
 
 def _profile(data: bytes) -> None:
-    found = _object(data)
-    parse_profile({**found, "sha256": digest({key: each for key, each in found.items() if key != "sha256"})}, "x")
+    result = _object(data)
+    parse_profile({**result, "sha256": digest({key: item for key, item in result.items() if key != "sha256"})}, "x")
 
 
 def _object(data: bytes) -> dict[str, Any]:

@@ -25,12 +25,12 @@ def measure(name: str) -> dict[str, object]:
     data = make()
     Path("/proc/self/clear_refs").write_text("5")  # the most memory counts from here on
     began = time.process_time()
-    said = KINDS[kind].refuses(data)
+    output = KINDS[kind].refuses(data)
     seconds = time.process_time() - began
     status = Path("/proc/self/status").read_text()
     most = next((line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")), None)
     kilobytes = int(most) if most else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"name": name, "kind": kind, "size": len(data), "seconds": seconds, "bytes": kilobytes << 10, "said": said}
+    return {"name": name, "kind": kind, "size": len(data), "seconds": seconds, "bytes": kilobytes << 10, "said": output}
 
 
 def main(names: Sequence[str]) -> int:

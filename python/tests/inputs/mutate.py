@@ -61,10 +61,10 @@ def _odd(data: bytes, random: Random, _: bytes) -> bytes:
 def _token(data: bytes, random: Random, _: bytes) -> bytes:
     """A word or number in place of another."""
     start = random.randrange(len(data) + 1)
-    found = _TOKEN.search(data, start)
-    if found is None:
+    match = _TOKEN.search(data, start)
+    if match is None:
         return data + random.choice(ODD)
-    first, last = found.span()
+    first, last = match.span()
     return data[:first] + random.choice(ODD) + data[last:]
 
 
@@ -90,8 +90,8 @@ def _word(data: bytes, random: Random, _: bytes) -> bytes:
 
 def _digit(data: bytes, random: Random, _: bytes) -> bytes:
     """Another digit in place of one: what is mostly still of the form."""
-    found = _DIGIT.search(data, random.randrange(len(data) + 1))
-    return data if found is None else data[: found.start()] + b"%d" % random.randrange(10) + data[found.end() :]
+    match = _DIGIT.search(data, random.randrange(len(data) + 1))
+    return data if match is None else data[: match.start()] + b"%d" % random.randrange(10) + data[match.end() :]
 
 
 _DAMAGES: Final = (

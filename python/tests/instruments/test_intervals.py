@@ -53,12 +53,12 @@ def test_an_interval_goes_on_from_its_first_begin() -> None:
 
 @pytest.mark.parametrize("board", CPUS)
 def test_instructions_of_an_interval_are_the_same_on_every_core(board: str) -> None:
-    (found,) = measured(("outer", "recursive"), board=board)
-    assert found.instructions is not None
-    assert (found.instructions.minimum, found.instructions.maximum, found.instructions.total) == (
-        found.instructions.minimum, found.instructions.minimum, found.count * found.instructions.minimum,
+    (result,) = measured(("outer", "recursive"), board=board)
+    assert result.instructions is not None
+    assert (result.instructions.minimum, result.instructions.maximum, result.instructions.total) == (
+        result.instructions.minimum, result.instructions.minimum, result.count * result.instructions.minimum,
     )  # fmt: skip
-    assert found.instructions.minimum >= 19
+    assert result.instructions.minimum >= 19
 
 
 def test_a_place_that_is_none_is_an_error() -> None:

@@ -45,16 +45,16 @@ def same(value: int, calls: int) -> Spread:
 
 @pytest.mark.parametrize("board", WITHOUT_WAITS)
 def test_cycles_are_those_counted_by_hand(board: str) -> None:
-    found = measured(board, *BY_HAND, "recursive")
+    result = measured(board, *BY_HAND, "recursive")
     for name, (inclusive, exclusive, stack) in BY_HAND.items():
         calls = CALLS * (3 if name == "leaf" else 1)
-        assert found[name].tally.calls == calls
-        assert found[name].cycles["inclusive"] == same(inclusive, calls)
-        assert found[name].cycles["undisturbed"] == same(inclusive, calls)
-        assert found[name].cycles["exclusive"] == same(exclusive, calls)
-        assert found[name].cycles["interrupts"] == found[name].cycles["other tasks"] == same(0, calls)
-        assert found[name].tally.stack_bytes == stack
-    recursive = found["recursive"]
+        assert result[name].tally.calls == calls
+        assert result[name].cycles["inclusive"] == same(inclusive, calls)
+        assert result[name].cycles["undisturbed"] == same(inclusive, calls)
+        assert result[name].cycles["exclusive"] == same(exclusive, calls)
+        assert result[name].cycles["interrupts"] == result[name].cycles["other tasks"] == same(0, calls)
+        assert result[name].tally.stack_bytes == stack
+    recursive = result["recursive"]
     assert (recursive.tally.calls, recursive.tally.recursive, recursive.tally.stack_bytes) == (3 * CALLS, 2 * CALLS, 12)
     # PUSH 2, SUBS 1, BEQ 1 or 2, BL 3, POP 4: 9 of the innermost, 11 of each other.
     assert recursive.cycles["inclusive"] == Spread(9, 20, 31, 31, (9 + 20 + 31) * CALLS)
@@ -63,18 +63,18 @@ def test_cycles_are_those_counted_by_hand(board: str) -> None:
 
 @pytest.mark.parametrize("board", CPUS)
 def test_instructions_are_those_counted_by_hand(board: str) -> None:
-    found = measured(board, *INSTRUCTIONS)
+    result = measured(board, *INSTRUCTIONS)
     for name, (inclusive, exclusive) in INSTRUCTIONS.items():
         calls = CALLS * (3 if name == "leaf" else 1)
-        assert found[name].instructions == {"inclusive": same(inclusive, calls), "exclusive": same(exclusive, calls)}
+        assert result[name].instructions == {"inclusive": same(inclusive, calls), "exclusive": same(exclusive, calls)}
 
 
 @pytest.mark.parametrize("board", CPUS)
 def test_cycles_are_those_between_probes(board: str) -> None:
-    found = measured(board, "outer", "jumping")
+    result = measured(board, "outer", "jumping")
     machine = machine_with(board)
     pairs = {}
-    for name in found:
+    for name in result:
         start, end = machine.symbol(name), machine.symbol(f"behind_{name}")
         assert start is not None
         assert end is not None
@@ -82,7 +82,7 @@ def test_cycles_are_those_between_probes(board: str) -> None:
     machine.run(100_000)
     for name, pair in pairs.items():
         seen = machine.between_result(pair)
-        mine = found[name].cycles["inclusive"]
+        mine = result[name].cycles["inclusive"]
         assert (seen["count"], seen["min_cycles"], seen["max_cycles"]) == (CALLS, mine.minimum, mine.maximum)
         assert seen["total_cycles"] == mine.total
 
@@ -116,31 +116,31 @@ def test_what_an_interrupt_takes_is_told_apart_wherever_it_comes() -> None:
         again = int(seen["own"]) - 16
         assert again == 0 if 3 <= offset < 23 else again in range(5), offset
         inside = calls[(calls["id"] == 1) & (calls["start"] >= seen["start"]) & (calls["until"] <= seen["until"])]
-        assert [int(each) for each in inside["own"]] == [12], offset
+        assert [int(item) for item in inside["own"]] == [12], offset
         assert seen["until"] - seen["start"] - seen["interrupts"] == 28 + again
         assert bool(seen["interruptions"]) == bool(seen["interrupts"])
         taken.append(int(seen["interrupts"]))
     assert taken[0] == taken[-1] == 0
-    hits = [each for each in taken if each]
+    hits = [item for item in taken if item]
     assert len(hits) in range(26, 31)
     assert all(20 + 20 <= hit <= 20 + 40 for hit in hits)
 
 
 def test_the_greatest_call_is_told_whole() -> None:
-    found = measured("pico", "outer", "jumping", "endless", "never_called")
-    (outer,) = found["outer"].greatest
+    result = measured("pico", "outer", "jumping", "endless", "never_called")
+    (outer,) = result["outer"].greatest
     assert (outer.by, outer.path, outer.core) == (("inclusive", "undisturbed"), ("reset", "outer"), 0)
     assert outer.spending is not None
     assert sorted(outer.spending.inside.values()) == [12, 16]
     assert not outer.spending.beside
-    (jumping,) = found["jumping"].greatest
+    (jumping,) = result["jumping"].greatest
     assert jumping.spending is not None
     assert dict(jumping.spending.inside) == {"itself": 2, "leaf": 12}
-    assert (found["jumping"].tally.went_on, found["outer"].tally.went_on) == (CALLS, 0)
-    assert not found["endless"].tally.calls
-    assert [call.path for call in found["endless"].open] == [("reset", "endless")]
-    assert not found["never_called"].open
-    assert found["never_called"].tally.stack_bytes is None
+    assert (result["jumping"].tally.went_on, result["outer"].tally.went_on) == (CALLS, 0)
+    assert not result["endless"].tally.calls
+    assert [call.path for call in result["endless"].open] == [("reset", "endless")]
+    assert not result["never_called"].open
+    assert result["never_called"].tally.stack_bytes is None
 
 
 def test_a_stretch_leaves_out_what_began_before_it() -> None:
@@ -159,7 +159,7 @@ def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
     assert known.find(f"{leaf.address:#x}").address == known.find(f"0x{leaf.address + 1:X}").address == leaf.address
     line = line_of("function outer") + 1
     assert known.find(f"small.s:{line}").name == known.find(f"some/where/small.s:{line}").name == "outer"
-    for asked, told in (
+    for request, message in (
         ("outr", "did you mean 'outer'"),
         ("value", "value is data"),
         (f"{known.find('outer').address + 4:#x}", "lies inside outer"),
@@ -167,8 +167,8 @@ def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
         ("other.c:2", "no code of other.c"),
         ("0xzz", "not an address"),
     ):
-        with pytest.raises(SymbolError, match=told):
-            known.find(asked)
+        with pytest.raises(SymbolError, match=message):
+            known.find(request)
 
 
 def test_quantiles_are_those_of_the_list() -> None:
@@ -208,20 +208,20 @@ def test_a_kernels_functions_against_probe_and_profile(program: Program) -> None
     """Called from tasks and handlers, interrupted and switched away in the middle, on one core and two."""
     names = ["vTaskSwitchContext", "xTaskIncrementTick", "isr_pendsv", "isr_systick"]
     names += ["xQueueReceive", "xQueueGenericSend"] if program.benchmark == "t6" else []
-    found, own = kernel_calls(program, *names)
+    result, own = kernel_calls(program, *names)
     machine: Any = make_machine(CATALOGUE.board(program.board).facts, cores=program.cores)
     load_image(machine, program.elf().read_bytes(), "kernel")
-    for number, each in enumerate(found.functions):
-        machine.watch_exec(each.function.address, number)
+    for number, item in enumerate(result.functions):
+        machine.watch_exec(item.function.address, number)
     machine.run(8_000_000)
     entered = np.frombuffer(machine.take_events(), dtype="<u8,<u4,<u4,<u2,u1,u1,<u4")["f3"]
-    for number, each in enumerate(found.functions):
-        assert each.tally.calls > 5
-        assert each.tally.calls + len(each.open) + each.tally.lost == int((entered == number).sum())
-        assert not each.tally.left
-        if not each.open:
-            assert each.cycles["exclusive"].total == own[each.function.name]
-        for call in each.greatest:
+    for number, item in enumerate(result.functions):
+        assert item.tally.calls > 5
+        assert item.tally.calls + len(item.open) + item.tally.lost == int((entered == number).sum())
+        assert not item.tally.left
+        if not item.open:
+            assert item.cycles["exclusive"].total == own[item.function.name]
+        for call in item.greatest:
             assert (
                 sum(call.cycles[name] for name in ("undisturbed", "interrupts", "other tasks"))
                 == (call.cycles["inclusive"])
@@ -235,7 +235,7 @@ def test_a_kernels_functions_against_probe_and_profile(program: Program) -> None
                 assert sum(spending.beside.values()) == call.cycles["inclusive"] - call.cycles["undisturbed"]
                 assert spending.inside.get("itself", 0) == call.cycles["exclusive"]
     if program.benchmark == "t6":
-        receive = {function.function.name: function for function in found.functions}["xQueueReceive"]
+        receive = {function.function.name: function for function in result.functions}["xQueueReceive"]
         assert receive.cycles["interrupts"].maximum
         assert receive.cycles["other tasks"].maximum
 
@@ -249,12 +249,12 @@ def test_the_command_prints_80_columns_and_json() -> None:
     done = measure(*words)
     assert done.return_value == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
-    for told in ("20 calls", "│ exclusive       │  16 │", "path    reset > outer", "had not returned"):
-        assert told in done.output
-    found = json.loads(measure(*words, "--json").stdout)
-    assert [each["calls"] for each in found["functions"]] == [20, 0, 60]
-    assert found["functions"][0]["cycles"]["inclusive"]["p99"] == 28
-    assert found["functions"][0]["greatest"][0]["callees"] == {"leaf": 12}
+    for message in ("20 calls", "│ exclusive       │  16 │", "path    reset > outer", "had not returned"):
+        assert message in done.output
+    result = json.loads(measure(*words, "--json").stdout)
+    assert [item["calls"] for item in result["functions"]] == [20, 0, 60]
+    assert result["functions"][0]["cycles"]["inclusive"]["p99"] == 28
+    assert result["functions"][0]["greatest"][0]["callees"] == {"leaf": 12}
 
 
 def test_a_stretch_that_did_not_come_to_its_end_is_a_failure() -> None:

@@ -81,11 +81,11 @@ def test_every_cycle_is_attributed_once_and_none_is_added(
             ways[core] += rows["cycles"].sum(axis=0)
     stats = observed.stats()["cores"]
     assert instructions == [stat["instructions"] for stat in stats[:cores]]
-    for core, each in enumerate(stats[:cores]):
+    for core, item in enumerate(stats[:cores]):
         # A wait inside an exception's entry counts as the exception's; what a pipeline hides of one costs nothing.
-        assert ways[core][WAYS.index("bus")] <= each["bus_wait_cycles"]
-        assert ways[core][WAYS.index("flash")] <= each["flash_wait_cycles"]
-        assert ways[core][WAYS.index("sleep")] >= each["sleep_cycles"]
+        assert ways[core][WAYS.index("bus")] <= item["bus_wait_cycles"]
+        assert ways[core][WAYS.index("flash")] <= item["flash_wait_cycles"]
+        assert ways[core][WAYS.index("sleep")] >= item["sleep_cycles"]
         assert ways[core][WAYS.index("execute")] > 0
     assert outcome(plain, cores) == outcome(observed, cores) == outcome(only_traced, cores)
     assert traced(observed) == traced(only_traced)
@@ -143,11 +143,13 @@ def test_held_off_intervals_are_those_that_single_stepping_finds(
     recorder.observed()
     end = start + 12_000
     recorder.run(end - start)
-    kept = np.frombuffer(recorder.observed()["intervals"], dtype=INTERVAL)
-    found = sorted((int(each["core"]), int(each["start"]), int(each["end"])) for each in kept)
+    stored = np.frombuffer(recorder.observed()["intervals"], dtype=INTERVAL)
+    result = sorted(
+        (int(stored_item["core"]), int(stored_item["start"]), int(stored_item["end"])) for stored_item in stored
+    )
     stepped = stepped_intervals(stepper, cores, end)
-    inside = [each for each in found if each[1] > start + 200 and each[2] < end - 200]
-    seen = [each for each in stepped if each[1][1] > start + 200 and each[2][1] < end - 200]
+    inside = [stored_item for stored_item in result if stored_item[1] > start + 200 and stored_item[2] < end - 200]
+    seen = [stored_item for stored_item in stepped if stored_item[1][1] > start + 200 and stored_item[2][1] < end - 200]
     assert len(seen) == len(inside) > 10
     for (core, began, ended), (core_seen, began_within, ended_within) in zip(inside, seen, strict=True):
         assert core == core_seen
@@ -165,7 +167,7 @@ def stepped_intervals(machine: ObservedMachine, cores: int, end: int) -> list[tu
     Interrupts of the lowest priority are masked by any mask and in any handler, until its frame is read back.
     """
     since: dict[int, Bracket] = {}
-    found = []
+    results = []
     before = [machine.registers(core) for core in range(cores)]
     at = [machine.core_cycle(core) for core in range(cores)]
     held = [True] * cores
@@ -179,6 +181,6 @@ def stepped_intervals(machine: ObservedMachine, cores: int, end: int) -> list[tu
             if masked and not held[core]:
                 since[core] = (at[core], cycle)
             elif not masked and held[core] and core in since:
-                found.append((core, since.pop(core), (at[core], cycle)))
+                results.append((core, since.pop(core), (at[core], cycle)))
             held[core], before[core], at[core] = masked, now, cycle
-    return sorted(found)
+    return sorted(results)

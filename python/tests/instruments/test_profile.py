@@ -35,13 +35,13 @@ def careless() -> Profile:
 
 
 def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
-    found = two_cores()
-    for core, cycles in enumerate(found.observed_cycles):
-        assert sum(spent.total for spent in found.spent if spent.core == core) == cycles
-        assert sum(core_table(found).rows[core][1:-2]) == cycles  # type: ignore[arg-type]
-    assert sum(int(row[3] or 0) for row in function_table(found, None).rows) == sum(found.observed_cycles)
-    assert found.operations is not None
-    assert found.operations > 100
+    result = two_cores()
+    for core, cycles in enumerate(result.observed_cycles):
+        assert sum(spent.total for spent in result.spent if spent.core == core) == cycles
+        assert sum(core_table(result).rows[core][1:-2]) == cycles  # type: ignore[arg-type]
+    assert sum(int(row[3] or 0) for row in function_table(result, None).rows) == sum(result.observed_cycles)
+    assert result.operations is not None
+    assert result.operations > 100
 
 
 def test_the_same_subject_gives_the_same_profile() -> None:
@@ -50,20 +50,20 @@ def test_the_same_subject_gives_the_same_profile() -> None:
 
 
 def test_call_paths_reach_from_the_task_to_the_spinlock() -> None:
-    found = two_cores()
-    inside = [spent for spent in found.spent if spent.cycles[WAYS.index("lock")] and "xQueueReceive" in spent.stack]
+    result = two_cores()
+    inside = [spent for spent in result.spent if spent.cycles[WAYS.index("lock")] and "xQueueReceive" in spent.stack]
     assert inside
     assert all(spent.stack[:2] == ("task_entry", "body") for spent in inside)
     assert any("vPortRecursiveLock [inlined]" in spent.stack for spent in inside)
     assert all(spent.line.endswith(tuple("0123456789")) and not spent.line.startswith("/") for spent in inside)
-    handlers = {spent.stack[0] for spent in found.spent if "[exception 15]" in spent.stack[0]}
+    handlers = {spent.stack[0] for spent in result.spent if "[exception 15]" in spent.stack[0]}
     assert handlers == {"isr_systick [exception 15]"}
 
 
 def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> None:
-    found = careless()
-    lowest = max(held.priority for held in found.held)
-    worst = max((held for held in found.held if held.priority == lowest), key=lambda held: held.longest_cycles)
+    result = careless()
+    lowest = max(held.priority for held in result.held)
+    worst = max((held for held in result.held if held.priority == lowest), key=lambda held: held.longest_cycles)
     assert "careless" in worst.opener
     assert worst.count == pytest.approx(20, abs=2), "once a tick"
     assert worst.longest_cycles > 500 * 5
@@ -74,31 +74,33 @@ def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> N
         name, _, at = line.rpartition(":")
         assert name == place
         assert call in source[int(at) - 1]
-    rows = [row for row in interrupt_tables(found, None)[0].rows if row[2] == "careless" and str(row[0]).endswith("f0")]
+    rows = [
+        row for row in interrupt_tables(result, None)[0].rows if row[2] == "careless" and str(row[0]).endswith("f0")
+    ]
     assert [row[3:5] for row in rows] == [(worst.count, worst.longest_cycles)]
 
 
 def test_folded_stacks_and_speedscope_hold_every_cycle() -> None:
-    found = two_cores()
+    result = two_cores()
     weights = [0, 0]
-    for line in fold(found).splitlines():
+    for line in fold(result).splitlines():
         stack, _, weight = line.rpartition(" ")
         weights[int(stack.partition(";")[0].removeprefix("core "))] += int(weight)
-    assert tuple(weights) == found.observed_cycles
-    scope = speedscope(found)
+    assert tuple(weights) == result.observed_cycles
+    scope = speedscope(result)
     frames = scope["shared"]["frames"]
     assert all(set(frame) == {"name"} for frame in frames)
     assert len({frame["name"] for frame in frames}) == len(frames)
-    for each, cycles in zip(scope["profiles"], found.observed_cycles, strict=True):
-        assert each["type"] == "sampled"
-        assert len(each["samples"]) == len(each["weights"])
-        assert sum(each["weights"]) == each["endValue"] - each["startValue"] == cycles
-        assert all(0 <= frame < len(frames) for sample in each["samples"] for frame in sample)
+    for item, cycles in zip(scope["profiles"], result.observed_cycles, strict=True):
+        assert item["type"] == "sampled"
+        assert len(item["samples"]) == len(item["weights"])
+        assert sum(item["weights"]) == item["endValue"] - item["startValue"] == cycles
+        assert all(0 <= frame < len(frames) for sample in item["samples"] for frame in sample)
     assert scope["$schema"].endswith("file-format-schema.json")
     json.dumps(scope)
 
 
-def _no_altered_byte_is_read(path: Path) -> None:
+def _assert_no_altered_byte_is_read(path: Path) -> None:
     whole, content = load_profile(path), path.read_bytes()
     dice = random.Random(7)
     for _ in range(40):
@@ -115,7 +117,7 @@ def test_a_stored_profile_is_the_same_again(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     two_cores().save(path)
     assert load_profile(path) == two_cores()
-    _no_altered_byte_is_read(path)
+    _assert_no_altered_byte_is_read(path)
     path.write_text("{}")
     with pytest.raises(ReportError, match="not a stored profile"):
         load_profile(path)
@@ -160,10 +162,10 @@ def test_the_command_profiles_any_image(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = CliRunner().invoke(app, ["profile", image, *options, "--json", "--html", str(page)])
     assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    (core,) = found["cores"]
+    result = json.loads(done.stdout)
+    (core,) = result["cores"]
     assert core["all cycles"] == 300_000
-    assert found["functions"][0]["cycles"] > 0
+    assert result["functions"][0]["cycles"] > 0
     assert page.stat().st_size > 10_000
 
 
@@ -185,8 +187,8 @@ def test_masked_names_the_longest_of_each_call_over_benchmarks_and_kernels() -> 
     assert done.exit_code == 0, done.output
     rows = {row["call"]: row for row in json.loads(done.stdout)}
     assert "left out: t6_message rt pico 2 cores cannot be observed" in done.stderr
-    held = [each for each in two_cores().held if each.priority == 0xC0 and "xQueueReceive" in each.opener]
-    assert rows["xQueueReceive"]["longest"] == max(each.longest_cycles for each in held)
+    held = [item for item in two_cores().held if item.priority == 0xC0 and "xQueueReceive" in item.opener]
+    assert rows["xQueueReceive"]["longest"] == max(item.longest_cycles for item in held)
     assert rows["xQueueReceive"]["opened by"].startswith("vTaskEnterCritical, build/kernel/tasks.c:")
     refused = CliRunner().invoke(app, ["masked", "t6", "--board", "pico", "--priority", "0x10"])
     assert "cannot have the priority 0x10" in str(refused.exception)

@@ -66,16 +66,16 @@ def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None
     )
     done = measure("--json")
     assert done.return_value == 3
-    found = json.loads(done.stdout)
-    assert [each["calls"] for each in found["images"]["small"]["functions"]] == [20, 60, 60, 0, 0, 0]
-    assert found["over"] == [
+    result = json.loads(done.stdout)
+    assert [item["calls"] for item in result["images"]["small"]["functions"]] == [20, 60, 60, 0, 0, 0]
+    assert result["over"] == [
         "small: outer: 28 cycles inclusive, 27 allowed, begun in cycle 22",
         "small: outer: 8 bytes of stack, 7 allowed",
         "small: recursive: 11 cycles exclusive, 10 allowed",
         "small: never_called: no call returned, so that its budget is not held",
         "small: reset: its stack cannot be told, for it sets the stack pointer itself",
     ]
-    assert done.stderr.splitlines()[-5:] == found["over"]
+    assert done.stderr.splitlines()[-5:] == result["over"]
 
 
 def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:

@@ -27,80 +27,80 @@ def two_cores() -> Timeline:
     return timeline(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
 
 
-def calls(found: Timeline, task: str, function: str) -> tuple[Span, ...]:
-    return tuple(span for span in found.on(TASKS, task) if span.name == function)
+def calls(result: Timeline, task: str, function: str) -> tuple[Span, ...]:
+    return tuple(span for span in result.on(TASKS, task) if span.name == function)
 
 
-def running(found: Timeline, task: str, start: int, end: int) -> int:
+def running(result: Timeline, task: str, start: int, end: int) -> int:
     """Cycles in which core 0 ran a task, within a stretch."""
-    mine = (span for span in found.on("core 0", TASKS) if span.name == task)
+    mine = (span for span in result.on("core 0", TASKS) if span.name == task)
     return sum(max(0, min(span.end, end) - max(span.start, start)) for span in mine)
 
 
 def test_a_priority_inversion_is_a_take_of_the_urgent_task_with_the_middling_one_inside() -> None:
-    found = seen("priority_inversion", "rt", "nucleo-f446re")
-    waits = [call for call in calls(found, "high", "rt_sem_wait") if call.end - call.start > 10_000]
+    result = seen("priority_inversion", "rt", "nucleo-f446re")
+    waits = [call for call in calls(result, "high", "rt_sem_wait") if call.end - call.start > 10_000]
     assert len(waits) == 1, "the most urgent task waits long once"
     (wait,) = waits
     length = wait.end - wait.start
     assert wait.ended
-    assert running(found, "medium", wait.start, wait.end) > 0.5 * length, "for a task that has no part in the lock"
-    assert running(found, "low", wait.start, wait.end) > 0
-    assert running(found, "high", wait.start, wait.end) < 0.01 * length
-    released = calls(found, "low", "rt_sem_post")[0]
+    assert running(result, "medium", wait.start, wait.end) > 0.5 * length, "for a task that has no part in the lock"
+    assert running(result, "low", wait.start, wait.end) > 0
+    assert running(result, "high", wait.start, wait.end) < 0.01 * length
+    released = calls(result, "low", "rt_sem_post")[0]
     assert wait.start < released.start < wait.end
     assert released.start - wait.start > 0.9 * length, "the lock comes back only at its end"
 
 
 def test_a_deadlock_is_two_takes_that_never_end() -> None:
-    found = seen("deadlock", "rt", "nucleo-f103rb")
-    stuck = [calls(found, task, "rt_mutex_lock")[-1] for task in ("left", "right")]
-    assert all(not span.ended and span.end == found.end for span in stuck)
+    result = seen("deadlock", "rt", "nucleo-f103rb")
+    stuck = [calls(result, task, "rt_mutex_lock")[-1] for task in ("left", "right")]
+    assert all(not span.ended and span.end == result.end for span in stuck)
     assert stuck[0].facts["r0"] != stuck[1].facts["r0"], "each wants the other one's lock"
     since = max(span.start for span in stuck) + 1000
-    assert not running(found, "left", since, found.end)
-    assert not running(found, "right", since, found.end)
-    firsts = [calls(found, task, "rt_mutex_lock")[0] for task in ("left", "right")]
+    assert not running(result, "left", since, result.end)
+    assert not running(result, "right", since, result.end)
+    firsts = [calls(result, task, "rt_mutex_lock")[0] for task in ("left", "right")]
     assert [first.facts["r0"] for first in firsts] == [stuck[1].facts["r0"], stuck[0].facts["r0"]]
 
 
 def test_a_missed_wake_up_is_a_resume_before_the_suspend_it_was_meant_for() -> None:
-    found = seen("missed_wakeup", "freertos", "nucleo-f103rb")
-    (resume,) = calls(found, "producer", "vTaskResume")
-    (suspend,) = calls(found, "consumer", "vTaskSuspend")
+    result = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+    (resume,) = calls(result, "producer", "vTaskResume")
+    (suspend,) = calls(result, "consumer", "vTaskSuspend")
     assert resume.end < suspend.start
     assert not suspend.ended
-    assert not running(found, "consumer", suspend.start + 1000, found.end)
+    assert not running(result, "consumer", suspend.start + 1000, result.end)
 
 
 def test_one_task_runs_on_a_core_at_a_time_and_always_one() -> None:
-    found = two_cores()
+    result = two_cores()
     for core in ("core 0", "core 1"):
-        spans = found.on(core, TASKS)
+        spans = result.on(core, TASKS)
         assert [span.start for span in spans[1:]] == [span.end for span in spans[:-1]]
-        assert (spans[0].start, spans[-1].end) == (found.start, found.end)
-    ticks = [each for each in found.on("core 0", HANDLERS) if each.facts.get("exception") == 15]
+        assert (spans[0].start, spans[-1].end) == (result.start, result.end)
+    ticks = [item for item in result.on("core 0", HANDLERS) if item.facts.get("exception") == 15]
     assert len(ticks) == pytest.approx(5, abs=1), "a tick a millisecond"
 
 
 def test_a_wait_for_a_spinlock_ends_where_its_core_takes_it() -> None:
-    found = two_cores()
+    result = two_cores()
     waits = 0
     for lock in ("task lock", "ISR lock"):
-        held = found.on(LOCKS, lock)
+        held = result.on(LOCKS, lock)
         assert all(before.end <= after.start for before, after in pairwise(held)), "one holder at a time"
         taken = {(span.name, span.start) for span in held}
         for core in ("core 0", "core 1"):
-            mine = [span for span in found.on(core, WAITS) if span.name == lock and span.ended]
+            mine = [span for span in result.on(core, WAITS) if span.name == lock and span.ended]
             assert {(core, span.end) for span in mine} <= taken
             waits += len(mine)
     assert waits > 100
 
 
 def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
-    found = two_cores()
+    result = two_cores()
     trace = Trace()
-    trace.ParseFromString(perfetto_trace(found))
+    trace.ParseFromString(perfetto_trace(result))
     names: dict[int, str] = {}
     parents: dict[int, int] = {}
     open_slices: dict[int, list[tuple[str, int]]] = defaultdict(list)
@@ -116,7 +116,7 @@ def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
             continue
         event = packet.track_event
         cycle = next(annotation.uint_value for annotation in event.debug_annotations if annotation.name == "cycle")
-        assert packet.timestamp == nanoseconds(found, cycle)
+        assert packet.timestamp == nanoseconds(result, cycle)
         assert event.track_uuid in names, "described before it is used"
         if event.type in {TrackEvent.TYPE_COUNTER, TrackEvent.TYPE_INSTANT}:
             continue
@@ -128,15 +128,15 @@ def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
             name, start = open_slices[event.track_uuid].pop()
             slices.append((names[parents[event.track_uuid]], names[event.track_uuid], name, start, cycle))
     assert not any(open_slices.values())
-    spans = [(span.track.group, span.track.name, span.name, span.start, span.end) for span in found.spans]
+    spans = [(span.track.group, span.track.name, span.name, span.start, span.end) for span in result.spans]
     assert sorted(slices) == sorted(spans)
 
 
 def test_the_same_trace_gives_the_same_bytes_and_nanoseconds_are_rounded_down() -> None:
-    found = seen("missed_wakeup", "freertos", "nucleo-f103rb")
-    assert perfetto_trace(found) == perfetto_trace(found)
-    exact = 7 * 1e9 / found.clock_hz
-    assert nanoseconds(found, found.start + 7) == int(exact) < exact
+    result = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+    assert perfetto_trace(result) == perfetto_trace(result)
+    exact = 7 * 1e9 / result.clock_hz
+    assert nanoseconds(result, result.start + 7) == int(exact) < exact
 
 
 def test_pins_read_back_from_vcd() -> None:
@@ -144,16 +144,16 @@ def test_pins_read_back_from_vcd() -> None:
     subject = make_subject(
         CATALOGUE, "call_times", kernel="freertos", board="nucleo-f446re", config={"instrument": "pin", "samples": "20"}
     )
-    found = timeline(subject)
-    assert len(found.edges) > 20
-    text = vcd_text(found)
+    result = timeline(subject)
+    assert len(result.edges) > 20
+    text = vcd_text(result)
     reader = (
         VCDVCD(vcd_string=text) if "vcd_string" in VCDVCD.__init__.__code__.co_varnames else VCDVCD(io.StringIO(text))
     )
-    for pin in {edge.pin for edge in found.edges}:
+    for pin in {edge.pin for edge in result.edges}:
         signal = next(reader[name] for name in reader.signals if name.startswith(f"pins.{pin}"))
         changes = [(time, int(level)) for time, level in signal.tv if level != "x"]
-        edges = [(picoseconds(found, edge.cycle), edge.level) for edge in found.edges if edge.pin == pin]
+        edges = [(picoseconds(result, edge.cycle), edge.level) for edge in result.edges if edge.pin == pin]
         assert changes == edges
     handler = next(reader[name] for name in reader.signals if "core_0_handler" in name)
     assert {level for _, level in handler.tv} == {"0", "1"}

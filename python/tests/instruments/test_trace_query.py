@@ -106,22 +106,25 @@ def test_an_image_alone_gives_tasks_by_name_and_their_load(tmp_path: Path) -> No
     done = say("trace", str(elf), "--board", "nucleo-f446re", "--max-cycles", "2000000", "-o", str(file))
     assert "% of core" in done.stdout
     load = json.loads(say("query", str(file), "load", "--json").stdout)
-    assert {"high", "medium", "low"} <= {each["task"] for each in load}
-    cycles = sum(each["cycles"] for each in load)
+    assert {"high", "medium", "low"} <= {item["task"] for item in load}
+    cycles = sum(item["cycles"] for item in load)
     assert 1_990_000 < cycles <= 2_000_000, "nothing is counted twice, and little before the first thread is lost"
-    (told,) = json.loads(say("query", str(file), "SELECT * FROM trace", "--json").stdout)
-    assert (told["clock_hz"], told["end_cycle"] - told["start_cycle"]) == (read_trace(file).clock_hz, 2_000_000)
+    (message,) = json.loads(say("query", str(file), "SELECT * FROM trace", "--json").stdout)
+    assert (message["clock_hz"], message["end_cycle"] - message["start_cycle"]) == (
+        read_trace(file).clock_hz,
+        2_000_000,
+    )
     for name in NAMED_QUERIES:
         say("query", str(file), name)
     masked = json.loads(say("masked", str(elf), "--board", "nucleo-f446re", "--window", "5ms", "--json").stdout)
-    assert {each["kernel"] for each in masked} == {"rt"}
+    assert {item["kernel"] for item in masked} == {"rt"}
 
 
 def test_the_kernel_is_told_by_symbols_or_not_at_all() -> None:
     elf = scene("priority_inversion", "rt", "nucleo-f446re")
-    found = make_subject(CATALOGUE, str(elf), board="nucleo-f446re").kernel
-    assert found is not None
-    assert found.id == "rt"
+    result = make_subject(CATALOGUE, str(elf), board="nucleo-f446re").kernel
+    assert result is not None
+    assert result.id == "rt"
     assert make_subject(CATALOGUE, str(small_program("pico")), board="pico").kernel is None
 
 

@@ -78,8 +78,8 @@ def series(samples: list[tuple[int, ...]]) -> SeriesSamples:
 def test_a_distribution_is_the_samples_in_another_order(samples: list[tuple[int, ...]], chance: Any) -> None:
     one = distribution(series(samples))
     again = SeriesSamples.model_validate_json(json.dumps(samples_of(json.loads(json.dumps(one)))))
-    found = zip(again.cycles, again.mark_cycles, again.switches, again.ticks, again.interrupts, strict=True)
-    assert sorted(found) == sorted(samples)
+    result = zip(again.cycles, again.mark_cycles, again.switches, again.ticks, again.interrupts, strict=True)
+    assert sorted(result) == sorted(samples)
     assert again.start_cycle == ()
     chance.shuffle(samples)
     assert distribution(series(samples)) == one, "whichever came first"
@@ -94,7 +94,7 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 @given(tables)
 def test_shared_and_own_parts_make_the_whole(manifests: list[dict[str, Any]]) -> None:
     common = shared(manifests)
-    assert [together(common, own(each, common)) for each in manifests] == manifests
+    assert [together(common, own(item, common)) for item in manifests] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
 
@@ -104,9 +104,9 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
     failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = kept(tmp_path, one, two, absent, failed)
-    found = read_reference(path)
-    assert [stored_point.result for stored_point in found.points] == [of_other(each) for each in (one, two, absent)]
-    assert found.points[0].manifest == manifest()
+    result = read_reference(path)
+    assert [stored_point.result for stored_point in result.points] == [of_other(item) for item in (one, two, absent)]
+    assert result.points[0].manifest == manifest()
     before = path.read_bytes()
     kept(tmp_path, one, two, absent, failed)
     assert path.read_bytes() == before
@@ -127,12 +127,12 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
 def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path) -> None:
     path = reference_path(tmp_path, "doe2020", OTHER)
     write_reference(path, [stored(of_other(measured(1, 1000)))], [weight()])
-    found = read_reference(path)
-    assert [stored_weight.weight for stored_weight in found.weights] == [weight().weight]
-    assert found.weights[0].manifest == weight().manifest
-    assert len(found.points) == 1
-    assert "firmware/gone.c" in out_of_date(find_root(), found)
-    assert weights_of_paper(tmp_path, "doe2020") == list(found.weights)
+    result = read_reference(path)
+    assert [stored_weight.weight for stored_weight in result.weights] == [weight().weight]
+    assert result.weights[0].manifest == weight().manifest
+    assert len(result.points) == 1
+    assert "firmware/gone.c" in out_of_date(find_root(), result)
+    assert weights_of_paper(tmp_path, "doe2020") == list(result.weights)
     assert weights_of_paper(tmp_path, "roe2021") == []
 
 
@@ -151,9 +151,9 @@ def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None
 def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_path: Path) -> None:
     path = reference_path(find_root(), "lentka2022", "ucos3")
     head, *points, _ = path.read_text().splitlines()
-    told = json.loads(points[0])
-    told["result"]["series"][0] |= {"columns": ["cycles"], "rows": [row]}
-    lines = "".join(f"{each}\n" for each in [head, json.dumps(told)])
+    report = json.loads(points[0])
+    report["result"]["series"][0] |= {"columns": ["cycles"], "rows": [row]}
+    lines = "".join(f"{item}\n" for item in [head, json.dumps(report)])
     copy = tmp_path / "lentka2022" / "ucos3.jsonl"
     copy.parent.mkdir()
     copy.write_text(lines + json.dumps({"sha256": hashlib.sha256(lines.encode()).hexdigest()}) + "\n")
@@ -182,14 +182,14 @@ def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
     kept(tmp_path, measured(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]})
     points = [stored(measured(1, 1000))]
     catalogue = Catalogue(find_root())
-    alone = make_document(catalogue, points, None)
+    single = make_document(catalogue, points, None)
     both = make_document(catalogue, points, None, substitutes(tmp_path, points))
-    assert both.summary.startswith(alone.summary), "it counts among the run's points nowhere"
-    assert both.points == alone.points
+    assert both.summary.startswith(single.summary), "it counts among the run's points nowhere"
+    assert both.points == single.points
     text = report_formats()["md"](both)
     assert f"{OTHER} {WORD}" in text
     assert "1.5, commit c0ffeec0ffee, edited" in text
-    assert WORD not in report_formats()["md"](alone)
+    assert WORD not in report_formats()["md"](single)
 
 
 def test_a_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
@@ -231,5 +231,5 @@ def test_what_is_kept_here_is_whole(path: Path) -> None:
 
 def test_there_are_some() -> None:
     """NuttX on one core and two for the newcomer, the kernels of paper 004."""
-    there = {(reference.parent.name, reference.stem) for reference in REFERENCES}
-    assert there >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}
+    present = {(reference.parent.name, reference.stem) for reference in REFERENCES}
+    assert present >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}

@@ -17,5 +17,5 @@ def bench(kernel: str, board: str, *config: str, events: bool = False, cores: in
 
 @cache
 def _made(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> Bench:
-    asked = dict(each.split("=") for each in config)
-    return Bench.build(Catalogue(find_root()), kernel, board, asked, events=events, cores=cores)
+    request = dict(item.split("=") for item in config)
+    return Bench.build(Catalogue(find_root()), kernel, board, request, events=events, cores=cores)

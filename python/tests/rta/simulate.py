@@ -14,10 +14,10 @@ def longest_responses(system: System) -> dict[str, int]:
     ready: list[list[int]] = []  # most urgent first: -priority, arrival, task, remaining
     longest = {task.name: 0 for task in system.tasks}
     for now in range(end):
-        for index, each in enumerate(system.tasks):
-            since = now - (each.offset or 0)
-            if since >= 0 and since % each.period == 0:
-                ready.append([-each.priority, now, index, each.wcet])
+        for index, item in enumerate(system.tasks):
+            since = now - (item.offset or 0)
+            if since >= 0 and since % item.period == 0:
+                ready.append([-item.priority, now, index, item.wcet])
         ready.sort()
         if ready:
             ready[0][3] -= 1

@@ -31,12 +31,12 @@ def test_each_task_adds_a_period_and_a_response(tmp_path: Path) -> None:
     path = tmp_path / "chain.toml"
     for deadline_ms, holds in (("16.6", True), ("16.599", False)):
         path.write_text(TASKS + CHAIN.format(deadline_ms))
-        found = study(read_task_set(path), None)
-        (bound,) = found.chains
+        result = study(read_task_set(path), None)
+        (bound,) = result.chains
         assert bound.latency is not None
-        assert found.system.microseconds(bound.latency) == 16_600
-        assert found.holds is bound.meets is holds
-    assert found.answer() == [
+        assert result.system.microseconds(bound.latency) == 16_600
+        assert result.holds is bound.meets is holds
+    assert result.answer() == [
         "No: the chain through may take 16,600.0 us from end to end, its deadline is 16,599.0 us."
     ]
 
@@ -62,7 +62,7 @@ def test_no_chain_on_the_board_exceeds_its_bound() -> None:
     ratios = []
     for seed in range(6):
         plain = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
-        names = Random(seed).sample([each.name for each in plain.tasks], min(3, len(plain.tasks)))
+        names = Random(seed).sample([item.name for item in plain.tasks], min(3, len(plain.tasks)))
         chain = Chain("c", tuple(names), 1)
         seen = check(plain, firmware, work, 240)
         bound = chain_bound(chain, plain, analyse(plain, overheads)).latency

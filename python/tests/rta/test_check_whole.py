@@ -43,7 +43,7 @@ def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tu
     for seed in seeds:
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
         if in_turns:
-            tasks = tuple(replace(each, priority=each.priority // 3) for each in system.tasks)
+            tasks = tuple(replace(task, priority=task.priority // 3) for task in system.tasks)
             system = replace(system, tasks=tasks, equals="slices")
         yield system, check(system, firmware, work, 240), overheads
 
@@ -101,7 +101,7 @@ def test_no_job_exceeds_its_bound_in_other_configurations(macro: str) -> None:
 )
 def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, int]]) -> None:
     """The check can fail: bounds made without a part of the overhead are exceeded."""
-    found = set()
+    result = set()
     for system, seen, overheads in random_checks(range(1000, 1004)):
         wrong = overheads.model_copy(
             update={
@@ -109,8 +109,8 @@ def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, in
                 "masks": overheads.masks.model_copy(update={"masked_cycles": 0}),
             }
         )
-        found |= set(seen.exceeded_tasks(analyse(system, wrong, Model.PARTITION)))
-    assert found
+        result |= set(seen.exceeded_tasks(analyse(system, wrong, Model.PARTITION)))
+    assert result
 
 
 def test_work_is_exact_and_overload_is_seen() -> None:
@@ -122,16 +122,16 @@ def test_work_is_exact_and_overload_is_seen() -> None:
         units_per_second=firmware.clock_hz,
     )
     seen = check(system, firmware, work)
-    assert [each.work for each in seen.tasks] == [40_001, 100_003, 200_002]
-    alone = [(stretch.cycles, cycles) for stretch, cycles in seen.ledger.works if not stretch.interruptions]
-    assert len(alone) > 10
-    assert all(took == cycles for took, cycles in alone)
-    found = analyse(system, overheads)
-    assert found.find_bound("C").response is None
-    assert "% of the processor" in found.find_bound("C").reason
-    assert [each.misses == 0 for each in seen.tasks] == [True, True, False]
-    assert all(each.misses <= each.jobs for each in seen.tasks)
-    assert seen.exceeded_tasks(found) == []
+    assert [item.work for item in seen.tasks] == [40_001, 100_003, 200_002]
+    single = [(stretch.cycles, cycles) for stretch, cycles in seen.ledger.works if not stretch.interruptions]
+    assert len(single) > 10
+    assert all(took == cycles for took, cycles in single)
+    result = analyse(system, overheads)
+    assert result.find_bound("C").response is None
+    assert "% of the processor" in result.find_bound("C").reason
+    assert [item.misses == 0 for item in seen.tasks] == [True, True, False]
+    assert all(item.misses <= item.jobs for item in seen.tasks)
+    assert seen.exceeded_tasks(result) == []
 
 
 def test_an_overload_that_only_long_runs_show_is_seen() -> None:
@@ -179,9 +179,9 @@ def test_what_cannot_be_run_is_named() -> None:
     tick = firmware.tick_cycles
 
     def refused(system: System) -> str:
-        with pytest.raises(CheckError) as found:
+        with pytest.raises(CheckError) as result:
             check(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
-        return str(found.value)
+        return str(result.value)
 
     assert "A: its period is 1.5 ticks of 1000 us" in refused(System((task("A", 3 * tick // 2, 1000, 1),)))
     assert "A: its offset is 0.5 ticks" in refused(System((task("A", tick, 1000, 1, offset=tick // 2),)))
@@ -205,12 +205,12 @@ def test_the_command_answers_and_reports(tmp_path: Path) -> None:
     image, report = tmp_path / "image.elf", tmp_path / "report.html"
     code, out = rta(EXAMPLE, *where, "--check", "--json", "--save-image", image, "-o", report)
     assert code == 0
-    found = json.loads(out)
-    assert found["holds"]
-    assert found["check"]["misses"] == 0
-    assert (found["check"]["ticks"], found["check"]["hyperperiod_ticks"]) == (200, 100)
-    assert found["check"]["uncovered"] == []
-    assert all(1 <= each["tightness"]["c"] < 1.10 for each in found["check"]["tasks"].values())
+    result = json.loads(out)
+    assert result["holds"]
+    assert result["check"]["misses"] == 0
+    assert (result["check"]["ticks"], result["check"]["hyperperiod_ticks"]) == (200, 100)
+    assert result["check"]["uncovered"] == []
+    assert all(1 <= item["tightness"]["c"] < 1.10 for item in result["check"]["tasks"].values())
     assert image.read_bytes()[:4] == b"\x7fELF"
     text = report.read_text()
     assert text.count("<svg ") == 4

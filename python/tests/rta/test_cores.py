@@ -37,16 +37,16 @@ THERE = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, 
 
 
 def response(system: System, name: str, overheads: Overheads = TWO) -> int:
-    found = analyse(system, overheads).find_bound(name).response
-    assert found is not None
-    return found
+    result = analyse(system, overheads).find_bound(name).response
+    assert result is not None
+    return result
 
 
 def test_waits_for_a_lock_are_seen_from_the_first_read_that_fails() -> None:
     events = [(10, TAKEN, 14), (20, BUSY, 14), (25, BUSY, 14), (50, TAKEN, 14), (60, TAKEN, 15), (70, BUSY, 15)]
-    found = spins_of(events)
-    assert found == Spins((20,), (50,))
-    assert [found.within(since, until) for since, until in ((0, 99), (30, 99), (0, 30), (30, 40), (50, 60))] == [
+    result = spins_of(events)
+    assert result == Spins((20,), (50,))
+    assert [result.within(since, until) for since, until in ((0, 99), (30, 99), (0, 30), (30, 40), (50, 60))] == [
         30, 20, 10, 10, 0,
     ]  # fmt: skip
     two = Spins((20, 100), (50, 110))
@@ -78,10 +78,10 @@ def test_b_is_never_below_c_on_several_cores() -> None:
 
 
 def test_a_release_by_another_core_is_late_and_asks_for_a_switch() -> None:
-    found = analyse(System((*HERE, *THERE)), TWO).find_bound("X").parts
-    assert found["jitter"] >= 2_000
-    assert found["asked by other cores"] > 0
-    assert "tick" not in found
+    result = analyse(System((*HERE, *THERE)), TWO).find_bound("X").parts
+    assert result["jitter"] >= 2_000
+    assert result["asked by other cores"] > 0
+    assert "tick" not in result
 
 
 def test_a_core_whose_neighbour_has_no_bound_has_none_and_says_why() -> None:
@@ -92,9 +92,9 @@ def test_a_core_whose_neighbour_has_no_bound_has_none_and_says_why() -> None:
 def test_a_resource_across_cores_is_outside() -> None:
     shared = (task("A", 4 * TICK, 20_000, 2, sections=(("r", 500),)),)
     other = (task("X", 4 * TICK, 20_000, 2, core=1, sections=(("r", 500),)),)
-    found = analyse(System((*shared, *other)), TWO).find_bound("A")
-    assert found.response is None
-    assert "r is shared by tasks of several cores (A, X)" in found.reason
+    result = analyse(System((*shared, *other)), TWO).find_bound("A")
+    assert result.response is None
+    assert "r is shared by tasks of several cores (A, X)" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_a_job_that_has_not_ended_counts_against_its_bound() -> None:
 def test_a_task_without_one_home_is_refused(more: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text(f'[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n{more}\n')
-    with pytest.raises(TaskSetError) as found:
+    with pytest.raises(TaskSetError) as result:
         read_task_set(path)
-    assert message in str(found.value)
+    assert message in str(result.value)
 
 
 def test_a_policy_that_no_kernel_has_is_refused(tmp_path: Path) -> None:

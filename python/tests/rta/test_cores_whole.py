@@ -31,14 +31,14 @@ def two_cores() -> Bench:
 def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
     images = Images.build(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
     tick = images.firmware.tick_cycles
-    there = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
-    tasks = (task("A", 2 * tick, 10_000, 1), *there)
+    present = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
+    tasks = (task("A", 2 * tick, 10_000, 1), *present)
     system = System(tasks, units_per_second=images.firmware.clock_hz)
     seen = check(system, images.firmware, images.work, 60)
-    assert [len(each.responses) for each in seen.tasks] == [30, 20, 12]
+    assert [len(item.responses) for item in seen.tasks] == [30, 20, 12]
     assert [{job.task for job in seen.trace.of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
-    asked = [handler for handler in seen.trace.handlers if handler.yields]
-    assert {each.core for each in asked} == {1}, "the first core releases the other's tasks"
+    request = [handler for handler in seen.trace.handlers if handler.yields]
+    assert {item.core for item in request} == {1}, "the first core releases the other's tasks"
     assert seen.ledger.spins, "nobody ever waited for a lock"
     assert all(spin.outside == 0 for spin in seen.ledger.spins)
 
@@ -64,25 +64,25 @@ def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:
 @pytest.mark.long
 def test_the_example_holds() -> None:
     code, out = rta(EXAMPLE, "--kernel", "freertos", "--board", "pico", "--check", "--json")
-    found = json.loads(out)
-    assert code == 0, found["answer"]
-    assert all(1 <= each["tightness"]["c"] < 1.25 for each in found["check"]["tasks"].values())
-    assert found["check"]["uncovered"] == []
+    result = json.loads(out)
+    assert code == 0, result["answer"]
+    assert all(1 <= item["tightness"]["c"] < 1.25 for item in result["check"]["tasks"].values())
+    assert result["check"]["uncovered"] == []
 
 
 @pytest.mark.long
 def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
     of = two_cores()
-    tried = [each for each in search(of, 6, 1) if len(each.system.cores) == 2]
+    tried = [item for item in search(of, 6, 1) if len(item.system.cores) == 2]
     # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
     for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
         smp = of.overheads.smp.model_copy(update={name: least})
         wrong = Bench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
-        assert any(wrong.fails(each.system, each.starts) for each in tried), name
+        assert any(wrong.fails(item.system, item.starts) for item in tried), name
 
 
 @pytest.mark.long
 def test_a_short_search_on_two_cores_finds_nothing() -> None:
     tried = list(search(two_cores(), 24, 20261122))
-    assert [each.findings for each in tried if each.findings] == []
-    assert sum(len(each.ratios) for each in tried) > 60
+    assert [attempt.findings for attempt in tried if attempt.findings] == []
+    assert sum(len(attempt.ratios) for attempt in tried) > 60

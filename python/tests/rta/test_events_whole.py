@@ -40,13 +40,13 @@ def test_the_example_has_everything_and_holds() -> None:
     of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check(system, of.firmware, of.work)
-    found = analyse(system, of.overheads)
+    result = analyse(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
-    assert seen.exceeded_tasks(found) == []
+    assert seen.exceeded_tasks(result) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
-    assert set(seen.tightness(found)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
+    assert set(seen.tightness(result)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
     assert seen.ledger.handovers, "nobody ever met at the lock"
-    jobs = {each.name: len(each.responses) for each in seen.tasks}
+    jobs = {task.name: len(task.responses) for task in seen.tasks}
     assert 60 <= jobs["receiver"] <= 68
     assert 24 <= jobs["sporadic"] <= 27
 
@@ -78,12 +78,12 @@ def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     )
     line = Handler("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
     system = System(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
-    seen, found = check(system, of.firmware, of.work), analyse(system, of.overheads)
+    seen, result = check(system, of.firmware, of.work), analyse(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
-    assert seen.exceeded_tasks(found) == []
+    assert seen.exceeded_tasks(result) == []
     high = seen.tasks[2].longest
     assert tick // 10 < high < tick // 10 + tick + 5_000
-    assert found.find_bound("high").parts["blocking"] >= tick
+    assert result.find_bound("high").parts["blocking"] >= tick
 
 
 def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
@@ -93,10 +93,10 @@ def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
     for masked in (0, tick // 2):
         tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
         system = System(tasks, (Handler("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz)
-        seen, found = check(system, of.firmware, of.work), analyse(system, of.overheads)
-        assert seen.exceeded_tasks(found) == []
+        seen, result = check(system, of.firmware, of.work), analyse(system, of.overheads)
+        assert seen.exceeded_tasks(result) == []
         responses[masked] = seen.interrupts[0].longest
-        bound = found.find_bound("I").response
+        bound = result.find_bound("I").response
         assert bound is not None
         assert bound >= responses[masked] > masked // 2
     assert responses[tick // 2] > 10 * responses[0]
@@ -130,19 +130,19 @@ def test_a_give_at_any_phase_of_a_tick_is_covered(board: str) -> None:
 
 def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
     tried = list(search(with_events(), 24, 2026))
-    for number, each in enumerate(tried):
-        write_finding(with_events(), each, tmp_path / f"{number}.toml")
-        assert read_finding(tmp_path / f"{number}.toml").system(with_events()) == (each.system, each.starts)
-    assert [each.findings for each in tried if each.findings] == []
-    assert any(each.system.interrupts for each in tried)
-    assert any(one.sections for each in tried for one in each.system.tasks)
+    for number, item in enumerate(tried):
+        write_finding(with_events(), item, tmp_path / f"{number}.toml")
+        assert read_finding(tmp_path / f"{number}.toml").system(with_events()) == (item.system, item.starts)
+    assert [item.findings for item in tried if item.findings] == []
+    assert any(item.system.interrupts for item in tried)
+    assert any(one.sections for item in tried for one in item.system.tasks)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("kernel", "board"), [("freertos", "pico"), ("rt", BOARD), ("freertos", "nucleo-f103rb")])
 def test_no_bound_breaks_elsewhere(kernel: str, board: str) -> None:
     tried = list(search(with_events(kernel, board), 100, 9))
-    assert [each.findings for each in tried if any("its bound" in one for one in each.findings)] == []
+    assert [attempt.findings for attempt in tried if any("its bound" in one for one in attempt.findings)] == []
 
 
 def test_what_the_image_cannot_hold_is_named() -> None:
@@ -170,9 +170,9 @@ def test_what_the_image_cannot_hold_is_named() -> None:
 def test_parts_add_up_to_the_work() -> None:
     of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
-    for each, row in zip(system.tasks, rows_of(system, of.firmware, of.work), strict=True):
-        assert of.work.of(row) == each.wcet // system.units_per_cycle
-        assert row.calls == each.calls
+    for item, row in zip(system.tasks, rows_of(system, of.firmware, of.work), strict=True):
+        assert of.work.of(row) == item.wcet // system.units_per_cycle
+        assert row.calls == item.calls
     assert [part.around for part in rows_of(system, of.firmware, of.work)[3].parts] == [
         Around.PLAIN, Around.LOCKED, Around.MASKED, Around.PLAIN,
     ]  # fmt: skip
@@ -183,12 +183,12 @@ def test_parts_add_up_to_the_work() -> None:
 def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
     """The example's unit is a fifth of a cycle; the schedule ends where the longest first response does."""
     of = with_events()
-    found = study(read_task_set(EXAMPLE), of.overheads)
-    assert found.system.units_per_cycle == 5
-    seen = check(found.system, of.firmware, of.work)
+    result = study(read_task_set(EXAMPLE), of.overheads)
+    assert result.system.units_per_cycle == 5
+    seen = check(result.system, of.firmware, of.work)
     first = max(job.response for job in seen.trace.jobs if job.number == 0) / of.firmware.clock_hz * 1e6
-    assert first < max(row.get("to", 0) for row in timeline(found, seen).rows) < first + 200
-    drawn = ticks(found, seen)
+    assert first < max(row.get("to", 0) for row in timeline(result, seen).rows) < first + 200
+    drawn = ticks(result, seen)
     assert drawn is not None
     tallest = max(row["y"] for row in drawn.rows)
     tick = of.overheads.tick
@@ -198,10 +198,10 @@ def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
 
 def test_the_command_checks_interrupts_too() -> None:
     code, out = rta(EXAMPLE, "--kernel", "freertos", "--board", BOARD, "--check", "--json")
-    found = json.loads(out)
-    assert code == 0, found["answer"]
-    assert set(found["check"]["tasks"]) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
-    assert "release of sporadic" not in found["bounds"]["c"]
+    result = json.loads(out)
+    assert code == 0, result["answer"]
+    assert set(result["check"]["tasks"]) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
+    assert "release of sporadic" not in result["bounds"]["c"]
 
 
 @pytest.mark.parametrize(

@@ -41,12 +41,12 @@ def written(path: Path, text: str) -> Path:
 
 def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> None:
     """26.6 / 70 + 62 / 100 = 1: `a` may grow by 0.6 us and no further, `b` by 6/7 us, both to 1 / 0.9914."""
-    found = study(read_task_set(written(tmp_path / "set.csv", LEHOCZKY)), None)
-    assert found.sensitivity is not None
-    assert found.sensitivity.growth["a"] == Fraction(6, 10)
-    assert 0 <= Fraction(6, 7) - found.sensitivity.growth["b"] < Fraction(1, 1000)
-    assert 0 <= Fraction(700, 694) - found.sensitivity.factor < Fraction(1, 10_000)
-    table = sensitivity_table(found)
+    result = study(read_task_set(written(tmp_path / "set.csv", LEHOCZKY)), None)
+    assert result.sensitivity is not None
+    assert result.sensitivity.growth["a"] == Fraction(6, 10)
+    assert 0 <= Fraction(6, 7) - result.sensitivity.growth["b"] < Fraction(1, 1000)
+    assert 0 <= Fraction(700, 694) - result.sensitivity.factor < Fraction(1, 10_000)
+    table = sensitivity_table(result)
     assert table is not None
     assert [row[2:] for row in table.rows] == [["0.6", "26.6", "+2.3 %"], ["0.8", "62.8", "+1.3 %"]]
     assert "by a factor of 1.008" in table.note
@@ -55,8 +55,8 @@ def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> N
 @pytest.mark.parametrize("clock_hz", [None, 125_000_000])
 def test_no_margin_is_printed_as_nothing(clock_hz: int | None, tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority\na,5000,4999.976,1\n"
-    found = study(read_task_set(written(tmp_path / "set.csv", text)), None, clock_hz)
-    table = sensitivity_table(found)
+    result = study(read_task_set(written(tmp_path / "set.csv", text)), None, clock_hz)
+    table = sensitivity_table(result)
     assert table is not None
     assert table.rows == [["a", "5,000", "0.02", "5,000.00", "+0.0004 %"]]
     assert "factor of 1.000004" in table.note
@@ -83,17 +83,17 @@ def test_the_search_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     """Deadlines far beyond the periods: near 100 % the busy period lasts for thousands of jobs. What is told still
     holds, and nothing shrinks that meets its deadline."""
     pairs = ((84_000, 30_000), (168_001, 30_000), (252_005, 30_000))
-    tasks = (task(name, *each, 3 - at, 10**9) for at, (name, each) in enumerate(zip("ABC", pairs, strict=True)))
+    tasks = (task(name, *item, 3 - at, 10**9) for at, (name, item) in enumerate(zip("ABC", pairs, strict=True)))
     system = System(tuple(tasks), units_per_second=84_000_000)
     assert analyse(system, KERNEL).schedulable
     monkeypatch.setattr(growth, "STEPS", 3)
-    said: list[str] = []
-    found = growth.sensitivity(system, KERNEL, Model.PARTITION, holds=True, progress=said.append)
-    assert found.factor_bounded
-    assert found.bounded == ("A", "B", "C")
-    assert found.factor >= 1
-    assert all(fraction >= 0 for fraction in found.growth.values())
-    assert len(said) == 4
+    output: list[str] = []
+    result = growth.sensitivity(system, KERNEL, Model.PARTITION, holds=True, progress=output.append)
+    assert result.factor_bounded
+    assert result.bounded == ("A", "B", "C")
+    assert result.factor >= 1
+    assert all(fraction >= 0 for fraction in result.growth.values())
+    assert len(output) == 4
 
 
 def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
@@ -101,11 +101,11 @@ def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
     tick = 84_000
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
     system = System((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
-    found = analyse(system, smp)
-    assert "% of the processor" in found.find_bound("b").reason
-    assert found.find_bound("b").obstacle is Obstacle.OVERLOAD
-    assert found.find_bound("c").reason.startswith("b on another core has none")
-    assert not any("b on" in bound.reason or "a on" in bound.reason for bound in found.tasks if bound.name == "b")
+    result = analyse(system, smp)
+    assert "% of the processor" in result.find_bound("b").reason
+    assert result.find_bound("b").obstacle is Obstacle.OVERLOAD
+    assert result.find_bound("c").reason.startswith("b on another core has none")
+    assert not any("b on" in bound.reason or "a on" in bound.reason for bound in result.tasks if bound.name == "b")
 
 
 def ended(*arguments: object) -> tuple[int, str]:
@@ -138,4 +138,4 @@ def test_every_released_job_is_counted() -> None:
     reader._end(1120, 0)
     reader._add_unfinished()
     assert [job.number for job in trace.jobs] == [0]
-    assert [(each.number, each.release) for each in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]
+    assert [(item.number, item.release) for item in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]

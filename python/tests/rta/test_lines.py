@@ -15,7 +15,7 @@ def test_no_sample_lies_above_the_upper_line(samples: dict[int, list[int]]) -> N
     base, slope = upper(samples)
     assert base >= 0
     assert slope >= 0
-    assert all(cycles <= base + slope * key for key, found in samples.items() for cycles in found)
+    assert all(cycles <= base + slope * key for key, result in samples.items() for cycles in result)
 
 
 def test_the_upper_line_is_near() -> None:
@@ -25,7 +25,7 @@ def test_the_upper_line_is_near() -> None:
 
 
 def test_a_fit_tells_what_it_leaves_over() -> None:
-    found = fit("tick", "line", {0: [10, 10], 1: [14, 20], 2: [24, 24]})
-    assert (found.samples, found.base, found.slope) == (6, 10.0, 7.0)
-    assert (found.largest_above, found.largest_observed) == (3.0, 24)
+    result = fit("tick", "line", {0: [10, 10], 1: [14, 20], 2: [24, 24]})
+    assert (result.samples, result.base, result.slope) == (6, 10.0, 7.0)
+    assert (result.largest_above, result.largest_observed) == (3.0, 24)
     assert fit("constant", "", {0: [5, 7]}).base == 6.0

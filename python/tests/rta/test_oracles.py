@@ -24,13 +24,13 @@ with warnings.catch_warnings():  # it loads its modules in a way that Python is 
 SETS = 300
 
 
-def _theirs(each: Task, number: int) -> theirs.Task:
+def _theirs(task: Task, number: int) -> theirs.Task:
     """A stretch of n units without preemption blocks for n - 1 there: the blocked task comes once it has begun. Tasks
     that are alike are one to it; the deadline, which bounds do not depend on, tells them apart."""
-    arrivals = theirs.PeriodicWithJitter(each.period, each.jitter) if each.jitter else theirs.Periodic(each.period)
-    wcet = theirs.WCET(each.wcet)
-    model = theirs.FloatingNonPreemptive(wcet, each.masked + 1) if each.masked else theirs.FullyPreemptive(wcet)
-    return theirs.Task(arrivals, model, theirs.Deadline(each.deadline + number), theirs.Priority(each.priority))
+    arrivals = theirs.PeriodicWithJitter(task.period, task.jitter) if task.jitter else theirs.Periodic(task.period)
+    wcet = theirs.WCET(task.wcet)
+    model = theirs.FloatingNonPreemptive(wcet, task.masked + 1) if task.masked else theirs.FullyPreemptive(wcet)
+    return theirs.Task(arrivals, model, theirs.Deadline(task.deadline + number), theirs.Priority(task.priority))
 
 
 @pytest.mark.parametrize("kind", ["plain", "jitter", "masked", "equals"])
@@ -41,19 +41,19 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
         plain = random_system(random)
         varied = replace(plain, tasks=tuple(_varied(task, kind, random) for task in plain.tasks))
         before, whole = analyse(plain), analyse(varied)
-        for at, each in enumerate(varied.tasks):
+        for at, item in enumerate(varied.tasks):
             # Its response is told from the release, so the task under analysis has no jitter.
-            own = replace(each, jitter=0)
+            own = replace(item, jitter=0)
             system = replace(varied, tasks=(*varied.tasks[:at], own, *varied.tasks[at + 1 :]))
-            mine = (whole if system == varied else analyse(system)).find_bound(each.name).response
+            mine = (whole if system == varied else analyse(system)).find_bound(item.name).response
             tasks = theirs.taskset(_theirs(one, number) for number, one in enumerate(system.tasks))
             solution = fp.rta(tasks, tasks.tasks[at], theirs.IdealProcessor(), horizon=20_000)
             if mine is None:
                 assert not solution.bound_found()
                 continue
-            assert solution.response_time_bound == mine, (system, each)
+            assert solution.response_time_bound == mine, (system, item)
             compared += 1
-            differ += mine != before.find_bound(each.name).response
+            differ += mine != before.find_bound(item.name).response
     assert compared > SETS
     if kind == "plain":
         assert differ == 0, "nothing was varied"
@@ -61,12 +61,12 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
         assert differ >= SETS // 10, "what was varied hardly matters, so that little was compared"
 
 
-def _varied(each: Task, kind: str, random: Random) -> Task:
+def _varied(task: Task, kind: str, random: Random) -> Task:
     if kind == "jitter":
-        return replace(each, jitter=random.randint(0, each.period))
+        return replace(task, jitter=random.randint(0, task.period))
     if kind == "masked":
-        return replace(each, masked=random.randint(0, each.wcet - 1))
-    return replace(each, priority=each.priority // 2) if kind == "equals" else each
+        return replace(task, masked=random.randint(0, task.wcet - 1))
+    return replace(task, priority=task.priority // 2) if kind == "equals" else task
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -76,12 +76,12 @@ def test_bounds_are_what_simso_observes() -> None:
     compared = 0
     while compared < SETS:
         system = random_system(random, most=4, periods=(4, 5, 6, 8, 10, 12, 15, 20, 24, 30))
-        found = analyse(system)
-        if not found.schedulable:
+        result = analyse(system)
+        if not result.schedulable:
             continue
         compared += 1
         observed = _simso(system)
-        assert observed == {task.name: task.response for task in found.tasks}, system
+        assert observed == {task.name: task.response for task in result.tasks}, system
 
 
 def _simso(system: System) -> dict[str, int]:
@@ -89,10 +89,10 @@ def _simso(system: System) -> dict[str, int]:
     configuration = Configuration()
     configuration.cycles_per_ms = 1
     configuration.duration = lcm(*(task.period for task in system.tasks))
-    for number, each in enumerate(system.tasks, 1):
+    for number, item in enumerate(system.tasks, 1):
         configuration.add_task(
-            name=each.name, identifier=number, period=each.period, activation_date=0, wcet=each.wcet,
-            deadline=each.deadline, data={"priority": each.priority}, list_activation_dates=[],
+            name=item.name, identifier=number, period=item.period, activation_date=0, wcet=item.wcet,
+            deadline=item.deadline, data={"priority": item.priority}, list_activation_dates=[],
         )  # fmt: skip
     configuration.add_processor(name="core", identifier=1)
     configuration.scheduler_info.clas = "simso.schedulers.FP"
@@ -100,7 +100,7 @@ def _simso(system: System) -> dict[str, int]:
     simulation = Simulation(configuration)
     simulation.run_model()
     results = simulation.results.tasks.items()
-    return {one.name: round(max(job.response_time for job in each.jobs if job.response_time)) for one, each in results}
+    return {one.name: round(max(job.response_time for job in item.jobs if job.response_time)) for one, item in results}
 
 
 @pytest.mark.parametrize("kind", ["synchronous", "offsets", "fifo", "late"])
@@ -118,9 +118,9 @@ def test_bounds_are_not_exceeded_in_simulation(kind: str) -> None:
         if kind in {"fifo", "late"}:
             tasks = tuple(replace(task, priority=task.priority // 2) for task in tasks)
         system = replace(system, tasks=tasks, equals="fifo")
-        found = analyse(system)
+        result = analyse(system)
         observed = longest_responses(system)
-        for task in found.tasks:
+        for task in result.tasks:
             if task.response is None:
                 continue
             assert observed[task.name] <= task.response, (system, task)

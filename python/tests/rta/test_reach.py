@@ -46,11 +46,11 @@ def test_odd_periods_keep_their_divisors(tmp_path: Path) -> None:
 
 def test_a_period_that_is_hardly_no_multiple_of_the_tick_is_late(tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority\nA,1000.005,110,2\n"
-    found = study(parse(tmp_path, text, "tasks.csv"), KERNEL)
-    assert any("one tick later" in note and "A" in note for note in found.notes)
-    bound = found.analysis.find_bound("A").response
+    result = study(parse(tmp_path, text, "tasks.csv"), KERNEL)
+    assert any("one tick later" in note and "A" in note for note in result.notes)
+    bound = result.analysis.find_bound("A").response
     assert bound is not None
-    assert found.system.microseconds(bound) >= 1110
+    assert result.system.microseconds(bound) >= 1110
 
 
 @pytest.mark.parametrize(
@@ -74,27 +74,27 @@ def test_a_masked_stretch_longer_than_a_tick_gets_no_yes(tmp_path: Path) -> None
     """The second tick that comes meanwhile finds the first one pending, and is lost."""
     text = "name,period_ms,wcet_us,priority,masked_us\nA,10,100,2,\nB,100,3000,1,{}\n"
     for masked_us, holds in ((900, True), (1000, False), (1500, False)):
-        found = study(parse(tmp_path, text.format(masked_us), "tasks.csv"), KERNEL)
-        assert found.analysis.schedulable is holds
-        assert holds or "ticks would be lost" in found.answer()[0]
+        result = study(parse(tmp_path, text.format(masked_us), "tasks.csv"), KERNEL)
+        assert result.analysis.schedulable is holds
+        assert holds or "ticks would be lost" in result.answer()[0]
 
 
 def test_interrupts_that_hold_the_tick_off_for_a_tick_get_no_yes(tmp_path: Path) -> None:
     task = '[[task]]\nname = "A"\nperiod_ms = 50\nwcet_us = 100\npriority = 1\n'
     burst = '[[interrupt]]\nname = "burst"\nperiod_ms = 10\nwcet_us = {}\n'
     for wcet_us, holds in ((800, True), (1001, False)):
-        found = study(parse(tmp_path, task + burst.format(wcet_us)), KERNEL)
-        assert found.analysis.find_bound("A").meets is holds
+        result = study(parse(tmp_path, task + burst.format(wcet_us)), KERNEL)
+        assert result.analysis.find_bound("A").meets is holds
 
 
 def test_an_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
     """Its own bound holds the kernel's handlers, with a release of every task."""
     tasks = "".join(f'[[task]]\nname = "T{at}"\nperiod_ms = 10\nwcet_us = 10\npriority = {at}\n' for at in range(10))
-    found = study(parse(tmp_path, tasks + '[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 2\n'), KERNEL)
-    assert found.overheads is not None
-    tick, bound = found.overheads.tick, found.analysis.find_bound("I").response
+    result = study(parse(tmp_path, tasks + '[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 2\n'), KERNEL)
+    assert result.overheads is not None
+    tick, bound = result.overheads.tick, result.analysis.find_bound("I").response
     assert bound is not None
-    assert bound >= found.system.interrupts[0].wcet + tick.base_cycles + 10 * tick.per_task_cycles
+    assert bound >= result.system.interrupts[0].wcet + tick.base_cycles + 10 * tick.per_task_cycles
 
 
 def test_a_task_below_those_that_take_turns_pays_for_their_turns(tmp_path: Path) -> None:

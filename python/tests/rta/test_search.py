@@ -31,10 +31,10 @@ RT_BOARD = "nucleo-l053r8"
 
 def held(of: Bench, system: System) -> SearchedSet:
     """The set's run, with nothing found; the shape says nothing."""
-    found = of.attempt(system, (0,) * len(system.tasks))
-    assert found.findings == (), system
-    assert found.ratios
-    return found
+    result = of.attempt(system, (0,) * len(system.tasks))
+    assert result.findings == (), system
+    assert result.ratios
+    return result
 
 
 @pytest.mark.parametrize("board", [*(pytest.param(name, marks=pytest.mark.long) for name in (BOARD, "pico")), RT_BOARD])
@@ -42,8 +42,8 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     """A kernel that enters its switch handler at every tick is charged for it at every tick, not once a job."""
     of = bench("rt", board)
     tick = of.firmware.tick_cycles
-    found = held(of, System((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz))
-    assert max(found.ratios.values()) < 1.01
+    result = held(of, System((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz))
+    assert max(result.ratios.values()) < 1.01
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,15 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     ],
 )
 def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of: tuple[str, ...], equals: str) -> None:
-    made = bench(*of)
-    tick = made.firmware.tick_cycles
-    assert made.overheads.equals == "slices"
+    built = bench(*of)
+    tick = built.firmware.tick_cycles
+    assert built.overheads.equals == "slices"
     tasks = [task(name, 100 * tick, 20 * tick, 1) for name in "ABC"]
     low = task("D", 100 * tick, 5 * tick, 0)
-    system = System((*tasks, low), equals=equals, units_per_second=made.firmware.clock_hz)  # type: ignore[arg-type]
-    held(made, system)
-    plain = analyse(system, made.overheads.model_copy(update={"equals": "any"}))
-    without, charged = plain.find_bound("D").response, analyse(system, made.overheads).find_bound("D").response
+    system = System((*tasks, low), equals=equals, units_per_second=built.firmware.clock_hz)  # type: ignore[arg-type]
+    held(built, system)
+    plain = analyse(system, built.overheads.model_copy(update={"equals": "any"}))
+    without, charged = plain.find_bound("D").response, analyse(system, built.overheads).find_bound("D").response
     assert without is not None
     assert charged is not None
     assert equals == "slices" or without < charged
@@ -86,11 +86,11 @@ def test_what_once_broke_a_bound_holds(path: Path) -> None:
     [("freertos", BOARD), pytest.param(("freertos", BOARD, SLICING), marks=pytest.mark.long), ("rt", RT_BOARD)],
 )
 def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
-    made = bench(*of)
-    tried = list(search(made, 24, 20261122))
+    built = bench(*of)
+    tried = list(search(built, 24, 20261122))
     assert len(tried) == 24
-    assert {each.shape.removeprefix("near: ") for each in tried} > set(SHAPES) - {"one", "every tick"}
-    assert [each.findings for each in tried if each.findings] == []
+    assert {attempt.shape.removeprefix("near: ") for attempt in tried} > set(SHAPES) - {"one", "every tick"}
+    assert [attempt.findings for attempt in tried if attempt.findings] == []
 
 
 def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
@@ -98,8 +98,8 @@ def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
     good = bench("freertos", BOARD)
     tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
     wrong = Bench(good.firmware, good.work, Overheads.model_copy(good.overheads, update={"tick": tick}))
-    found = next(each for each in search(wrong, 50, 3) if each.findings)
-    small = wrong.attempt(*shrunk(wrong, found.system, found.starts))
+    result = next(item for item in search(wrong, 50, 3) if item.findings)
+    small = wrong.attempt(*shrunk(wrong, result.system, result.starts))
     assert small.findings
     assert len(small.system.tasks) <= 2
     write_finding(wrong, small, tmp_path / "found.toml")
@@ -111,17 +111,17 @@ def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
 
 def test_a_search_without_a_ratio_is_told_in_words_and_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
-    found = summary(bench("freertos", BOARD), [])
-    assert "no task has both a bound and a response" in found.text()
-    told = json.loads(json.dumps(found.as_json(), allow_nan=False))
-    assert (told["median"], told["least"], told["cores"]) == (None, None, 1)
+    result = summary(bench("freertos", BOARD), [])
+    assert "no task has both a bound and a response" in result.text()
+    report = json.loads(json.dumps(result.as_json(), allow_nan=False))
+    assert (report["median"], report["least"], report["cores"]) == (None, None, 1)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_sets_have_the_shape_they_are_named_for(shape: str) -> None:
-    wanted = SHAPES[shape]
+    expected = SHAPES[shape]
     for seed in range(50):
-        system = system_of_shape(Random(seed), wanted, 1_000_000, 1000)
-        assert wanted.tasks[0] <= len(system.tasks) <= wanted.tasks[1]
-        assert len({each.priority for each in system.tasks}) <= wanted.levels
-        assert all(each.period % 1000 == 0 and each.period // 1000 in wanted.periods_ticks for each in system.tasks)
+        system = system_of_shape(Random(seed), expected, 1_000_000, 1000)
+        assert expected.tasks[0] <= len(system.tasks) <= expected.tasks[1]
+        assert len({task.priority for task in system.tasks}) <= expected.levels
+        assert all(task.period % 1000 == 0 and task.period // 1000 in expected.periods_ticks for task in system.tasks)

@@ -116,11 +116,11 @@ WRONG = [
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
 def test_a_mistake_is_named(text: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(TaskSetError) as found:
+    with pytest.raises(TaskSetError) as result:
         parse(tmp_path, text)
-    assert message in str(found.value)
-    assert str(tmp_path / "tasks.toml") in str(found.value)
-    assert "\n" not in str(found.value)
+    assert message in str(result.value)
+    assert str(tmp_path / "tasks.toml") in str(result.value)
+    assert "\n" not in str(result.value)
 
 
 def test_a_ragged_csv_and_a_missing_file_are_named(tmp_path: Path) -> None:
@@ -139,11 +139,11 @@ def test_cycles_need_a_clock(tmp_path: Path) -> None:
 
 def test_overload_is_a_clear_answer() -> None:
     system = rate_monotonic((3, 5), (3, 6))
-    found = analyse(system)
-    assert found.find_bound("A").meets
-    assert found.find_bound("B").response is None
-    assert found.find_bound("B").reason == "everything at least as urgent asks for 110.0 % of the processor"
-    assert not found.schedulable
+    result = analyse(system)
+    assert result.find_bound("A").meets
+    assert result.find_bound("B").response is None
+    assert result.find_bound("B").reason == "everything at least as urgent asks for 110.0 % of the processor"
+    assert not result.schedulable
     assert float(sensitivity(system, None, Model.NOTHING).factor) < 1
 
 
@@ -169,13 +169,13 @@ def test_wcet_beyond_the_deadline() -> None:
 def test_huge_jitter_ends() -> None:
     system = System((task("A", 3, 1, 2, jitter=10_000_000), task("B", 7, 2, 1, jitter=10_000_000)))
     assert analyse(system).tasks[0].response == 10_000_001
-    found = analyse(system, KERNEL.model_copy(update={"tick": KERNEL.tick.model_copy(update={"base_cycles": 0})}))
-    assert not found.schedulable
-    found = analyse(
+    result = analyse(system, KERNEL.model_copy(update={"tick": KERNEL.tick.model_copy(update={"base_cycles": 0})}))
+    assert not result.schedulable
+    result = analyse(
         System((task("A", 84_000, 60_000, 2), task("B", 90_000, 17_000, 1, deadline=10**9))), KERNEL, most=1
     )
-    assert found.tasks[1].reason.startswith("the search ended after 1 step, at 9")
-    assert not found.tasks[1].can_be_missed
+    assert result.tasks[1].reason.startswith("the search ended after 1 step, at 9")
+    assert not result.tasks[1].can_be_missed
 
 
 @pytest.mark.parametrize("name", ["overheads.toml", "overheads.json"])
@@ -198,9 +198,9 @@ LACKS = [
 def test_overheads_that_lack_something_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "overheads.toml"
     path.write_text(text)
-    with pytest.raises(OverheadsError) as found:
+    with pytest.raises(OverheadsError) as result:
         read_overheads(path)
-    assert message in str(found.value)
+    assert message in str(result.value)
 
 
 def test_models_are_ordered_and_costs_are_parts() -> None:
@@ -215,38 +215,38 @@ def test_models_are_ordered_and_costs_are_parts() -> None:
         assert high.response is not None
         assert low.response < middle.response < high.response + (low.name != "C")
         assert sum(middle.parts.values()) == middle.response
-    found = costs(system, KERNEL, Model.PARTITION)["C"]
-    assert found["tick"] == 100 * partition.find_bound("C").parts["tick"] // 100
-    assert set(found) >= {"tick", "releases in the tick", "switches to more urgent tasks", "kernel not interruptible"}
+    result = costs(system, KERNEL, Model.PARTITION)["C"]
+    assert result["tick"] == 100 * partition.find_bound("C").parts["tick"] // 100
+    assert set(result) >= {"tick", "releases in the tick", "switches to more urgent tasks", "kernel not interruptible"}
 
 
 def test_several_cores_are_analysed_one_by_one() -> None:
     """A task meets those of its own core alone; the first core's tick also releases the other's; locks cost both."""
     tick = 84_000
     here = (task("A", 2 * tick, 20_000, 2), task("B", 8 * tick, 60_000, 1))
-    there = (task("X", 4 * tick, 90_000, 2, core=1), task("Y", 8 * tick, 50_000, 1, core=1))
-    both, alone = System((*here, *there)), System(here)
+    present = (task("X", 4 * tick, 90_000, 2, core=1), task("Y", 8 * tick, 50_000, 1, core=1))
+    both, single = System((*here, *present)), System(here)
     assert [bound.response for bound in analyse(both).tasks] == [20_000, 80_000, 90_000, 140_000]
     for name in ("A", "B"):
         assert (analyse(both, KERNEL).find_bound(name).response or 0) > (
-            analyse(alone, KERNEL).find_bound(name).response or 0
+            analyse(single, KERNEL).find_bound(name).response or 0
         )
     assert "tick" not in analyse(both, KERNEL).find_bound("Y").parts
     smp = {"lock_wait_cycles": 500, "release_cycles": 9_000, "yield_cycles": 300}
     told_of = KERNEL.model_copy(update={"smp": KERNEL.smp.model_copy(update=smp)})
-    for each in both.tasks:
-        more, less = (analyse(both, one).find_bound(each.name).response for one in (told_of, KERNEL))
+    for item in both.tasks:
+        more, less = (analyse(both, one).find_bound(item.name).response for one in (told_of, KERNEL))
         assert more is not None
         assert less is not None
         assert more >= less + 300
     notes = study(_as_task_set(both), KERNEL).notes
     silence = "smp.lock_wait_cycles, smp.release_cycles, smp.yield_cycles: counted as nothing"
     assert any(silence in note for note in notes)
-    silent, told = (study(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
+    silent, report = (study(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
     assert silent.analysis.schedulable
     assert not silent.holds
     assert "no yes" in silent.answer()[0]
-    assert told.holds
+    assert report.holds
 
 
 def _as_task_set(system: System) -> TaskSet:
@@ -255,16 +255,16 @@ def _as_task_set(system: System) -> TaskSet:
 
     specs = (
         TaskSpec(
-            each.name, cycles(each.period), cycles(each.wcet), cycles(each.deadline), each.priority, core=each.core
+            task.name, cycles(task.period), cycles(task.wcet), cycles(task.deadline), task.priority, core=task.core
         )
-        for each in system.tasks
+        for task in system.tasks
     )
     return TaskSet("several cores", tuple(specs))
 
 
 def test_a_period_between_ticks_is_released_late() -> None:
     system = System((task("A", 100_000, 10_000, 2), task("B", 168_000, 10_000, 1)))
-    found = study(_as_task_set(system), KERNEL)
-    assert found.system.tasks[0].jitter == 84_000
-    assert found.system.tasks[1].jitter == 0
-    assert any("up to one tick later than their periods say: A." in note for note in found.notes)
+    result = study(_as_task_set(system), KERNEL)
+    assert result.system.tasks[0].jitter == 84_000
+    assert result.system.tasks[1].jitter == 0
+    assert any("up to one tick later than their periods say: A." in note for note in result.notes)

@@ -56,7 +56,7 @@ def test_liu_and_layland_bound(count: int) -> None:
     wcets = [later - earlier for earlier, later in zip(periods, [*periods[1:], 2 * periods[0]], strict=True)]
     system = rate_monotonic(*zip(wcets, periods, strict=True))
     assert analyse(system).schedulable
-    assert abs(sum(each.wcet / each.period for each in system.tasks) - count * (2 ** (1 / count) - 1)) < 1e-6
+    assert abs(sum(task.wcet / task.period for task in system.tasks) - count * (2 ** (1 / count) - 1)) < 1e-6
     assert float(sensitivity(system, None, Model.NOTHING).factor) == pytest.approx(1.0, abs=1e-3)
 
 

@@ -44,6 +44,6 @@ def test_a_switch_is_where_it_takes_place(names: list[tuple[int, int, int, int]]
     for at, (cycle, value, ident, kind) in enumerate(sorted(rows)):
         events[at] = (cycle, value, 0, ident, kind, 0, 0)
     trace = read(events, [Row(5, 0, 10, 0, 1)], TICK, 1900)
-    switches = [(each.start, each.before, each.after) for each in trace.handlers if each.before != each.after]
+    switches = [(item.start, item.before, item.after) for item in trace.handlers if item.before != item.after]
     assert switches == [(1036, IDLE, 0), (1220, 0, IDLE)]
     assert [(job.release, job.end) for job in trace.jobs] == [(1000, 1200)]

@@ -100,8 +100,8 @@ def test_exports_of_other_optimisation_stand_beside(home: Path) -> None:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "fast-run")
     assert isinstance(outcome.result, NotApplicable), outcome.result
     assert "no export of Tiny for pico with 1 core and -O3 is known" in outcome.result.reason
-    made = said("kernel", "files", "tiny", "--board", "pico", "--opt", "-Os", "-o", str(home / "files"))
-    assert "README.md" in made
+    built = said("kernel", "files", "tiny", "--board", "pico", "--opt", "-Os", "-o", str(home / "files"))
+    assert "README.md" in built
     assert 'CONFIG_OPTIMISATION="-Os"' in (home / "files" / "defconfig").read_text()
 
 
@@ -134,15 +134,15 @@ def test_an_export_older_than_what_it_was_made_of_gives_no_number(home: Path) ->
     facts = home / "ports" / "tiny" / "kernel.toml"
     facts.write_text(facts.read_text().replace('config = ".config"', 'made_of = "sources.txt"\nconfig = ".config"'))
     assert "for lack of sources.txt" in refusal("tree", "add", "tiny", str(home / "export"))
-    source, made = home / "semaphore.c", home / "export" / "sources.txt"
+    source, built = home / "semaphore.c", home / "export" / "sources.txt"
     source.write_text("of the kernel's own tree")
-    made.write_text(f"{source}\n{home / 'gone.c'}\n")
+    built.write_text(f"{source}\n{home / 'gone.c'}\n")
     said("tree", "add", "tiny", str(home / "export"))
-    edited = made.stat().st_mtime_ns + 1
+    edited = built.stat().st_mtime_ns + 1
     os.utime(source, ns=(edited, edited))
     assert f"is older than {source}" in refusal("tree", "add", "tiny", str(home / "export"))
     assert f"is older than {source}" in reason(home)
-    os.utime(made, ns=(edited, edited))
+    os.utime(built, ns=(edited, edited))
     said("tree", "check", "tiny")
 
 
@@ -197,10 +197,10 @@ def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
     assert "CONFIG_SMP_NCPUS=2\n" in text
     assert text.count("CONFIG_PRIORITY_INHERITANCE") == 1
     assert "CONFIG_PRIORITY_INHERITANCE=y\n" in text
-    told = (tmp_path / "README.md").read_text()
-    assert "raspberrypi-pico:rtoslab" in told
-    assert f"rtoslab tree add nuttx-inherit {tmp_path}/export --port nuttx" in told
-    assert "{" not in told
+    message = (tmp_path / "README.md").read_text()
+    assert "raspberrypi-pico:rtoslab" in message
+    assert f"rtoslab tree add nuttx-inherit {tmp_path}/export --port nuttx" in message
+    assert "{" not in message
 
 
 def test_nuttx_and_zephyr_are_configured_for_every_board_of_a_paper(tmp_path: Path) -> None:

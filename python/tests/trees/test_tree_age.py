@@ -81,13 +81,13 @@ def test_a_file_that_was_compiled_is_named(tree: Path, asked_anew: None) -> None
 def test_what_was_not_compiled_is_told_by_the_commit(tree: Path, asked_anew: None) -> None:
     before = of_today(tree)
     (tree / HEADER).write_text((tree / HEADER).read_text() + "/* edited */\n")
-    (told,) = changes(before)
-    assert told.startswith("tiny is at ")
-    assert ", edited, not " in told
+    (report,) = changes(before)
+    assert report.startswith("tiny is at ")
+    assert ", edited, not " in report
     commit(tree)
-    (told,) = changes(before)
-    assert "edited" not in told
-    now, then = told.removeprefix("tiny is at ").split(", not ")
+    (report,) = changes(before)
+    assert "edited" not in report
+    now, then = report.removeprefix("tiny is at ").split(", not ")
     assert now != then
 
 
@@ -123,5 +123,5 @@ def test_the_list_says_it(checkout: Path, tree: Path, asked_anew: None) -> None:
     write_reference(reference_path(checkout, "doe2020", "tiny"), [replace(point, manifest=manifest)])
     (tree / SOURCE).write_text("")
     rows = json.loads(said("reference", "list", "--json"))
-    (row,) = (each for each in rows if each["kernel"] == "tiny")
+    (row,) = (item for item in rows if item["kernel"] == "tiny")
     assert row["changed_since"] == [f"tiny's {SOURCE}", "the virtual board", "firmware/core/main.c"]

@@ -79,9 +79,9 @@ def test_a_header_may_be_included_by_a_path(home: Path) -> None:
     for place in ("include/system/tiny.h", "ports/v6m/inc/lib/core.h", "ports/v7m/inc/lib/core.h", "elsewhere/core.h"):
         (tree / place).parent.mkdir(parents=True, exist_ok=True)
         (tree / place).write_text(HEADER)
-    found = drafted(home)
-    assert (found.headers, found.version) == (("include",), "1.5")
-    assert {core: part.headers for core, part in found.cores.items()} == {
+    result = drafted(home)
+    assert (result.headers, result.version) == (("include",), "1.5")
+    assert {core: part.headers for core, part in result.cores.items()} == {
         "cortex-m0plus": ("ports/v6m/inc",),
         "cortex-m4f": ("ports/v7m/inc",),
     }

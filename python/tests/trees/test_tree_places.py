@@ -41,7 +41,7 @@ def test_a_tree_by_a_link_is_told_as_the_checkout_that_it_is_and_its_edits_are_s
     first = measured(home, "one")
     assert isinstance(first, MeasuredPoint)
     (listed,) = json.loads(rtoslab("tree", "list", "--json").stdout)
-    assert [(each["at"], each["dirty"]) for each in listed["repositories"]] == [(".", False)]
+    assert [(item["at"], item["dirty"]) for item in listed["repositories"]] == [(".", False)]
     header = home / "my trees" / "tiny" / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
     edited = measured(home, "two")
@@ -71,14 +71,14 @@ def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
 ) -> None:
     added(home / "my trees" / "tiny")
     (home / "empty" / "include").mkdir(parents=True)
-    for place, told in (
+    for place, message in (
         ("nowhere", "the tree tiny is not where RTOSLAB_TREE_TINY says"),
         ("empty", "another than was described, no file is kernel/*.c: `rtoslab tree check tiny` says more"),
     ):
         monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / place))
         result = measured(home, f"at {place}")
         assert isinstance(result, NotApplicable)
-        assert told in result.reason
+        assert message in result.reason
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "a;b"))
     with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* may not hold quotes"):
         Catalogue(find_root()).kernels  # noqa: B018
@@ -106,9 +106,9 @@ def test_what_can_be_no_id_is_refused_before_anything_is_written_or_removed(home
 
 def test_names_that_no_description_can_hold_are_told(home: Path) -> None:
     assert "my trees/" not in str(home)
-    told = error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
-    assert "my trees/tiny/" in told
-    assert "may not hold spaces" in told
+    message = error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
+    assert "my trees/tiny/" in message
+    assert "may not hold spaces" in message
     assert "6;4 may not hold quotes" in error(rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1)
 
 

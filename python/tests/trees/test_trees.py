@@ -128,7 +128,7 @@ def test_the_command_describes_checks_lists_and_forgets(home: Path) -> None:
     assert rtoslab("tree", "add", "tiny", home / "tree").returncode == 1, "what the user may have edited stays"
     assert rtoslab("tree", "add", "other", home / "tree", "--port", home / "ports" / "tiny").returncode == 0
     listed = json.loads(rtoslab("tree", "list", "--json").stdout)
-    assert [(each["id"], each["there"], each["repositories"][0]["dirty"]) for each in listed] == [
+    assert [(item["id"], item["there"], item["repositories"][0]["dirty"]) for item in listed] == [
         ("other", True, False), ("tiny", True, False),
     ]  # fmt: skip
     checked = rtoslab("tree", "check", "other", "--board", "pico")

@@ -56,8 +56,8 @@ def make_build(folder: Path, tables: str = TABLES) -> Path:
         'set(definitions "-DKERNEL;-DHSE_VALUE=8000000")\n',
     )
     read = [*headers, write(tree / "kernel" / "sched.c", "")]
-    told = "".join(f"echo '    {path}'\n" for path in read)
-    ninja = write(folder / "ninja", f"#!/bin/sh\necho 'a.obj: #deps'\n{told}")
+    message = "".join(f"echo '    {path}'\n" for path in read)
+    ninja = write(folder / "ninja", f"#!/bin/sh\necho 'a.obj: #deps'\n{message}")
     ninja.chmod(0o755)
     return build
 
@@ -82,7 +82,7 @@ def test_an_export_is_gathered_behind_the_build(tmp_path: Path) -> None:
     assert (export / "definitions.txt").read_text().split() == ["KERNEL", "HSE_VALUE=8000000"]
     listed = (export / "sources.txt").read_text().split()
     assert str(tmp_path / "tree" / "kernel" / "sched.c") in listed
-    assert not [each for each in listed if each.startswith(str(build))]
+    assert not [item for item in listed if item.startswith(str(build))]
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -97,13 +97,13 @@ def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
     said("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
     (machine,) = re.findall('^CONFIG_BOARD="(.*)"$', (CONFIG / f"{board}.defconfig").read_text(), re.MULTILINE)
     assert f"set(BOARD {machine})" in (tmp_path / "CMakeLists.txt").read_text()
-    asked = (tmp_path / "prj.conf").read_text()
-    assert "CONFIG_BOARD=" not in asked
-    assert 'CONFIG_COMPILER_OPT="-O2"\n' in asked
-    assert "CONFIG_HEAP_MEM_POOL_SIZE=" in asked
-    told = (tmp_path / "README.md").read_text()
-    assert f"rtoslab tree add zephyr {tmp_path}/build/export" in told
-    assert "{" not in told
+    request = (tmp_path / "prj.conf").read_text()
+    assert "CONFIG_BOARD=" not in request
+    assert 'CONFIG_COMPILER_OPT="-O2"\n' in request
+    assert "CONFIG_HEAP_MEM_POOL_SIZE=" in request
+    message = (tmp_path / "README.md").read_text()
+    assert f"rtoslab tree add zephyr {tmp_path}/build/export" in message
+    assert "{" not in message
 
 
 def test_the_linker_script_of_the_last_pass_counts(tmp_path: Path) -> None:
@@ -117,11 +117,11 @@ def test_the_linker_script_of_the_last_pass_counts(tmp_path: Path) -> None:
 def test_zephyr_1_14_is_asked_for_what_it_knows(tmp_path: Path) -> None:
     """Its build stops at an option that it does not know."""
     said("kernel", "files", "zephyr", "--board", "nucleo-f446re", "--version", "1.14.1", "-o", str(tmp_path))
-    asked = (tmp_path / "prj.conf").read_text()
-    assert "THREAD_RUNTIME_STATS" not in asked
-    assert "CONFIG_FPU" not in asked
-    assert "CONFIG_FLOAT=y\n" in asked
-    assert "# CONFIG_TICKLESS_IDLE is not set\n" in asked
+    request = (tmp_path / "prj.conf").read_text()
+    assert "THREAD_RUNTIME_STATS" not in request
+    assert "CONFIG_FPU" not in request
+    assert "CONFIG_FLOAT=y\n" in request
+    assert "# CONFIG_TICKLESS_IDLE is not set\n" in request
     assert "rtoslab tree add zephyr-1.14.1 " in (tmp_path / "README.md").read_text()
 
 

@@ -20,7 +20,7 @@ from rtoslab.intake import CAPTURE_ROWS, lines, quote, ticks
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
 PLACES: Final = 12
-"""Of what is read: picoseconds. Logic 1's further places are zeros."""
+"""The decimal places that are read: picoseconds. Logic 1's further places are zeros."""
 WRITTEN_PLACES: Final = 9
 _RATE: Final = Fraction(10**PLACES)
 _CALENDAR: Final = re.compile(r"([-\d]{1,10}T[\d:]{1,8})(?:\.(\d{1,12}))?(Z|[+-]\d\d:\d\d)?", re.ASCII)

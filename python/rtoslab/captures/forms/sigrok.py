@@ -18,7 +18,7 @@ SUFFIX: Final = ".sr"
 ABOUT: Final = "sigrok session (.sr)"
 CHUNK_SAMPLES: Final = 4 << 20
 _PART_DIGITS: Final = 6
-"""Of a part's number. An archive holds fewer members than that."""
+"""The digits of a part's number. An archive holds fewer members than that."""
 
 
 def recognises(head: bytes) -> bool:

@@ -20,7 +20,7 @@ _WITHOUT_END: Final = {b"$dumpvars", b"$dumpall", b"$dumpon", b"$dumpoff", b"$en
 _KEYWORDS: Final = {"$var", "$scope", "$upscope", "$timescale", "$enddefinitions"}
 _NO_BITS: Final = {"real", "realtime", "string"}
 _BODY_WORDS: Final = 64
-"""Of a declaration. What a comment has more is skipped."""
+"""Most words of a declaration. What a comment has more is skipped."""
 _SCOPES: Final = 64
 _TIME_DIGITS: Final = 20
 """More than a time that fits has, but for leading zeros."""
@@ -46,7 +46,7 @@ class _Reader:
         self.tick_s: Fraction | None = None
         self.tracks = Tracks(name)
         self.variables: dict[bytes, Vector | None] = {}
-        """By identifier. None: no digital one."""
+        """Keyed by identifier. None: no digital one."""
         self.scope: list[str] = []
         self._idle_count = 0
         """Values that change nothing, and the time of the first one."""

@@ -9,7 +9,8 @@ class Params(RuleParams):
 
     max_spread: int
     max_percent: float = 0
-    """Of the largest, if that is more: where tasks of all cores take turns and none is fast for good."""
+    """The upper limit, from the largest if that is more: where tasks of all cores take turns and none is fast for
+    good."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:

@@ -63,7 +63,7 @@ class Params(RuleParams):
     """A parameter: so many own cycles for each of its value."""
     drawn: DrawnRounds | None = None
     everywhere: bool = False
-    """Of a latency benchmark: own cycles count outside intervals, too."""
+    """For a latency benchmark: own cycles count outside intervals, too."""
     at_least: int = 3
     """Rounds. 0: the first one may last to the window's end."""
     tolerance: int = 0

@@ -20,9 +20,9 @@ class Params(RuleParams):
     from_cycles: int
     to_cycles: int
     different_percent: int = 80
-    """Of the distances, so many at least."""
+    """At least this many of the distances must differ."""
     spread_percent: int = 50
-    """Of the range, so much at least lies between the shortest and the longest."""
+    """The spread of the range, so much at least lies between the shortest and the longest."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:

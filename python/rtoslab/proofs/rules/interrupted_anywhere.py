@@ -11,7 +11,7 @@ class Params(RuleParams):
     """Keys of `rule = "interrupted_anywhere"`."""
 
     line: Literal["asynchronous"]
-    """Of board.toml."""
+    """The line of board.toml."""
     places: int
     """So many different addresses, or more. Of few samples a quarter as many as there are of a series."""
     by_switch: bool = False

@@ -22,7 +22,7 @@ class Params(RuleParams):
     percent: float = 15
     """By which the middle of all jobs may be off."""
     beside_us: float = 40
-    """Of the kernel's, on top."""
+    """The kernel's own ones, on top."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:

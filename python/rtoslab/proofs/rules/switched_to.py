@@ -14,7 +14,7 @@ class Params(RuleParams):
     or_more: bool = False
     """Others may come between: a task that is preempted is switched to again."""
     least_percent: int = 100
-    """Of the counts: so many come by a switch, at least."""
+    """At least this many of the counts come by a switch."""
     tolerance: int = 2
     """Switches too many or too few for each task: where the window cuts a round."""
 

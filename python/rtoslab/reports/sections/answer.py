@@ -14,7 +14,8 @@ _MOST_PANELS: Final = 24
 """Of more tests than this the chart would not end on the first page."""
 ID: Final = "answer"
 _MOST_VARIANTS: Final = 4
-"""Of a benchmark in more variants of its own parameters than this, only that without a parameter is here."""
+"""If a benchmark has more variants of its own parameters than this, only that without a parameter is
+here."""
 
 _PLACEMENT: Final = (
     "How fast a board executes code may depend on where the code is in memory: another placement may change ratios of "

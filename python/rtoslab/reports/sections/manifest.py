@@ -9,7 +9,7 @@ from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint, flatten
 
 SHOWN = 3
-"""Of the points with the same value, how many are named."""
+"""The number of points with the same value that are named."""
 _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 

@@ -46,12 +46,12 @@ Table = list[list[int]]
 def loop(body: Sequence[int]) -> list[int]:
     """Over the rows: SP goes from one to the next, r9 is behind the last. No instruction of it is timed apart."""
     # pop {r0, r1}; adds r0, r0, r1; pop {r0-r7}; ...; push {r0-r7}
-    each = [0xBC03, 0x1840, 0xBCFF, *body, 0xB4FF]
+    item = [0xBC03, 0x1840, 0xBCFF, *body, 0xB4FF]
     # r0 = the flags: mov r0, r10; four times add r0, r0; b<cond>; add r0, r11. Then sub sp, #8; str r0; add sp, #40.
-    each += [0x4650, *(half for condition in (5, 1, 3, 7) for half in (0x4400, 0xD000 | condition << 8, 0x4458))]
-    each += [0xB082, 0x9000, 0xB00A, *[NOP] * APART, 0x4668, 0x4548]  # mov r0, sp; cmp r0, r9; beq over the branch back
+    item += [0x4650, *(half for condition in (5, 1, 3, 7) for half in (0x4400, 0xD000 | condition << 8, 0x4458))]
+    item += [0xB082, 0x9000, 0xB00A, *[NOP] * APART, 0x4668, 0x4548]  # mov r0, sp; cmp r0, r9; beq over the branch back
     # Some rounds of a loop (movs r0; subs r0, #1; bne), so that nobody backs off.
-    return [0x2000 | ROUNDS, 0x3801, 0xD1FD, *each, 0xD000, 0xE000 | (-len(each) - 3) & 0x7FF, WFI]
+    return [0x2000 | ROUNDS, 0x3801, 0xD1FD, *item, 0xD000, 0xE000 | (-len(item) - 3) & 0x7FF, WFI]
 
 
 def anything(rng: random.Random) -> Table:

@@ -186,9 +186,9 @@ def program(rng: random.Random) -> Program:
     return starts, parts
 
 
-def look_at(rng: random.Random, made: Program) -> Look:
+def look_at(rng: random.Random, built: Program) -> Look:
     """Probes on both loops and on handlers, where they begin and inside; words of frames and of counts."""
-    starts, parts = made
+    starts, parts = built
     code = [(start, len(dict(parts)[start])) for start in starts]
     probes = [start + 2 * rng.randrange(size // 2) for start, size in code * 3]
     probes += [handler_at(core, number) + 2 * rng.choice((0, 0, 1, 5)) for core in (0, 1) for number in EXCEPTIONS]
@@ -206,34 +206,34 @@ def by_core(events: Any) -> list[list[bytes]]:
 def test_the_same_cycles_as_without_memory() -> None:
     """Cycle and place of every pause, waits, registers and memory at the end, exceptions by number, events and profile
     of those that are looked at; all exceptions happened, and memory was made use of."""
-    found, taken = [], Counter[int]()
+    results, taken = [], Counter[int]()
     for number in range(PROGRAMS):
         rng = random.Random(f"exceptions {number}")
         pauses = [SETTLED, CYCLES, *(rng.randint(1, 4_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
-        made = program(rng)
-        look = look_at(rng, made) if number % 3 == 0 else Look()
-        known, remembered = run(made, pauses, look=look)
-        found.append(known)
-        _, anew = run(made, pauses, look=replace(look, sliced=SLICE))
+        built = program(rng)
+        look = look_at(rng, built) if number % 3 == 0 else Look()
+        known, remembered = run(built, pauses, look=look)
+        results.append(known)
+        _, anew = run(built, pauses, look=replace(look, sliced=SLICE))
         for seen in (remembered, anew):
             seen["events"] = by_core(seen["events"])
         for what, value in anew.items():
             assert remembered[what] == value, (number, what)
         counts = struct.unpack_from("<32I", anew["memory"], COUNTS - SRAM)  # type: ignore[arg-type]
-        taken += Counter({each: counts[at] + counts[16 + at] for at, each in enumerate(EXCEPTIONS)})
+        taken += Counter({item: counts[at] + counts[16 + at] for at, item in enumerate(EXCEPTIONS)})
     assert min(taken[exception] for exception in EXCEPTIONS) > 10, taken
     # Where both send each other words, or write each other's vectors, visits are short.
-    assert 5 * sum(each > HITS for each in found) > 3 * len(found), found
+    assert 5 * sum(item > HITS for item in results) > 3 * len(results), results
 
 
 def test_neither_pauses_nor_the_cache_change_a_cycle_under_other_rules() -> None:
     """Under random rules a run with cached timing and runs that pause in every cycle, or in every few, do the same."""
     for number in range(PROGRAMS):
         rng = random.Random(f"rules {number}")
-        made = program(rng)
+        built = program(rng)
         rules = {key: rng.choice(values) for key, values in RULES.items()}
         runs = [
-            run(made, [CYCLES], look=Look(words=(TICKS,), sliced=sliced), rules=rules)[1] for sliced in (0, *PAUSED)
+            run(built, [CYCLES], look=Look(words=(TICKS,), sliced=sliced), rules=rules)[1] for sliced in (0, *PAUSED)
         ]
         for seen in runs:
             seen["events"] = by_core(seen["events"])

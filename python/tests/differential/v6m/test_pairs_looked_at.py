@@ -124,7 +124,7 @@ def test_a_lock_that_both_cores_wait_for(held: int) -> None:
     in_vain = 0
     for free in (0, 1, 2, 5, 11):
         seen = same(taking(held, free), taking(3 * held % 7, 2 * free), **registers)
-        in_vain += sum(each["failed_reads"] for each in seen[-1]["locks"])
+        in_vain += sum(item["failed_reads"] for item in seen[-1]["locks"])
     assert in_vain > HITS
 
 

@@ -40,7 +40,7 @@ SETTINGS = (
 )
 # What the loop finds in high registers: r8 to r12.
 HIGH = (CODE, QUICK | 1, 0x4000_0000, 0x5000_0000, 0xE000_E018)
-PLAIN = [each for each in SINGLE if each is not _indexed_access]
+PLAIN = [item for item in SINGLE if item is not _indexed_access]
 CPSID, CPSIE, BX_LR, NOP = 0xB672, 0xB662, 0x4770, 0xBF00
 
 
@@ -244,7 +244,7 @@ def look_at(rng: random.Random, content: int) -> Look:
 def test_the_same_cycles_as_without_memory(chip: str) -> None:
     """Cycle and place of every pause, waits, registers and memory at the end, and what the instruments told; ticks were
     counted, and memory was made use of. Where code is overwritten all the time, that is hardly so."""
-    found: dict[bool, list[int]] = {False: [], True: []}
+    result: dict[bool, list[int]] = {False: [], True: []}
     for number in range(PROGRAMS):
         rng = random.Random(f"{chip} {number}")
         rewrites = number % 3 == 2
@@ -254,11 +254,11 @@ def test_the_same_cycles_as_without_memory(chip: str) -> None:
         for look in (Look(), look_at(rng, length)):
             known, remembered = run(chip, settings, content, pauses, look)
             if not rewrites:
-                found[look.profile].append(known)
+                result[look.profile].append(known)
             _, anew = run(chip, settings, content, pauses, replace(look, sliced=SLICE))
             ticks = struct.unpack_from("<I", anew["memory"], TICKS - SRAM)[0]  # type: ignore[arg-type]
             assert ticks > 5, (chip, number)
             for what, value in anew.items():
                 assert remembered[what] == value, (chip, number, settings, look, what)
-    assert min(found[False]) > HITS, found
-    assert min(found[True]) > HITS, found
+    assert min(result[False]) > HITS, result
+    assert min(result[True]) > HITS, result

@@ -209,7 +209,7 @@ def addresses(rng: random.Random, program: Program) -> tuple[tuple[int, ...], tu
 def test_the_same_cycles_as_without_memory() -> None:
     """Cycle and places of every pause, waits, registers and memory at the end, events and profile of those that are
     looked at; both cores' ticks were counted, and memory was made use of."""
-    found = []
+    results = []
     for number in range(PROGRAMS):
         rng = random.Random(f"pauses {number}")
         pauses = [CYCLES, *(rng.randint(1, 4_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
@@ -221,14 +221,14 @@ def test_the_same_cycles_as_without_memory() -> None:
             probes, words = addresses(rng, program)
             look = Look(profile=True, probes=probes, words=words, stops=TICKS)
         known, remembered = run(program, pauses, look=look)
-        found += [known] * short
+        results += [known] * short
         _, anew = run(program, pauses, look=replace(look, sliced=SLICE))
         ticks = struct.unpack_from("<2I", anew["memory"], TICKS - SRAM)  # type: ignore[arg-type]
         assert min(ticks) > 5, (number, ticks)
         for what, value in anew.items():
             assert remembered[what] == value, (number, what)
     # Where both wait for each other's words, or one calls into a memory that is not striped, visits are short.
-    assert 4 * sum(each > HITS for each in found) > 3 * len(found), found
+    assert 4 * sum(result > HITS for result in results) > 3 * len(results), results
 
 
 def test_a_core_that_branches_to_itself() -> None:

@@ -57,9 +57,9 @@ def machine_with(chip: str, code: Sequence[int], more: Sequence[tuple[int, bytes
 def loop(body: Sequence[int]) -> list[int]:
     """Over the rows: `SP` goes from one to the next."""
     begin = [*constant(0, TABLE), 0x4685, *constant(0, TABLE), 0x4680]  # mov sp, r0; mov r8, r0
-    each = [0xBC01, 0xF380, 0x8800, 0xBCFF, *body, 0xB4FF, 0xF3EF, 0x8000, 0xB401, 0xB000 | ROW_WORDS]
-    each += [0x4668, *constant(1, TABLE + 4 * ROWS * ROW_WORDS), 0x4288]
-    return [*begin, *each, 0xD000, 0xE000 | (-len(each) - 3) & 0x7FF, 0xE7FE]  # beq over the branch back
+    item = [0xBC01, 0xF380, 0x8800, 0xBCFF, *body, 0xB4FF, 0xF3EF, 0x8000, 0xB401, 0xB000 | ROW_WORDS]
+    item += [0x4668, *constant(1, TABLE + 4 * ROWS * ROW_WORDS), 0x4288]
+    return [*begin, *item, 0xD000, 0xE000 | (-len(item) - 3) & 0x7FF, 0xE7FE]  # beq over the branch back
 
 
 @dataclass

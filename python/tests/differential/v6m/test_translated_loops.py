@@ -46,7 +46,7 @@ def test_a_path_that_is_left_again_and_again_is_translated_once(chip: str) -> No
 def test_loops_of_an_l0_translated_or_not() -> None:
     """Cycles, waits, registers, memory, profile and events, with pauses, interrupts, probes, watched words and code
     that is written anew."""
-    found = []
+    results = []
     for number in range(PROGRAMS):
         rng = random.Random(f"translated l0 {number}")
         length, content = test_remembered.image(rng, rewrites=number % 3 == 2)
@@ -56,9 +56,9 @@ def test_loops_of_an_l0_translated_or_not() -> None:
             run = [test_remembered.run("stm32l073", settings, content, pauses, look, after) for after in (0, 1)]
             (_, never), (_, at_once) = run
             assert never.pop("translated") == 0
-            found.append(int(str(at_once.pop("translated"))))
+            results.append(int(str(at_once.pop("translated"))))
             assert at_once == never, (number, settings, look)
-    assert sorted(found)[len(found) // 2] > 100, found
+    assert sorted(results)[len(results) // 2] > 100, results
 
 
 @pytest.mark.parametrize(
@@ -105,15 +105,15 @@ def test_probes_and_watched_words_that_come_when_all_is_translated(chip: str) ->
         machine = machine_with(chip, code)
         machine.translate_after(after)
         machine.run(2_000)
-        told = [len(machine.take_events())]
+        report = [len(machine.take_events())]
         for ident, place in enumerate((13, 20, 34)):
             machine.watch_exec(start + 2 * place, ident)
             machine.run(1_000)
-            told.append(len(machine.take_events()))
+            report.append(len(machine.take_events()))
         machine.watch_write(TABLE - 0x400, 9, False)
         machine.run(1_000)
-        seen.append((told, machine.cycle(), machine.stats(), machine.registers(0), machine.take_events()))
-        assert told[0] == 0 < min(told[1:]), told
+        seen.append((report, machine.cycle(), machine.stats(), machine.registers(0), machine.take_events()))
+        assert report[0] == 0 < min(report[1:]), report
     assert machine.translated() > 50
     assert seen[0] == seen[1]
 
@@ -131,7 +131,7 @@ def works(loop: Loop) -> list[int]:
 def test_loops_of_one_core_of_a_pico_translated_or_not() -> None:
     """One core executes while the other one sleeps, and both when that is woken, and the other way round: the same is
     seen."""
-    found = []
+    results = []
     for number in range(2 * PROGRAMS):
         rng = random.Random(f"translated pico {number}")
         program = test_remembered_pairs.segments(rng, short=bool(number % 2), others={number // 2 % 2: (rests, works)})
@@ -141,7 +141,7 @@ def test_loops_of_one_core_of_a_pico_translated_or_not() -> None:
             runs = [test_remembered_pairs.run(program, pauses, look=look, after=after) for after in (0, 1)]
             (_, never), (_, at_once) = runs
             assert never.pop("translated") == 0
-            found.append(int(str(at_once.pop("translated"))))
+            results.append(int(str(at_once.pop("translated"))))
             assert by_core(at_once.pop("events")) == by_core(never.pop("events")), (number, look)
             assert at_once == never, (number, look)
-    assert sorted(found)[len(found) // 4] > 100, found
+    assert sorted(results)[len(results) // 4] > 100, results

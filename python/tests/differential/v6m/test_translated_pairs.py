@@ -50,7 +50,7 @@ def pauses(rng: random.Random, *first: int) -> list[int]:
 
 def test_loops_translated_or_not() -> None:
     """Those of `test_remembered_pairs`: stops, waits, registers, memory; of every other two events and profile."""
-    found = []
+    results = []
     for number in range(PROGRAMS):
         rng = random.Random(f"translated pair {number}")
         program = test_remembered_pairs.segments(rng, short=number % 4 != 3)
@@ -59,19 +59,19 @@ def test_loops_translated_or_not() -> None:
             probes, words = test_remembered_pairs.addresses(rng, program)
             look = Look(profile=True, probes=probes, words=words, stops=test_remembered_pairs.TICKS)
         translated = agree(program, pauses(rng, CYCLES), look, [1, rng.randrange(2, 20)], number)
-        found += [translated] * (number % 4 != 3)
-    assert 3 * sum(min(each) > 1000 for each in found) > 2 * len(found), found
+        results += [translated] * (number % 4 != 3)
+    assert 3 * sum(min(result) > 1000 for result in results) > 2 * len(results), results
 
 
 def test_loops_with_exceptions_translated_or_not() -> None:
     """Those of `test_pairs_exceptions`."""
-    found = []
+    results = []
     for number in range(PROGRAMS // 2):
         rng = random.Random(f"translated exceptions {number}")
         program = test_pairs_exceptions.program(rng)
         look = test_pairs_exceptions.look_at(rng, program) if number % 2 else Look()
-        found += agree(program, pauses(rng, test_pairs_exceptions.SETTLED), look, [1, rng.randrange(2, 20)], number)
-    assert sum(each > 100 for each in found) > len(found) // 2, found
+        results += agree(program, pauses(rng, test_pairs_exceptions.SETTLED), look, [1, rng.randrange(2, 20)], number)
+    assert sum(result > 100 for result in results) > len(results) // 2, results
 
 
 def prioritised(loop: Loop) -> list[int]:
@@ -99,13 +99,13 @@ def seldom(unit: Callable[[Loop], list[int]]) -> Callable[[Loop], list[int]]:
 
 def test_loops_that_change_the_bus_or_the_cache_now_and_then() -> None:
     """Which core comes first; what the cache of the code holds."""
-    found = []
+    results = []
     for number in range(PROGRAMS // 2):
         rng = random.Random(f"translated changes {number}")
         units = (*rng.choice((*KINDS[:2], *KINDS_OF_SHORT[:2])), seldom((prioritised, flushed)[number % 2]))
         program = test_remembered_pairs.segments(rng, short=number % 3 != 0, others={0: units, 1: units})
-        found += agree(program, pauses(rng, CYCLES), Look(), [1, rng.randrange(2, 20)], number)
-    assert sum(each > 500 for each in found) > len(found) // 2, found
+        results += agree(program, pauses(rng, CYCLES), Look(), [1, rng.randrange(2, 20)], number)
+    assert sum(result > 500 for result in results) > len(results) // 2, results
 
 
 LOADS = {0x6800: 4, 0x8800: 2, 0x7800: 1}
@@ -157,7 +157,7 @@ def meet(loops: tuple[list[int], list[int]], bases: list[int], after: int) -> tu
 def test_bytes_and_words_that_both_cores_access() -> None:
     """Who reads what, and what is left of stores that are undone beside the other core's; of words that are the same,
     neighbours, or have only their bit in common."""
-    found = []
+    results = []
     for number in range(200 * SEEDS):
         rng = random.Random(f"meeting {number}")
         loops = meeting(rng), meeting(rng)
@@ -167,15 +167,15 @@ def test_bytes_and_words_that_both_cores_access() -> None:
         _, never = meet(loops, bases, 0)
         for after in (1, rng.randrange(2, 600)):
             translated, seen = meet(loops, bases, after)
-            found += [translated] * (after == 1)
+            results += [translated] * (after == 1)
             assert seen == never, (number, after)
-    assert sum(each > 100 for each in found) > len(found) // 2, found
+    assert sum(result > 100 for result in results) > len(results) // 2, results
 
 
 def test_accesses_that_meet_now_and_then() -> None:
     """The same instructions access the same words as the other core's in one round and others in the next: their bases
     walk through 16 places of the same bank. What was stored is read later, in a block by itself."""
-    found = []
+    results = []
     for number in range(60 * SEEDS):
         rng = random.Random(f"walking {number}")
         loops = []
@@ -201,8 +201,8 @@ def test_accesses_that_meet_now_and_then() -> None:
                 stops.append(([machine.registers(core) for core in (0, 1)], machine.read(SHARED, 0x100)))
             seen.append((stops, machine.stats()))
         assert seen[1] == seen[0] == seen[2], number
-        found.append(machine.translated())
-    assert sum(each > 200 for each in found) > len(found) // 2, found
+        results.append(machine.translated())
+    assert sum(result > 200 for result in results) > len(results) // 2, results
 
 
 @pytest.mark.parametrize("width", ["word", "half", "byte"])

@@ -90,7 +90,7 @@ def test_lines_that_the_cache_loses_by_a_store(kind: str) -> None:
     code = [half for count in range(6) for half in [0x2719, 0x3F01, 0xD1FD, *[0x3201 + count] * 13]]
     # subs r5, #1; bne; movs r5, #20
     change = [0x3D01, 0xD100 | len(CHANGES[kind]), 0x2514, *CHANGES[kind]]
-    codes = [[*each, 0xE000 | (-len(each) - 2) & 0x7FF] for each in ([*code, NOP], [*code, *change])]
+    codes = [[*item, 0xE000 | (-len(item) - 2) & 0x7FF] for item in ([*code, NOP], [*code, *change])]
     seen = []
     for after in (0, 1, 5):
         machine = in_flash(codes, {}, after)

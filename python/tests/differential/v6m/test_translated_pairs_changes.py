@@ -45,7 +45,7 @@ class Session:
     program: Program
     after: int
     rng: random.Random
-    kept: Snapshot | None = None
+    stored: Snapshot | None = None
     profiles: bool = False
     translated: int = 0
     seen: list[Any] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Session:
 
 def test_what_happens_to_a_board() -> None:
     """Many random things, one after the other."""
-    found = []
+    results = []
     for number in range(10 * SEEDS):
         program = segments(random.Random(f"happens {number}"), short=number % 4 != 3)
         sessions = []
@@ -122,8 +122,8 @@ def test_what_happens_to_a_board() -> None:
             sessions.append(session)
             for one, other in zip(session.seen, sessions[0].seen, strict=True):
                 assert one == other, (number, after)
-        found.append(sessions[1].machine.translated() + sessions[1].translated)
-    assert sum(each > 500 for each in found) > len(found) // 2, found
+        results.append(sessions[1].machine.translated() + sessions[1].translated)
+    assert sum(result > 500 for result in results) > len(results) // 2, results
 
 
 def slept(loop: Loop) -> list[int]:
@@ -133,7 +133,7 @@ def slept(loop: Loop) -> list[int]:
 
 def test_cores_that_sleep_and_are_woken() -> None:
     """By each other's SEV, by their ticks: what one core executes alone, and both together."""
-    found = []
+    results = []
     for number in range(10 * SEEDS):
         rng = random.Random(f"sleeps {number}")
         units = (*SHORT * 2, Loop.rounds, Loop.rounds, shared, slept)
@@ -146,9 +146,9 @@ def test_cores_that_sleep_and_are_woken() -> None:
                 machine.run(pause)
                 stops.append((machine.cycle(), [machine.registers(core) for core in (0, 1)]))
             seen.append((stops, machine.stats(), machine.read(SRAM + 0xC000, 0x3_6000)))
-            found += [machine.translated()] * (after == 1)
+            results += [machine.translated()] * (after == 1)
         assert seen[1] == seen[0] == seen[2], number
-    assert sum(each > 100 for each in found) > len(found) // 2, found
+    assert sum(result > 100 for result in results) > len(results) // 2, results
 
 
 def test_more_places_than_are_remembered() -> None:
@@ -161,7 +161,7 @@ def test_more_places_than_are_remembered() -> None:
             # movs r7, ...; subs r7, #1; bne; adds r2, #...; beq; eors r2, r3
             code += [0x2700 | rng.randrange(1, 40), 0x3F01, 0xD1FD, 0x3200 | rng.randrange(256), 0xD000, 0x405A]
         codes.append([*code, *branch_with_link(-len(code) - 2)])
-    seen, made = [], []
+    seen, built = [], []
     for after in (0, 1, 2):
         machine = Pair([NOP], [NOP], r2=0, r3=7).machine
         machine.translate_after(after)
@@ -170,9 +170,9 @@ def test_more_places_than_are_remembered() -> None:
             machine.set_register(core, "pc", SRAM + 0x1_0000 + 0xC000 * core)
         machine.run(8_000_000)
         seen.append((machine.cycle(), [machine.registers(core) for core in (0, 1)], machine.stats()))
-        made.append(machine.translations())
+        built.append(machine.translations())
     assert seen[1] == seen[0] == seen[2]
-    assert made[0] == 0 < made[2] <= made[1] == 2048, made
+    assert built[0] == 0 < built[2] <= built[1] == 2048, built
 
 
 def test_what_is_accessed_is_something_else_later() -> None:
@@ -181,7 +181,7 @@ def test_what_is_accessed_is_something_else_later() -> None:
     # movs r1, r4
     body = [0x3001, 0x6833, 0x18D2, 0x3F01, 0xD1FA, 0x27FA, 0x3901, 0xD1F7, 0x4633, 0x462E, 0x461D, 0x0021]
     code = [*body, 0xE000 | -(len(body) + 2) & 0x7FF]
-    seen, made = [], []
+    seen, built = [], []
     for after in (0, 1):
         machine = in_flash([code, code], {0x3000: [0x5A5A, 0x0102]}, after)
         for core in (0, 1):
@@ -191,10 +191,10 @@ def test_what_is_accessed_is_something_else_later() -> None:
         for _ in range(12):
             machine.run(60_000)
             stops.append((machine.translations(), [machine.registers(core) for core in (0, 1)], machine.stats()))
-        made.append([stop[0] for stop in stops])
+        built.append([stop[0] for stop in stops])
         seen.append([stop[1:] for stop in stops])
     assert seen[0] == seen[1]
-    assert made[1][0] + 4 < made[1][-1] < 60, made
+    assert built[1][0] + 4 < built[1][-1] < 60, built
 
 
 @pytest.mark.parametrize("comes", ["another word", "the same word"])

@@ -126,9 +126,9 @@ class Loop(Writer):
             inner = self.program(self.rng.randrange(8, 30))
             if self.rng.getrandbits(1):
                 # r11 rounds; in between it is on the stack.
-                kept = [0xF84D, 0xBD04, *inner, 0xF85D, 0xBB04]
-                again = [0xF1BB, 0x0B01, *wide_branch_ne(-(len(kept) + 4))]
-                body += [0xF04F, 0x0B00 | self.rng.randint(1, 6), *kept, *again]
+                stored = [0xF84D, 0xBD04, *inner, 0xF85D, 0xBB04]
+                again = [0xF1BB, 0x0B01, *wide_branch_ne(-(len(stored) + 4))]
+                body += [0xF04F, 0x0B00 | self.rng.randint(1, 6), *stored, *again]
             else:
                 body += inner
         return [*body, *wide_branch(-(len(body) + 2))]

@@ -82,12 +82,12 @@ def cost_by_address(machine: Machine, watching: Watching) -> dict[int, tuple[int
         return {address: (cycles, executions) for address, _, cycles, executions, _ in cells}
     if not watching.observer:
         return {}
-    found: dict[int, tuple[int, int]] = {}
+    result: dict[int, tuple[int, int]] = {}
     for _, pc, *ways, executions in struct.iter_unpack("<II8Q", machine.observed()["cores"][0]["rows"]):
-        cycles, before = found.get(pc, (0, 0))
+        cycles, before = result.get(pc, (0, 0))
         # Executing, waiting for a bus, for flash.
-        found[pc] = cycles + sum(ways[:3]), before + executions
-    return {pc: cost for pc, cost in found.items() if any(cost)}
+        result[pc] = cycles + sum(ways[:3]), before + executions
+    return {pc: cost for pc, cost in result.items() if any(cost)}
 
 
 def run(

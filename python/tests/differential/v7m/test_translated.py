@@ -104,7 +104,7 @@ def anything(rng: random.Random) -> list[list[int]]:
 def on_each_core(rows: list[Encoding]) -> list[object]:
     """Each on a core that has it and whose traces are translated."""
     kinds = [[kind for kind in row.cores.split() if kind in TRANSLATED] for row in rows]
-    chosen = [(each[index % len(each)], row) for index, (each, row) in enumerate(zip(kinds, rows, strict=True)) if each]
+    chosen = [(item[index % len(item)], row) for index, (item, row) in enumerate(zip(kinds, rows, strict=True)) if item]
     return [pytest.param(kind, row, id=f"{row.name}-{kind}") for kind, row in chosen]
 
 

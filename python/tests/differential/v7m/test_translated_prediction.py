@@ -56,7 +56,7 @@ def toggling(rng: random.Random) -> list[int]:
 @pytest.mark.parametrize("chip", sorted(chip for chip, (kind, _) in CHIPS.items() if kind == "m7"))
 def test_prediction_switched_off_and_on(chip: str) -> None:
     """Cycles, registers, flags, memory and the profile, with pauses; what is translated at once or later."""
-    cached = [each for each in CHIPS[chip][1] if each.get("icache")]
+    cached = [item for item in CHIPS[chip][1] if item.get("icache")]
     for number in range(PROGRAMS):
         rng = random.Random(f"prediction {chip} {number}")
         settings, content = rng.choice(cached), flashed(toggling(rng))
