@@ -27,7 +27,7 @@ WINDOW_MS: Final = 100
 
 @dataclass
 class Stretch:
-    """A stretch of a run in which the firmware prints."""
+    """A section of a run in which the firmware prints."""
 
     cycles: int
     instructions: int

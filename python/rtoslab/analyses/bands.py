@@ -63,7 +63,7 @@ class Ratio:
     least: float
     most: float
     is_known: bool = True
-    """False where a figure in it stands in one placement, and its place may matter."""
+    """False where a figure in it is in one placement, and its place may matter."""
 
     @property
     def median(self) -> float:

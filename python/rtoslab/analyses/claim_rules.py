@@ -41,7 +41,7 @@ def _yes(holds: bool) -> StatementResult:
 
 
 def _within(claim: Claim, number: float) -> bool:
-    """Whether a number lies between the claim's bounds."""
+    """Whether a number is between the claim's bounds."""
     low = claim.at_least is None or number >= claim.at_least
     return low and (claim.at_most is None or number <= claim.at_most)
 
@@ -161,14 +161,14 @@ def _ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> Stateme
 
 
 def _between(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Every value lies between the bounds."""
+    """Every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
     return _yes(low and high)
 
 
 def _near_others(claim: Claim, numbers: Sequence[float], _: float) -> StatementResult:
-    """The first value over the median of the others lies between the bounds."""
+    """The first value over the median of the others is between the bounds."""
     return _yes(_within(claim, numbers[0] / median(numbers[1:])))
 
 

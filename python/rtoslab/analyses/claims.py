@@ -107,7 +107,7 @@ def judge_claims(
     absence: Absence = lambda _: "not measured in this run",
     names: Names | None = None,
 ) -> list[ClaimVerdict]:
-    """Returns one verdict for each claim, by values that may stand in several placements.
+    """Returns one verdict for each claim, by values that may be in several placements.
 
     `resolution` is that of the paper's instrument, None: exact. `absence` says why a value is missing, `names` what a
     reader calls a place on an axis.

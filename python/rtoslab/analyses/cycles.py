@@ -1,7 +1,7 @@
 """The use of a core's cycles. The parts add up to the window exactly. A cause that cannot be distinguished is named
 `other`.
 
-Spinlock wait is counted from the first failed read of a lock to the successful one. It lies inside the kernel's own
+Spinlock wait is counted from the first failed read of a lock to the successful one. It is inside the kernel's own
 functions and is taken out of them. Some kernels sleep while they wait for their lock. This is reported of cores that
 did not idle. The C library (memcpy, division) is named apart, for its caller is not known. Bus and flash waits are
 those of data and fetch, wherever they happened."""

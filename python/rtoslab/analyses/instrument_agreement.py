@@ -1,7 +1,7 @@
 """The same operation by four instruments: iterations in a window, cycle counter, pin, probe. How far they disagree.
 
 A benchmark of counts may say that one of its counts is made of certain intervals, which a latency benchmark samples.
-Its time of a count, less the empty loop, then stands beside the sum of their medians. The probe, which costs nothing,
+Its time of a count, less the empty loop, then is beside the sum of their medians. The probe, which costs nothing,
 is what the others are held against.
 """
 

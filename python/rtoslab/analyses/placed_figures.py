@@ -10,7 +10,7 @@ from rtoslab.results import MeasuredPoint
 
 
 class Places:
-    """Points by the placement in the middle of each. A point that it does not know stands in one placement."""
+    """Points by the placement in the middle of each. A point that it does not know is in one placement."""
 
     def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
         self._place = {id(point.middle): point for point in placed}
@@ -18,7 +18,7 @@ class Places:
 
     @property
     def are_several(self) -> bool:
-        """Whether any point stands in more than one placement."""
+        """Whether any point is in more than one placement."""
         return any(len(point.all) > 1 for point in self._place.values())
 
     def of(self, point: MeasuredPoint) -> Sequence[MeasuredPoint]:

@@ -27,7 +27,7 @@ class PlacedValues:
 
 
 def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
-    """Returns the values of every point, each over all placements that the point stands in."""
+    """Returns the values of every point, each over all placements that the point is in."""
     result = []
     for point in points:
         known = placement_values(point.all)

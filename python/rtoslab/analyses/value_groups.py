@@ -20,7 +20,7 @@ AXES: Final = (
 
 
 def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:
-    """Returns the axes, `allowed` left out, on which the values lie at several places, with these places."""
+    """Returns the axes, `allowed` left out, on which the values are at several places, with these places."""
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
     for axis in keys:

@@ -63,7 +63,7 @@ def _is_output(path: Path) -> bool:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether something lies there that has no content to replace. A folder is not meant."""
+    """Whether something is there that has no content to replace. A folder is not meant."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """The laboratory's folders: the root with firmware/, spec/ and papers/, the runs, the caches.
 
 Firmware is built from its sources, so the root is searched for, in this order: the RTOSLAB_ROOT variable, the working
-directory and its parents, the checkout this package lies in, the copy inside an installed package (`make dist`).
+directory and its parents, the checkout this package is in, the copy inside an installed package (`make dist`).
 Results and baselines go to the working directory. Built images and remembered points, which can be made again, stay in
 the checkout's build/, or in the user's cache folder where there is no checkout, or none that can be written to.
 """

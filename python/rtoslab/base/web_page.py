@@ -9,7 +9,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """The parts that stand in a page's head and at its end. Ours, so that they need no escaping."""
+    """The parts that are in a page's head and at its end. Ours, so that they need no escaping."""
 
     css: str
     script: str

@@ -3,7 +3,7 @@
 A row is a witness of the settings that calibration.toml names beside it. Only witnesses count, so that an effect that
 no setting explains (a rule without one) does not bend an unrelated setting. Each row weighs as much as any other,
 whatever the number of its values. Absolute differences are summed, so that one value that silicon disturbs does not
-outweigh the others, and what lies within the bounds that silicon's own rounds leave does not count as a difference."""
+outweigh the others, and what is within the bounds that silicon's own rounds leave does not count as a difference."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -66,7 +66,7 @@ class KernelFigure:
         return 100 * self.difference(fitted) / self.silicon.cycles if self.silicon.cycles else 0.0
 
     def agrees(self, fitted: bool = False) -> bool:
-        """Whether the difference lies within the error bar."""
+        """Whether the difference is within the error bar."""
         return abs(self.difference(fitted)) <= self.silicon.error_cycles + 1e-9
 
 

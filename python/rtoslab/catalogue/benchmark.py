@@ -55,7 +55,7 @@ class SeriesFacts(Strict):
     services: tuple[str, ...] = ()
     """What it needs of the kernel beside the benchmark's own. A kernel without loses this series alone."""
     enters_handler: bool = False
-    """The way to an interrupt's handler lies inside, with the kernel's dispatcher where it has one."""
+    """The way to an interrupt's handler is inside, with the kernel's dispatcher where it has one."""
     stamped: Literal["asynchronous"] | None = None
     """The board's interrupt whose event starts it. A timer tells the cycles since, so no instrument is needed."""
 
@@ -192,7 +192,7 @@ class Benchmark(Strict):
 
 
 def _with_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
-    """A series says what of the kernel lies before the handler that it enters."""
+    """A series says what of the kernel is before the handler that it enters."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series
     return series.model_copy(update={"title": f"{series.title}, through the kernel's dispatcher"})

@@ -26,7 +26,7 @@ from pydantic import Field, model_validator
 from rtoslab.base import Strict
 
 Place = dict[str, str | int]
-"""Axis -> where a value lies on it. The axes are those of `analyses.axis_values.Value.axis`."""
+"""Axis -> where a value is on it. The axes are those of `analyses.axis_values.Value.axis`."""
 WidePlace = Mapping[str, str | int | tuple[str | int, ...]]
 """The same, where an axis may have several places."""
 

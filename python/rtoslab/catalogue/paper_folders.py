@@ -34,7 +34,7 @@ class PublishedRow(Strict):
     unit: str
     note: str
     lab_benchmark: str
-    """Empty: nothing of ours is to stand beside it (a condition, a model, an ordering)."""
+    """Empty: nothing of ours is to be beside it (a condition, a model, an ordering)."""
     lab_metric: str
     lab_stat: str
     lab_kernel: str

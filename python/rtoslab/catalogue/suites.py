@@ -22,7 +22,7 @@ class Experiment(Strict):
     sweep: dict[str, tuple[str | int, ...]] = Field(default_factory=dict)
     """A key of `--config` to the values it takes: every combination is measured, unless the user says one."""
     bring_your_own: tuple[str, ...] = ()
-    """Kernels that are measured as soon as a folder of that name stands in firmware/kernels/."""
+    """Kernels that are measured as soon as a folder of that name is in firmware/kernels/."""
 
 
 class Suite(Experiment):

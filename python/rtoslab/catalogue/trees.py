@@ -1,7 +1,7 @@
 """Kernel trees that a user named: a small description each, kept with the user's configuration, never in a checkout.
 
 A description says where the tree is, which port of ours it belongs to, and which of its files are sources and headers.
-CMake reads the same file (`firmware/cmake/KernelTree.cmake`), so lists stand on one line and hold plain words.
+CMake reads the same file (`firmware/cmake/KernelTree.cmake`), so lists are on one line and hold plain words.
 """
 
 import os

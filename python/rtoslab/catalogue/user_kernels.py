@@ -23,7 +23,7 @@ class TreeWants(Strict):
     """Functions, beside those of `[symbols]`, whose sources are needed: without one it is no tree of the kernel."""
     version_text: str = ""
     """What the version stands behind in the text of a header that the port includes. `version` counts where it does not
-    stand there."""
+    are there."""
     version: tuple[str, ...] = ()
     """Macros that say which version it is, in the order they are joined by dots."""
     version_digits: tuple[int, ...] = ()

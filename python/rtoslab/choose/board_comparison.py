@@ -29,7 +29,7 @@ class Cell:
 
     @property
     def is_single_placement(self) -> bool:
-        """Whether it stands in one placement, though another could move it."""
+        """Whether it is in one placement, though another could move it."""
         return self.band is not None and not self.band.is_known
 
 

@@ -45,7 +45,7 @@ class OperationFile(Strict):
     needs: dict[str, tuple[str, ...]]
     """Use -> services without which a kernel is not ranked for it."""
     masking: tuple[str, ...]
-    """Benchmarks in whose calls the longest stretch of masked interrupts is looked for."""
+    """Benchmarks in whose calls the longest section of masked interrupts is looked for."""
     swept_service: str
     """What the background calls while an interrupt comes at each of its cycles."""
 

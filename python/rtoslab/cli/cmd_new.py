@@ -23,7 +23,7 @@ _NEXT = {
 def command() -> None:
     """Make a benchmark, a kernel's port, a board or a paper from a template.
 
-    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md goes on from there,
+    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md continues from there,
     step by step.
     """
 

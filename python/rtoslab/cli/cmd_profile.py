@@ -63,7 +63,7 @@ def command(
     speedscope_file: Path | None,
     as_json: bool,
 ) -> int:
-    """Show where every cycle of a SUBJECT went: a benchmark's window, or a stretch of any ELF image.
+    """Show where every cycle of a SUBJECT went: a benchmark's window, or a section of any ELF image.
 
     By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
     exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing is

@@ -36,7 +36,7 @@ def command(
     outputs: tuple[Path, ...],
     choice: Choice,
 ) -> int:
-    """Show what ran when in a SUBJECT: a benchmark's window, or a stretch of any ELF image.
+    """Show what ran when in a SUBJECT: a benchmark's window, or a section of any ELF image.
 
     Shows tasks, handlers, kernel calls, spinlocks and pins. Nothing is compiled into the image. A .pftrace
     opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown. Exit

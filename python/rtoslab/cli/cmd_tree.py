@@ -78,7 +78,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
 
 
 def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
-    """A port by its name, or by the folder that it lies in. Raises CatalogueError, UnknownNameError."""
+    """A port by its name, or by the folder that it is in. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
         return catalogue.port(folder)

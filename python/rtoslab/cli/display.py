@@ -151,7 +151,7 @@ class Display:
         self._bars.stop()
 
     def _estimate_text(self, note: Note) -> str:
-        """How far a long plan has come, and how long the rest may take if it goes on as it did."""
+        """How far a long plan has come, and how long the rest may take if it continues as it did."""
         if self._points < LONG_PLAN:
             return ""
         self._done += 1

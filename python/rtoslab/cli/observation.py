@@ -1,4 +1,4 @@
-"""The options of commands that observe a benchmark's window or a stretch of an image, in one place."""
+"""The options of commands that observe a benchmark's window or a section of an image, in one place."""
 
 from collections.abc import Callable
 from functools import wraps

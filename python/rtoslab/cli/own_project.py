@@ -87,7 +87,7 @@ def _owner(path: Path) -> int | None:
 
 
 def stated_options(context: click.Context, *options: str) -> list[str]:
-    """Those of the options that stand on the command line."""
+    """Those of the options that are on the command line."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 

@@ -1,7 +1,7 @@
 """The same figures over many run directories, in the order they were measured: when did which one move?
 
 A point that a run holds in several placements counts by each figure's median. A change is called placement and is not
-claimed where the bands of the two runs have a value in common, or where the same code lies in another place. No change
+claimed where the bands of the two runs have a value in common, or where the same code is in another place. No change
 is claimed either for other code in one placement each, if the place matters. This is shown as `one placement`."""
 
 from collections.abc import Iterable, Sequence

@@ -45,7 +45,7 @@ class Shift:
 
     @property
     def holds_zero(self) -> bool:
-        """Whether no difference lies in the interval."""
+        """Whether no difference is in the interval."""
         return self.interval[0] <= 0.0 <= self.interval[1]
 
 

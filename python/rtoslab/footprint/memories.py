@@ -1,4 +1,4 @@
-"""Which memory an address lies in: those of board.toml, or without a board the regions every Cortex-M has."""
+"""Which memory an address is in: those of board.toml, or without a board the regions every Cortex-M has."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -27,7 +27,7 @@ def footprint_point(
     chosen = {**result.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
     point = one_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
     owner = result.folder.parents[1]
-    # By its path: a checkout may itself lie in a folder `kernels`.
+    # By its path: a checkout may itself are in a folder `kernels`.
     if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.kernel(kernel).id:
         whose = catalogue.kernel(owner.name).facts.title
         return replace(point, not_applicable=f"{whose} alone has it here; the port contract has no such service")

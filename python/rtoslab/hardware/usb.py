@@ -1,6 +1,6 @@
 """Lists devices on USB: probes and boards that wait to be flashed, with their serial ports.
 
-On Linux all of it stands in sysfs, also what has no serial port (a Pico in BOOTSEL, an ST-LINK/V2). Elsewhere only
+On Linux all of it is in sysfs, also what has no serial port (a Pico in BOOTSEL, an ST-LINK/V2). Elsewhere only
 devices with a port are seen. A device's own strings are untrusted: a serial number goes into a command only if it is
 made of letters, digits and `._:-`."""
 

@@ -53,7 +53,7 @@ TIMES = 4
 """How often a tree may change while it is compiled. The first build only learns what is read."""
 
 SHARED = ("objects", "configured", "facts")
-"""What lies beside the images and serves others: what was compiled, what CMake found, what TOML files say."""
+"""What is beside the images and serves others: what was compiled, what CMake found, what TOML files say."""
 
 LITTLE_BYTES = 4 << 20
 """With less room than a build takes, that is why it failed."""
@@ -217,7 +217,7 @@ def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
 
 
 def _join_callgraphs(work: Path) -> None:
-    """One file of the many that lie beside the objects."""
+    """One file of the many that are beside the objects."""
     parts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")

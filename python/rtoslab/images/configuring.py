@@ -31,7 +31,7 @@ _PROGRAMS: Final = "programs.cmake"
 """Programs beside the compiler that CMake found, for its cache."""
 _PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
 _COMPILER_FILES: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
-"""What CMake writes of a compiler. It lies in a folder named by CMake's version."""
+"""What CMake writes of a compiler. It is in a folder named by CMake's version."""
 _CHECKOUT: Final = "@RTOSLAB_FIRMWARE@"
 """In what is kept, for the firmware's folder."""
 _READ: Final = "toml"
@@ -97,7 +97,7 @@ def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
 
 
 def _restore(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
-    """Whether what was found out before lies in the build's folder now."""
+    """Whether what was found out before is in the build's folder now."""
     if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
         return False
     place = _place(catalogue, point, known)

@@ -21,7 +21,7 @@ MAP: Final = "image.map"
 CALLGRAPH: Final = "callgraph.ci"
 """The callgraph of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
 CONFORMANCE_IMAGE: Final = "conformance"
-"""The image that is no benchmark. Its sources lie in a folder of that name."""
+"""The image that is no benchmark. Its sources are in a folder of that name."""
 _OF_REAL_BOARDS: Final = frozenset({FLASH_FILE, SILICON_FILE})
 """Files in a board's folder that no image is made of."""
 CALIBRATION_IMAGE: Final = "calibration"

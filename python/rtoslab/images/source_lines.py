@@ -117,7 +117,7 @@ def _file_names(program: Any) -> dict[int, str]:
 
 
 def _rows(program: Any) -> Iterator[tuple[int, int, str, int]]:
-    """(start, end, file, line) of each stretch of code."""
+    """(start, end, file, line) of each section of code."""
     names = _file_names(program)
     before = None
     for entry in program.get_entries():

@@ -1,6 +1,6 @@
 """Observing a run: where every cycle went, what masked interrupts and held locks, what ran when, single calls.
 
-A `subject` is what is observed (a benchmark's window, or a stretch of any image, with its kernel by `image_kernel`).
+A `subject` is what is observed (a benchmark's window, or a section of any image, with its kernel by `image_kernel`).
 `session` runs it under the virtual board's observer. `profiler` and `masked_interrupts` turn what that took into
 values with names and source lines, `profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two
 profiles. `timelines` says what ran when, `perfetto` and `vcd` write it, `trace_database` answers questions to it.

@@ -36,7 +36,7 @@ class Window:
 
     @property
     def head(self) -> tuple[Step, ...]:
-        """All paths of the call begin so: its caller's, for it may go on as another function by a tail call."""
+        """All paths of the call begin so: its caller's, for it may continue as another function by a tail call."""
         return self.path[:-1] or self.path
 
 

@@ -81,7 +81,7 @@ class MeasuredFunction:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCalls:
-    """Functions of an image, over one stretch of its run."""
+    """Functions of an image, over one section of its run."""
 
     label: str
     board: str

@@ -60,7 +60,7 @@ class MeasuredInterval:
     cycles: Spread | None
     """None if none ended."""
     begun_again: int
-    """Arrivals at the begin while an interval was under way: it goes on, from its first arrival."""
+    """Arrivals at the begin while an interval was under way: it continues, from its first arrival."""
     is_open: bool
     """One was under way as the stretch ended."""
     longest: LongestInterval | None = None

@@ -70,12 +70,12 @@ class Recording:
     end_cycle: int
     observed: "Observed"
     events: NDArray[np.void]
-    """In order of time. Of all that happened since reset only the last ones of each kind lie before the stretch."""
+    """In order of time. Of all that happened since reset only the last ones of each kind are before the stretch."""
     symbols: list[tuple[int, int, str]]
     decoded: DecodedRun | None
     """What a benchmark sent. None for other images."""
     machine: ObservedMachine
-    """As it stands at the end, for reading memory."""
+    """As it is at the end, for reading memory."""
     at_start: dict[int, int] = field(default_factory=dict)
     """Watched words as the stretch began."""
     unhandled: str = ""

@@ -25,7 +25,7 @@ def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int
 
 
 def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
-    """Control block -> the task's name, read from the board's memory as it stands at the end.
+    """Control block -> the task's name, read from the board's memory as it is at the end.
 
     Tasks of the same name get their block's address after it. A block that cannot be read is called by its address.
     """

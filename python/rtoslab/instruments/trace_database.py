@@ -196,7 +196,7 @@ def _rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
 
 
 def _depths(many: Sequence[TracedSlice]) -> list[int]:
-    """How many slices of its track each lies in."""
+    """How many slices of its track each is in."""
     ends: list[int] = []
     depths = []
     for traced_slice in many:

@@ -35,7 +35,7 @@ class Archive:
         self._file = file
         self._left = UNPACKED_BYTES
         self.names = [info.filename for info in file.infolist()]
-        """As they stand in it: a name may stand there twice, and need not be a proper path."""
+        """As they are in it: a name may be there twice, and need not be a proper path."""
 
     def pieces(self, name: str) -> Iterator[bytes]:
         """A member's content in pieces of some megabytes. Raises TooMuchError, or what zipfile does."""

@@ -82,7 +82,7 @@ class Elf:
     """One file. Every method raises ValueError with a clause that says what is wrong."""
 
     def __init__(self, data: bytes) -> None:
-        """Raises ValueError: no 32-bit ARM ELF, not linked, or its tables do not lie in it."""
+        """Raises ValueError: no 32-bit ARM ELF, not linked, or its tables do not be in it."""
         if len(data) < _HEADER.size:
             raise ValueError("it is cut short")
         (

@@ -58,7 +58,7 @@ def read_text(path: Path, what: str, error: type[RtoslabError], limit: int = TEX
 
 
 def is_file(path: Path) -> bool:
-    """Whether something to read lies there. No name is too long or too odd to be asked."""
+    """Whether something to read is there. No name is too long or too odd to be asked."""
     try:
         return path.is_file() or path.is_fifo()
     except (OSError, ValueError):

@@ -24,7 +24,7 @@ STREAM_LINES: Final = 200_000
 IMAGE_BYTES: Final = 64 * MIB
 """An ELF, UF2 or map file. With debug information an image of the largest chip has a tenth of that."""
 CAPTURE_BYTES: Final = 24 * MIB
-"""A logic analyzer's file as it lies on disk."""
+"""A logic analyzer's file as it is on disk."""
 
 MAP_BYTES: Final = 16 * MIB
 """A linker's map, or a compiler's call graph."""

@@ -1,4 +1,4 @@
-"""Names from outside that become part of a file's name, or stand in a format that has words of its own."""
+"""Names from outside that become part of a file's name, or are in a format that has words of its own."""
 
 import re
 from typing import Final

@@ -85,5 +85,5 @@ def ticks(text: str, rate_hz: Fraction) -> int:
 
 
 def quote(text: str, most: int = 40) -> str:
-    """A foreign text as it may stand in a sentence: quoted, on one line, not longer than a glance."""
+    """A foreign text as it may be in a sentence: quoted, on one line, not longer than a glance."""
     return repr(text if len(text) <= most else f"{text[:most]}...")

@@ -37,7 +37,7 @@ def lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
 
 
 def words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
-    """Yields what stands between white space. Raises `error` for a word that is too long."""
+    """Yields what is between white space. Raises `error` for a word that is too long."""
     start = 0
     while start < len(data):
         space = _SPACE.search(data, start + _PIECE, start + 2 * _PIECE) if len(data) - start > _PIECE else None

@@ -1,6 +1,6 @@
 """Points in parallel on a few processes that measure one after the other: a crash or a kill takes one point.
 
-A process goes on to the next point because much is the same for each (modules, files of the catalogue, hashes of the
+A process continues to the next point because much is the same for each (modules, files of the catalogue, hashes of the
 sources and of the simulator). One that died is replaced. The parent alone hears Ctrl-C and signals to end. It ends the
 processes it started, and what they had stored stays.
 """

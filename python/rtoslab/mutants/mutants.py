@@ -10,7 +10,7 @@ from rtoslab.catalogue import read_toml
 
 
 class Edit(Strict):
-    """A text of a source file that is replaced. It must stand there exactly once."""
+    """A text of a source file that is replaced. It must be there exactly once."""
 
     old: str
     new: str

@@ -1,6 +1,6 @@
 """A published paper beside a run of ours: its figures, its claims, its slips, its conditions.
 
-A folder `papers/<key>/` with a paper.toml is the registration. Everything a report says of a paper stands there.
+A folder `papers/<key>/` with a paper.toml is the registration. Everything a report says of a paper is there.
 """
 
 from rtoslab.papers.compare import ComparedRow

@@ -1,4 +1,4 @@
-"""Why there is no value at a place: the reason that stands in every cell which would otherwise be blank."""
+"""Why there is no value at a place: the reason that is in every cell which would otherwise be blank."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -42,7 +42,7 @@ class Absences:
 
 
 def _lies(result: AnyResult, place: Mapping[str, object]) -> bool:
-    """Whether the result's point lies at the place, on the axes that points have."""
+    """Whether the result's point is at the place, on the axes that points have."""
     params = result.params if isinstance(result, MeasuredPoint) else {}
     for axis, required in place.items():
         if axis in _OF_VALUES:

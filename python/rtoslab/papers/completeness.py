@@ -43,7 +43,7 @@ def _places(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, ob
 
 
 def _require_places(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
-    """Raises CatalogueError for a kernel, board or benchmark that does not exist: nothing would ever lie there."""
+    """Raises CatalogueError for a kernel, board or benchmark that does not exist: nothing would ever are there."""
     for axis, known in (
         ("kernel", tuple(paper.facts.kernels)),
         ("board", tuple(catalogue.boards)),

@@ -198,7 +198,7 @@ def _part(done: Reproduction, part: Part) -> Section:
 
 
 def _draw(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """A figure, and what to say of it. Today's version stands in for what the authors' does not offer."""
+    """A figure, and what to say of it. Today's version is in for what the authors' does not offer."""
     drawn = replot(figure, done, done.values)
     if drawn is not None:
         return drawn, ""
@@ -210,7 +210,7 @@ def _draw(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableDat
 
 
 def _draw_trace(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """A trace over the run, and what to say of it. Reference results keep no times, so a run of today's stands in."""
+    """A trace over the run, and what to say of it. Reference results keep no times, so a run of today's is in."""
     several = any(value.band is not None for value in done.values)
     traced = over_time(
         course, [result for result in done.results if isinstance(result, MeasuredPoint)], several=several

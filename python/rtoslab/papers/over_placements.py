@@ -1,4 +1,4 @@
-"""Values of points that stand in several placements of the code, as one value with its band.
+"""Values of points that are in several placements of the code, as one value with its band.
 
 The trap it prevents: a figure close to the paper's because of where the linker happened to put the code. A figure
 counts by its median over the placements.
@@ -19,7 +19,7 @@ _ONE = (
 
 
 def one_placement(values: Sequence[Value]) -> str:
-    """Returns what a reader of verdicts must know where no figure stands in several placements. Else nothing."""
+    """Returns what a reader of verdicts must know where no figure is in several placements. Else nothing."""
     return "" if not values or any(value.band is not None for value in values) else _ONE
 
 

@@ -12,7 +12,7 @@ from rtoslab.reports import ChartData, TableData
 from rtoslab.results import MeasuredPoint
 
 MOST_MARKS: Final = 400
-"""Along the axis. Of more samples the longest of each stretch of time stands."""
+"""Along the axis. Of more samples the longest of each section of time stands."""
 LINKERS_ORDER: Final = "A point in several placements is shown in one of them, the linker's own order."
 MOST_PEAKS: Final = 12
 """In the table."""
@@ -63,7 +63,7 @@ def peaks(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The longest sample of each stretch of time."""
+    """The longest sample of each section of time."""
     step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}
     for at, us in points:

@@ -111,7 +111,7 @@ def _records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
 
 
 def _is_lone(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> bool:
-    """Whether a measured figure stands in one placement, though others of the run stand in several."""
+    """Whether a measured figure is in one placement, though others of the run are in several."""
     return (
         compared_row.here is not None and compared_row.band is None and any(other.band for other in compared.values())
     )

@@ -2,7 +2,7 @@
 
 baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time. Of several
                          placements its band, and the names of those benchmarks where some choice would undo it, or
-                         that stand in one placement
+                         that are in one placement
 
 The file is sealed as a baseline is: an edited cost would be a wrong answer of every report that tells it."""
 
@@ -37,11 +37,11 @@ class Cost(Strict):
     """Keyed by benchmark: mean over all pairs of points that differ in this key alone, each the median of its
     placements."""
     band: dict[str, tuple[float, float]] = Field(default_factory=dict)
-    """Keyed by benchmark, where its points stand in several placements: the least and the most that the change is."""
+    """Keyed by benchmark, where its points are in several placements: the least and the most that the change is."""
     placement: tuple[str, ...] = ()
     """Benchmarks where the change is no more than what the place of the code is worth."""
     one_placement: tuple[str, ...] = ()
-    """Benchmarks whose points stand in one placement each, where the place matters: what of it that is nobody knows."""
+    """Benchmarks whose points are in one placement each, where the place matters: what of it that is nobody knows."""
 
     def reverse(self) -> "Cost":
         """The other way round."""

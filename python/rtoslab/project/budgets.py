@@ -15,7 +15,7 @@ def over_budget(function: ProjectFunction, calls: MeasuredCalls, measured: Measu
     if function.max_cycles is not None:
         begun = next((f", begun in cycle {call.start:,}" for call in measured.greatest if function.by in call.by), "")
         seen = [(measured.cycles[function.by].maximum, begun)]
-        # One that goes on may have taken more already.
+        # One that continues may have taken more already.
         seen += [(call.cycles[function.by], f", begun in cycle {call.start:,}, not over") for call in measured.open]
         most, begun = max(seen, key=lambda pair: pair[0])
         if most > function.max_cycles:

@@ -186,7 +186,7 @@ def _function(
 def _responsible(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
     """All whose instructions may have taken the function's cycles."""
     tally, cycles = measured.tally, measured.cycles
-    by_jump = tally.entered_by_jump or tally.went_on  # what a tail call leads to stands beside it on call paths
+    by_jump = tally.entered_by_jump or tally.went_on  # what a tail call leads to is beside it on call paths
     others = function.by == "inclusive" and "other tasks" in cycles and cycles["other tasks"].maximum
     if by_jump or others or calls.cores > 1:
         return calls.ran

@@ -48,7 +48,7 @@ class ProjectFunction(Strict):
 
 
 class ProjectInterval(Strict):
-    """An interval from one instruction to another, with what may lie between."""
+    """An interval from one instruction to another, with what may be between."""
 
     image: str
     name: Annotated[str, Field(min_length=1)]

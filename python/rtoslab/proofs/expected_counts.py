@@ -9,7 +9,7 @@ from rtoslab.targets import Interval
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCount:
-    """How often something must lie inside an interval."""
+    """How often something must be inside an interval."""
 
     count: int
     per: str | None

@@ -37,7 +37,7 @@ def steps_of(evidence: Evidence) -> tuple[Step, ...]:
 
 
 def are_cut(evidence: Evidence) -> bool:
-    """Whether a latency benchmark went on when no more steps were kept: a round of 100 000 loops is longer."""
+    """Whether a latency benchmark continued when no more steps were kept: a round of 100 000 loops is longer."""
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 

@@ -118,7 +118,7 @@ class _Walk:
         return None
 
     def is_within(self, rounds: Sequence[_Parts]) -> bool:
-        """Whether the steps are the beginning of a round, which goes on for longer."""
+        """Whether the steps are the beginning of a round, which continues for longer."""
         tries = [self.once(0, round_, Names(), None) for round_ in rounds]
         return any(0 < round_.end == len(self.steps) and not round_.missed for round_ in tries)
 
@@ -178,7 +178,7 @@ class _Walk:
         return trial.made.end
 
     def _is_dispatched(self, at: int) -> bool:
-        """Whether a kernel's dispatcher stands before a handler's first step: its cycles are not the benchmark's."""
+        """Whether a kernel's dispatcher is before a handler's first step: its cycles are not the benchmark's."""
         before = self.steps[at - 1] if at else None
         dispatches = self.matcher.dispatches and self.steps[at].who == HANDLER
         return dispatches and before is not None and before.kind == INTERRUPT

@@ -186,7 +186,7 @@ def _convert(value: str, form: str) -> Value:
 
 
 def expand_runs(text: str) -> tuple[int, ...]:
-    """`812,13x3` is 812, 13, 13, 13: a number, or a number and how often it stands there in a row."""
+    """`812,13x3` is 812, 13, 13, 13: a number, or a number and how often it is there in a row."""
     values: list[int] = []
     for run in text.split(","):
         value, _, repeats = run.partition("x")

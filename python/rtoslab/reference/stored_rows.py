@@ -26,7 +26,7 @@ class StoredRow:
     deviations: Mapping[str, str] = field(default_factory=dict)
     """The checks of the port contract that the kernel fails as declared, and what was seen."""
     one_of_many: bool = False
-    """Whether it stands in one placement, though the place of its code may move its figures."""
+    """Whether it is in one placement, though the place of its code may move its figures."""
 
 
 def row_of_points(replaces: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:

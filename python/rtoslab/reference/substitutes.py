@@ -1,4 +1,4 @@
-"""Which reference results stand beside points of one's own: those of kernels that were not measured here at all."""
+"""Which reference results are beside points of one's own: those of kernels that were not measured here at all."""
 
 import warnings
 from collections.abc import Collection, Iterator, Sequence
@@ -28,7 +28,7 @@ def references(root: Path, paper: str = "*", like: Collection[PointId] | None = 
 def substitutes(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
     """Measured points like those given but for the kernel, of kernels that none of them has. Each kernel is marked.
 
-    Like: the same benchmark, board, cores, window and configuration. The same point may stand in two papers: once.
+    Like: the same benchmark, board, cores, window and configuration. The same point may be in two papers: once.
     """
     missing = {_axes(item.result.point): place for place, item in enumerate(points)}
     present = {point.result.point.kernel for point in points}

@@ -1,6 +1,6 @@
 """Bars side by side: grouped and upright by name, or lying in a panel for each test; every number where it fits.
 
-Rows: `x`, `series`, `y`; also `text` (what stands at the bar), `low` and `high` (between which its runs lie), `kernel`
+Rows: `x`, `series`, `y`; also `text` (what is at the bar), `low` and `high` (between which its runs lie), `kernel`
 (whose colour it has), and `published` (what a paper prints: a dark line across the bars instead of a bar).
 """
 

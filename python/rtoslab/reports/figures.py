@@ -1,6 +1,6 @@
 """Charts whose axes are named by what they show: bars, points and lines of rows with x, y and series.
 
-A row may have `text`, what stands at its mark, and `low` and `high`, between which its runs lie. A row whose series is
+A row may have `text`, what is at its mark, and `low` and `high`, between which its runs lie. A row whose series is
 `paper`, or that has `published`, is what a paper prints: a dark line across the bars, or a hollow diamond above all.
 """
 

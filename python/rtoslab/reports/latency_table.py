@@ -27,7 +27,7 @@ _SPREAD: Final[tuple[tuple[str, bool, _Cell], ...]] = (
     ("jitter", False, lambda _, of: band_text(of("jitter"), cycles_text)),
     ("us", True, lambda best, of: band_text(of("median"), lambda cycles: f"{best.us(cycles):,.3f}")),
 )
-"""Head, whether it stands in a narrow table too, and what stands in it."""
+"""Head, whether it is in a narrow table too, and what is in it."""
 
 
 def latency_table(measured: Sequence[MeasuredPoint], places: Places, width: int) -> Table:

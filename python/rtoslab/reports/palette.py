@@ -99,7 +99,7 @@ def colour(rows: Sequence[dict[str, Any]], *, legend: bool = True) -> alt.Color:
 
 
 def _columns(names: Sequence[str]) -> int:
-    """How many entries of a legend stand beside each other."""
+    """How many entries of a legend are beside each other."""
     widest = max(map(len, names)) * 12 * _LETTER + 34
     return max(1, min(len(names), int(WIDTH // widest)))
 

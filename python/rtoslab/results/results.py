@@ -95,7 +95,7 @@ class CodePlace(StoredModel):
 class SeriesSamples(StoredModel):
     """One series of a latency benchmark: raw samples in the order they were taken, in cycles of the core's clock.
 
-    The columns are of equal length, or empty where the target could not tell. On disk they lie in samples.parquet.
+    The columns are of equal length, or empty where the target could not tell. On disk they are in samples.parquet.
     """
 
     id: str

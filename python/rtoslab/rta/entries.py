@@ -72,7 +72,7 @@ class Chain:
 
     @property
     def after(self) -> int:
-        """Who goes on."""
+        """Who continues."""
         return self.handlers[-1].after
 
     @property
@@ -150,7 +150,7 @@ class Leave(Entry):
     stretch: Stretch
     chain: Chain
     distance: int
-    """Priorities that lie between them and one more. 0 to an equal, and to a more urgent one."""
+    """Priorities that are between them and one more. 0 to an equal, and to a more urgent one."""
     to_idle: bool
     tasks: int
     """In the set."""

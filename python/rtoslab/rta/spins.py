@@ -33,7 +33,7 @@ class Spins:
         return whole - max(0, since - self.begins[met.start]) - max(0, self.ends[met.stop - 1] - until)
 
     def meeting(self, since: int, until: int) -> range:
-        """Which of them lie in between, in part or whole."""
+        """Which of them are in between, in part or whole."""
         return range(bisect_right(self.ends, since), bisect_left(self.begins, until))
 
 

@@ -62,7 +62,7 @@ class TaskSpec:
     offset: Time | None = None
     """The offset of the first arrival from a common start. None: unknown."""
     masked: Time = NO_TIME
-    """The longest stretch of its wcet in which it cannot be preempted."""
+    """The longest section of its wcet in which it cannot be preempted."""
     sections: tuple[SectionSpec, ...] = ()
     core: int = 0
     release: Release = "tick"

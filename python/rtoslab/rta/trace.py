@@ -95,7 +95,7 @@ def _events(
     """Returns what happened in so many ticks from the window's begin on, in the order of time, and the cycle of the
     end.
 
-    `machine`: a board that stands there already."""
+    `machine`: a board that is there already."""
     machine = machine or start(image, firmware.board, firmware.kernel, firmware.cores)
     machine.trace_exceptions(True)
     if firmware.cores > 1:

@@ -80,7 +80,7 @@ def _format(value: object) -> str:
 
 
 def number(value: object, where: str) -> Fraction:
-    """An exact number that is not negative. Text as it stands in a CSV file is read too. Raises TaskSetError."""
+    """An exact number that is not negative. Text as it is in a CSV file is read too. Raises TaskSetError."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
             raise ValueError("it is no number")  # noqa: TRY004, TRY301

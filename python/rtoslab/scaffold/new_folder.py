@@ -100,7 +100,7 @@ def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
 
 
 def _title(title: str) -> str:
-    """A title as it may stand in TOML, in a CSV file and in a comment of C. Raises CatalogueError."""
+    """A title as it may be in TOML, in a CSV file and in a comment of C. Raises CatalogueError."""
     if not title.isprintable() or set(title) & set('"\\,') or "*/" in title or len(title) > 2 * _LONGEST:
         raise CatalogueError(
             f'{quote(title)} cannot be a title; at most {2 * _LONGEST} characters, without ", \\, commas and line ends.'

@@ -1,6 +1,6 @@
 """The effect of the code's place on figures and on rankings of kernels, from the placements of reference results.
 
-Every point stands in several placements: the same compiled functions in another order. Placements of two kernels are
+Every point is in several placements: the same compiled functions in another order. Placements of two kernels are
 drawn independently, so each placement of one kernel is compared with each of the other.
 
 The trap it prevents: pairs that are no rivals. Two versions of a kernel, or today's version of one kernel and an old
@@ -76,7 +76,7 @@ class RankedPairs:
 
 
 def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
-    """Returns every figure that stands in several placements. Figures of zero are left out: they have no ratio."""
+    """Returns every figure that is in several placements. Figures of zero are left out: they have no ratio."""
     figures: list[PlacedFigure] = []
     for reference in references:
         if reference.paper in papers:

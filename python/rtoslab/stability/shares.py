@@ -18,7 +18,7 @@ from rtoslab.stability.builds import Build, Factor, base_build
 
 PLACEMENT: Final = "placement"
 _Z95: Final = 1.959964
-"""95 % of a normal distribution lie within so many standard deviations."""
+"""95 % of a normal distribution are within so many standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Finished points by the content of everything that made them, so that none is measured twice on one machine.
 
     <build>/results/<first two digits>/<key>.point    a line with key and digest, then the files of one stored point,
-                                                      as they lie in a run directory, as a zip archive
+                                                      as they are in a run directory, as a zip archive
 
 The trap it prevents: an entry that says what an older simulator, proof rule or image said. The key is a hash of the
 whole manifest, of the point's axes, of the simulator as it was built here and of the code that evaluates a run. An

@@ -1,7 +1,7 @@
 """The virtual board's observations of a run, stored beside its point: by them proofs are judged and figures computed
 again.
 
-`evidence.json.zst`: the run's `RunOutput` without its serial bytes, which lie in uart.txt, as JSON compressed with
+`evidence.json.zst`: the run's `RunOutput` without its serial bytes, which are in uart.txt, as JSON compressed with
 Zstandard. The same run gives the same bytes. A mapping is a list of pairs, because JSON's keys are texts and ours are
 numbers and tuples. A set is sorted. A field that is missing is refused, and so is a scalar of another type."""
 

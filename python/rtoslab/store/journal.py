@@ -2,7 +2,7 @@
 
 A point's own files bear no date, so that the same manifest gives the same bytes. The date stands here, beside them.
 Each line bears its own digest, and one that was altered is passed over with a warning. Silently passed over is only the
-beginning of a line at the very end, whose writer was killed. The next writer takes it away, or it would stand before
+beginning of a line at the very end, whose writer was killed. The next writer takes it away, or it would be before
 its own line and spoil that.
 """
 

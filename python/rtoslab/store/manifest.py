@@ -1,6 +1,6 @@
 """Everything that can change a number, as one canonical JSON text, and the run id made from its hash.
 
-No time stamp and no path of a machine stands in it: the same manifest means the same bytes of result, anywhere.
+No time stamp and no path of a machine is in it: the same manifest means the same bytes of result, anywhere.
 """
 
 import hashlib

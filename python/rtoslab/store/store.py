@@ -205,7 +205,7 @@ def _work_lock(work: Path) -> Path:
 
 
 def _is_foreign(path: Path) -> bool:
-    """Whether something lies there that is no run directory, nor one that somebody is making."""
+    """Whether something is there that is no run directory, nor one that somebody is making."""
     if not path.exists() or (path / PLAN).is_file():
         return False
     return not path.is_dir() or any(item.name not in {POINTS, LOCK, _PLAN_IN_WORK} for item in path.iterdir())

@@ -49,7 +49,7 @@ def folder_name(identity: PointId, run_id: str) -> str:
 
 
 def altered_result(identity: PointId, cause: AlteredError) -> Failed:
-    """Returns what stands in place of a point that is not what was stored."""
+    """Returns what is in place of a point that is not what was stored."""
     return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
 
 

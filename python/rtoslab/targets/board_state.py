@@ -21,7 +21,7 @@ _ENABLED: Final = 0xE000_E100
 _PRIORITIES: Final = 0xE000_E400
 _LINES_IN_WORD: Final = 32
 _TOP_BIT: Final = 8
-"""A priority stands in the upper bits of its byte."""
+"""A priority is in the upper bits of its byte."""
 
 
 @dataclass(frozen=True, slots=True)

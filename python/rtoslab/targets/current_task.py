@@ -265,5 +265,5 @@ class IdlingAsReturns:
 
 
 def idle_of(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
-    """The label of the idling code that an address lies in."""
+    """The label of the idling code that an address is in."""
     return next((name for begin, end, name in ranges if begin <= address < end), None)

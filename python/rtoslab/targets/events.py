@@ -37,7 +37,7 @@ IDENT_SELECTED: Final = 50
 """The function that chooses the next task: its first instruction, and the one after its call."""
 IDENT_IDLE: Final = 51
 IDENT_IDLE_OVER: Final = 52
-"""The kernel begins to idle outside a task, and goes on. See `current_task`."""
+"""The kernel begins to idle outside a task, and continues. See `current_task`."""
 IDENT_KEEP: Final = 53
 """The runner is told a sample: its series and its raw value; see `intervals`."""
 IDENT_FILL: Final = 64
@@ -49,7 +49,7 @@ IDENT_MARK: Final = 4096
 IDENT_SYMBOL: Final = 0x4000
 """Plus the index of a kernel function that some service ends in. See `steps`."""
 IDENT_BEHIND: Final = 0x8000
-"""Plus the index of an address at which the caller of such a function goes on."""
+"""Plus the index of an address at which the caller of such a function continues."""
 
 
 def distinct(values: NDArray[Integer]) -> NDArray[Integer]:

@@ -24,7 +24,7 @@ _ALIGNED: Final = 1 << 9
 """In the stored xPSR: four bytes above the frame are padding."""
 _ON_PROCESS_STACK: Final = 1 << 2
 _NO_FLOATS: Final = 1 << 4
-"""In EXC_RETURN: the frame lies on the process stack; it has no floating-point registers."""
+"""In EXC_RETURN: the frame is on the process stack; it has no floating-point registers."""
 _STATUS: Final = {"CFSR": 0xE000_ED28, "HFSR": 0xE000_ED2C, "MMFAR": 0xE000_ED34, "BFAR": 0xE000_ED38}
 _STACK_BYTES: Final = 16 * 1024
 """As much of each stack is kept: callers further out are not told."""
@@ -92,7 +92,7 @@ def _of_kind(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
 
 
 def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
-    """The fault of a core that stands at the first instruction of its handler."""
+    """The fault of a core that is at the first instruction of its handler."""
     now = machine.registers(core)
     returns = now["lr"]
     frame = now["psp"] if returns & _ON_PROCESS_STACK else now["msp"]
@@ -107,7 +107,7 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
 
 
 def frame_registers(stacks: Iterable[Memory], frame: int, returns: int) -> dict[str, int]:
-    """The registers that an exception's frame holds, and the sp after it. None where it lies outside `stacks`."""
+    """The registers that an exception's frame holds, and the sp after it. None where it is outside `stacks`."""
     for stack in stacks:
         words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
         if None not in words:

@@ -1,6 +1,6 @@
 """How long the kernel's own exception handlers ran: the tick's, and those that switch tasks. Nothing is in the image.
 
-An interval reaches from the handler's first cycle (the exception's entry lies before it, and is kept beside it) to its
+An interval reaches from the handler's first cycle (the exception's entry is before it, and is kept beside it) to its
 return. Each says which task ran before and after, so that a switch has its pair of tasks and a tick the tasks that ran
 because of it. If the kernel searches for the most urgent ready task by steps, their number is seen too."""
 

@@ -62,7 +62,7 @@ class Intervals:
     disorder: tuple[str, ...]
     """What an orderly image does not do: an end without its start, a start inside another interval."""
     resumed: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """Exception number -> addresses at which the core went on after it."""
+    """Exception number -> addresses at which the core continued after it."""
     kept: tuple[tuple[int, int], ...] | None = None
     """Series and raw value of what the runner was told, in the order of time. None: its function is not to be seen."""
 

@@ -1,6 +1,6 @@
 """The begin and end of an image's intervals: the marks that bench_start and bench_stop leave in it (bench/latency.h).
 
-They lie in a section that is not loaded: pairs of words, the address of the instruction after the mark and a tag, two
+They are in a section that is not loaded: pairs of words, the address of the instruction after the mark and a tag, two
 times the series' number plus 1 for the end of an interval. A series may have several starts and ends (inlined code).
 """
 

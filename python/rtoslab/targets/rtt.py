@@ -1,6 +1,6 @@
 """SEGGER RTT: what firmware writes into buffers of its RAM, which a debug probe reads without stopping the core.
 
-The control block lies at `_SEGGER_RTT`: 16 bytes of identification, the number of buffers up and down, then six words
+The control block is at `_SEGGER_RTT`: 16 bytes of identification, the number of buffers up and down, then six words
 for each: name, address, size, write offset, read offset, flags (SEGGER, UM08001, "Real Time Transfer").
 """
 

@@ -103,12 +103,12 @@ class _Reader:
     nested: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
     hit: dict[int, int] = field(default_factory=dict)
-    """Control block (or minus ...) -> function near whose first instruction an interrupt came. Until that goes on."""
+    """Control block (or minus ...) -> function near whose first instruction an interrupt came. Until that continues."""
     calls: dict[int, list[tuple[Step, int]]] = field(default_factory=dict)
     """Control block (or minus the handlers in progress) -> calls in progress, and where they return to."""
     last: dict[int, Step] = field(default_factory=dict)
     resumed: dict[int, int] = field(default_factory=dict)
-    """Control block (or minus ...) -> when its own code went on after a call."""
+    """Control block (or minus ...) -> when its own code continued after a call."""
     owned: dict[int, Step] = field(default_factory=dict)
     """Control block (or minus ...) -> the last step of its own code."""
     kernels: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
@@ -174,13 +174,13 @@ class _Reader:
         for running in (context, self.leaving.get(core, context)):
             for before, at in self.calls.get(running, ()):
                 if at == behind and before.name != name:
-                    return  # one place calls one function: that one goes on as this one, and will not come back
+                    return  # one place calls one function: that one continues as this one, and will not come back
         step = Step(cycle, core, CALL, self.whose[core], name, first, second)
         self.own(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
     def completes(self, context: int, name: str, behind: int) -> bool:
-        """Whether it goes on with the call before: what that began is one service with it, once."""
+        """Whether it continues with the call before: what that began is one service with it, once."""
         last = self.owned.get(context)
         begun = last is not None and last.kind == CALL and last.name in self.watching.completes[name]
         if last is None or not begun or last is self.completed.get(context):
@@ -233,7 +233,7 @@ class _Reader:
         self.settle(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
     def note_left(self, core: int, cycle: int, number: int, address: int | None) -> None:
-        """`address`: where what was interrupted goes on; None: another handler follows, it does not yet."""
+        """`address`: where what was interrupted continues; None: another handler follows, it does not yet."""
         nested = self.nested.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here

@@ -57,7 +57,7 @@ class Watching:
     blocks: Sequence[tuple[int, int]]
     """Ordered by IDENT_FILL: address and bytes of a heap block."""
     is_kernels: Callable[[int], bool]
-    """Whether an address lies in a function of the kernel."""
+    """Whether an address is in a function of the kernel."""
     pin: int = -1
     """The measurement's."""
     brackets: frozenset[str] = frozenset()

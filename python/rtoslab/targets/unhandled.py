@@ -24,7 +24,7 @@ _BRANCH: Final = 0xE000
 
 
 def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
-    """A sentence for each core that stands in a handler that nobody wrote."""
+    """A sentence for each core that is in a handler that nobody wrote."""
     by_core = (_of_core(machine, core) for core in range(cores))
     return [item for item in by_core if item]
 
@@ -51,7 +51,7 @@ def _of_core(machine: VirtualMachine, core: int) -> str:
 
 
 def _vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
-    """The vectors, as many of them as lie in memory."""
+    """The vectors, as many of them as are in memory."""
     words = (_read(machine, table + 4 * number, 4) for number in range(count))
     return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
 

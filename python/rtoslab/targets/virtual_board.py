@@ -77,7 +77,7 @@ class VirtualBoard:
         return cls(board, machine)
 
     def load(self, image: Path | str) -> "VirtualBoard":
-        """An ELF (for the Pico also UF2). Then the board stands at reset. Raises ImageFileError."""
+        """An ELF (for the Pico also UF2). Then the board is at reset. Raises ImageFileError."""
         path = Path(image)
         load_image(self._machine, read_image(path), path.name)
         return self

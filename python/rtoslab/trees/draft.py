@@ -88,7 +88,7 @@ def _is_avoided(name: str, wants: TreeWants) -> bool:
 
 
 def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The files for one core (`TreePart`), each by its name: those of another one may lie beside them."""
+    """The files for one core (`TreePart`), each by its name: those of another one may be beside them."""
     named = ((header, name) for header in index.headers for name in wants.headers if _is_called(header, name))
     headers = dict.fromkeys(str(_folder(item, name)) for item, name in named if _fits(item, words))
     return {"sources": tuple(str(path) for path in index.code if _fits(path, words)), "headers": tuple(headers)}

@@ -17,10 +17,10 @@ _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@]*@")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One that folders of a tree lie in."""
+    """One that folders of a tree are in."""
 
     at: str
-    """Its place in the tree. `.`: the tree is one, or lies in one."""
+    """Its place in the tree. `.`: the tree is one, or is in one."""
     origin: str | None
     """None means: none that others could reach."""
     commit: str | None
@@ -30,7 +30,7 @@ class Repository:
 
 
 def repositories(tree: Tree) -> tuple[Repository, ...]:
-    """Those that the tree's folders lie in. Empty: no version control. Asked every few seconds at most."""
+    """Those that the tree's folders are in. Empty: no version control. Asked every few seconds at most."""
     root = Path(tree.path)
     patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
     folders = {root} | {_existing(root, pattern.removeprefix("!")) for pattern in patterns}

@@ -32,7 +32,7 @@ class Latency:
     executing: Place
     """What the core executed when it arrived."""
     asleep: bool
-    """Or it slept, and went on there."""
+    """Or it slept, and continued there."""
     histogram: tuple[tuple[int, int], ...]
     """(cycles, arrivals), ascending."""
 

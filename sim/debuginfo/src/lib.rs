@@ -48,7 +48,7 @@ pub enum DamagedInfo {
 /// A member of a structure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// `outer.inner` where it lies in a structure inside.
+    /// `outer.inner` where it is in a structure inside.
     pub name: String,
     /// The offset from the structure's begin.
     pub offset: u64,

@@ -11,7 +11,7 @@ use crate::DamagedInfo;
 
 pub type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
-/// An entry: which unit it lies in, and where there.
+/// An entry: which unit it is in, and where there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     unit: usize,

@@ -26,7 +26,7 @@ pub trait Host {
     fn print(&mut self, text: &[u8]);
     /// A sentence for the user that gdb does not show.
     fn note(&mut self, sentence: &str);
-    /// Whether to go on waiting. False ends the session.
+    /// Whether to continue waiting. False ends the session.
     fn goes_on(&mut self) -> bool;
 }
 
@@ -40,7 +40,7 @@ pub enum End {
     Detached,
     /// gdb wants no more of it.
     Killed,
-    /// The host did not go on.
+    /// The host did not continue.
     Stopped,
     /// The connection or what came over it is broken. One clause.
     Broken(String),

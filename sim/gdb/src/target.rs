@@ -240,7 +240,7 @@ impl MultiThreadSingleStep for DebugTarget<'_> {
 }
 
 impl MultiThreadSchedulerLocking for DebugTarget<'_> {
-    /// gdb asks for it with every step. The cores of a board cannot go on one by one: their clock is one, and a core that
+    /// gdb asks for it with every step. The cores of a board cannot continue one by one: their clock is one, and a core that
     /// stood still would make another run of it.
     fn set_resume_action_scheduler_lock(&mut self) -> Result<(), &'static str> {
         Ok(())

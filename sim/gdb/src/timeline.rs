@@ -22,7 +22,7 @@ const MOST_SLEEP_CYCLES: u64 = 1 << 22;
 /// Words of one watch.
 const MOST_WORDS: usize = 64;
 
-/// How far the run has come. Never falls as it goes on.
+/// How far the run has come. Never falls as it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Progress {
     cycle: u64,
@@ -46,7 +46,7 @@ pub enum Halt {
         /// The word.
         address: u32,
     },
-    /// The firmware cannot go on: locked up, asleep for ever, or as the sentence says.
+    /// The firmware cannot continue: locked up, asleep for ever, or as the sentence says.
     Ended {
         /// Which it is about.
         core: usize,
@@ -168,7 +168,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Executes one instruction of a core (two where the M7 issues two together), or takes it into a handler. The other
-    /// core goes on meanwhile. Breakpoints elsewhere stop it, the one that the core stands at does not.
+    /// core continues meanwhile. Breakpoints elsewhere stop it, the one that the core is at does not.
     pub fn step(&mut self, core: usize) -> Halt {
         let (before, from) = (self.instruction_count(core), self.board.position(core).pc);
         let start = self.board.cycle();
@@ -259,7 +259,7 @@ impl<'b> Timeline<'b> {
             let now = self.board.cycle();
             let next = self.marks.last().map_or(now, |mark| mark.progress.cycle) + self.distance;
             let slice = end.min(if next > now { next } else { end });
-            // Text of cycles that were passed on before is dropped, so a slice lies on one side of that border.
+            // Text of cycles that were passed on before is dropped, so a slice is on one side of that border.
             let slice = if now < self.told { slice.min(self.told) } else { slice };
             let stop = self.board.run(slice.saturating_sub(now));
             self.pass_text(now);

@@ -21,9 +21,9 @@ pub enum Kind {
     Pin = 5,
     /// A watched function is entered. The id is the caller's, the value R0, the pc its address.
     Call = 6,
-    /// It returns. The id is the same, the value R0, the pc where the caller goes on.
+    /// It returns. The id is the same, the value R0, the pc where the caller continues.
     Return = 7,
-    /// Another thread of control goes on. The value is its number, the pc its first function.
+    /// Another thread of control continues. The value is its number, the pc its first function.
     Thread = 8,
     /// A read found a lock of the other core. The id is the lock, the pc that of the read.
     LockBusy = 9,

@@ -231,7 +231,7 @@ pub trait Board {
         self.probes().reuse(taken);
     }
 
-    /// Local time of a core: the cycle in which its next instruction can begin. May lie beyond [`Board::cycle`].
+    /// Local time of a core: the cycle in which its next instruction can begin. May are beyond [`Board::cycle`].
     fn core_cycle(&self, core: usize) -> u64 {
         self.position(core).t
     }

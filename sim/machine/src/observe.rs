@@ -44,7 +44,7 @@ pub fn look_v7m(core: &v7m::core::Core) -> Look {
     }
 }
 
-/// An observer of cores as they stand at `now`.
+/// An observer of cores as they are at `now`.
 pub fn observer(wanted: ObservationRequest, symbols: &[Symbol], now: u64, looks: &[Look]) -> Box<Observer> {
     let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
     Box::new(Observer::new(wanted, functions, now, looks))

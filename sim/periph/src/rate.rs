@@ -45,7 +45,7 @@ impl Default for RateCounter {
 }
 
 impl RateCounter {
-    /// A counter that stands at `value` until it is given a rate.
+    /// A counter that is at `value` until it is given a rate.
     #[must_use]
     pub const fn stop(value: u64) -> Self {
         Self { base_cycle: 0, base_value: value, phase: 0, num: 0, den: 1 }

@@ -341,7 +341,7 @@ fn l0_msi_ranges_change_the_core_at_once() {
     }
 }
 
-/// H743: SystemInit, supply, VOS1, HSE, PLL1 400 MHz, D1 prescalers, switch (HAL); revision V goes on to VOS0.
+/// H743: SystemInit, supply, VOS1, HSE, PLL1 400 MHz, D1 prescalers, switch (HAL); revision V continues to VOS0.
 #[test]
 fn h743_hal_400_mhz() {
     let mut p = Program::new(Chip::H743, 8_000_000);

@@ -19,7 +19,7 @@ pub const WRITTEN_BACK_BASE_CYCLES: u64 = 2;
 pub const FLOAT_CYCLES: u64 = 1;
 /// VMLA, VFMA and relatives [TRM table 7-1].
 pub const FLOAT_MULTIPLY_ACCUMULATE_CYCLES: u64 = 3;
-/// VDIV and VSQRT [TRM table 7-1]. Integer instructions go on meanwhile.
+/// VDIV and VSQRT [TRM table 7-1]. Integer instructions continue meanwhile.
 pub const FLOAT_DIVIDE_CYCLES: u64 = 14;
 /// Extra cycle if the next instruction uses the result, except to accumulate on it [TRM 7.2.3].
 pub const FLOAT_RESULT_USE_CYCLES: u64 = 1;

@@ -76,7 +76,7 @@ def _read(rows: Any, name: str) -> Capture:
 
 
 def _with_cells(rows: Any, name: str) -> Iterator[list[str]]:
-    """The rows with cells. Empty lines stand at the end only. Raises CaptureError."""
+    """The rows with cells. Empty lines are at the end only. Raises CaptureError."""
     empty = 0
     for row in rows:
         if row and empty:

@@ -1,4 +1,4 @@
-"""The tasks of a core count alike: their counters lie within `max_spread` of each other, and none is zero."""
+"""The tasks of a core count alike: their counters are within `max_spread` of each other, and none is zero."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding
 from rtoslab.results import Finding

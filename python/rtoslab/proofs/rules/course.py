@@ -2,7 +2,7 @@
 by these tasks, with each switch out of the expected call, and hardly anything between them.
 
 benchmark.toml writes the round down step by step (`expected_steps` has the words). A call of the kernel that does not
-stand there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
+are there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
 rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `targets.steps.EVENTS`
 events. That the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
 at every tick. If sleeps last a tick longer, one more tick passes before the one that ends a sleep."""
@@ -31,7 +31,7 @@ UNLUCKY: Final = 1e-6
 
 
 class DrawnRounds(Strict):
-    """Rounds that a draw decides about: passes of a loop without one lie before a round's first step."""
+    """Rounds that a draw decides about: passes of a loop without one are before a round's first step."""
 
     percent: str
     """The parameter that says how many of a hundred passes have a round."""

@@ -22,7 +22,7 @@ class Params(RuleParams):
     different_percent: int = 80
     """At least this many of the distances must differ."""
     spread_percent: int = 50
-    """The spread of the range, so much at least lies between the shortest and the longest."""
+    """The spread of the range, so much at least is between the shortest and the longest."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:

@@ -4,7 +4,7 @@ The instrument's cost is measured in the same image, with an empty interval: at 
 slower. From place to place it differs a little: a series may usually take `usual_cycles` more or less (18 were seen),
 and a sample `slack_cycles`; the report says how much it was. If flash has a cache, the few instructions between mark
 and reading may have to be fetched first: one sample in `rare` of a series may be longer than that. None is shorter
-than the time between its marks, for the readings lie outside of them. By the pin a sample may be some cycles shorter:
+than the time between its marks, for the readings are outside of them. By the pin a sample may be some cycles shorter:
 a store goes through a buffer, and the one that raises the pin may take longer through it than the one that lowers it
 (4 cycles were seen). A sample with an interrupt between mark and reading is left out: the reading contains the
 interrupt, the marks do not."""

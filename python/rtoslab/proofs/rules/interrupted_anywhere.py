@@ -15,11 +15,11 @@ class Params(RuleParams):
     places: int
     """So many different addresses, or more. Of few samples a quarter as many as there are of a series."""
     by_switch: bool = False
-    """The handler asks for a switch, so the core goes on there when it comes back from another one."""
+    """The handler asks for a switch, so the core continues there when it comes back from another one."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the addresses at which the core went on after the handler."""
+    """Judges from the addresses at which the core continued after the handler."""
     places = min(params.places, max(2, evidence.samples // 4))
     demands = f"the core went on at {places} different addresses or more after the interrupt"
     observed = evidence.observed

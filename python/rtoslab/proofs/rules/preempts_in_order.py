@@ -15,7 +15,7 @@ class Params(RuleParams):
     """From the least to the most urgent."""
     service: str = "notify_give"
     blocks: str = "notify_take"
-    """The service by which a task lets the one below it go on."""
+    """The service by which a task lets the one below it continue."""
     tolerance: int = 2
 
 

@@ -26,7 +26,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the switches on core 0, and what lies between a task's calls."""
+    """Judges from the switches on core 0, and what is between a task's calls."""
     stated = evidence.decoded.params
     work_us = [int(stated[f"work_{index}_us"]) for index in range(26) if f"work_{index}_us" in stated]
     lengths = ", ".join(map(str, work_us))

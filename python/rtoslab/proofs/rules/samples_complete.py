@@ -64,7 +64,7 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
 
 
 def _too_few_samples(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
-    """The image ends when each series has its samples: where it goes on for more than a round, it has dropped some."""
+    """The image ends when each series has its samples: where it continues for more than a round, it dropped some."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
     for at, (series, _) in enumerate(intervals):
         if series in left:

@@ -1,4 +1,4 @@
-"""The operation of a series is what its name says: so many context switches lie inside every one of its intervals."""
+"""The operation of a series is what its name says: so many context switches are inside every one of its intervals."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals

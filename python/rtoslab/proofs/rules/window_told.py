@@ -1,6 +1,6 @@
 """The window that the image tells lasted as long as the board saw it.
 
-A count stands beside the time that the image says it took. The board's own cycles between the two changes of the
+A count is beside the time that the image says it took. The board's own cycles between the two changes of the
 window's state say whether that is so: a stamp taken before the tasks leave the gate makes it wrong.
 """
 

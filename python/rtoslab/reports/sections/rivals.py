@@ -80,7 +80,7 @@ def rests_on_place(figures: Sequence[SpeedFigure]) -> bool:
 
 
 def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
-    """The figures themselves, for scopes in which they stand beside nothing."""
+    """The figures themselves, for scopes in which they are beside nothing."""
     scopes = scopes_of(figures)
     return [f"{scope.words(list(scopes))}{_plainly(mine)}" for scope, mine in scopes.items()][:_PARAGRAPHS]
 

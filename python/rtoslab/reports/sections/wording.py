@@ -57,7 +57,7 @@ def times(ratio: Ratio) -> str:
 
 
 def _with_band(ratio: Ratio, form: Callable[[float], str], unit: str = "") -> str:
-    """A ratio with its band, to stand inside brackets itself."""
+    """A ratio with its band, to be inside brackets itself."""
     text, least, most = (form(value) for value in (ratio.value, ratio.least, ratio.most))
     text_with_unit = f"{text} {unit}".rstrip()
     return text_with_unit if least == most else f"{text_with_unit}, {least} to {most}"

@@ -16,7 +16,7 @@ struct Share {
     cycles: u32,
     waits: u16,
     executions: u8,
-    /// It is the core's that was to go on second.
+    /// It is the core's that was to continue second.
     is_other: bool,
 }
 
@@ -98,7 +98,7 @@ impl Account {
         }
     }
 
-    /// The transition in hand is taken, that core going on first, and not cached.
+    /// The current transition is taken, that core going on first, and not cached.
     pub fn add_fresh(&mut self, first: usize) {
         if !self.is_on() {
             return;
@@ -110,7 +110,7 @@ impl Account {
         self.fresh = fresh;
     }
 
-    /// The transition in hand is cached at this place from now on. False if there is no room left.
+    /// The current transition is cached at this place from now on. False if there is no room left.
     pub fn store(&mut self, place: usize) -> bool {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];

@@ -33,7 +33,7 @@ impl Block {
     pub const ORDERED: u64 = 2;
     /// Set in `shape` if it has such accesses and gives way to the other core's instructions of the same cycle.
     pub const GIVES_WAY: u64 = 4;
-    /// Set in `shape` if its last instruction leaves it to the machine where execution goes on: SVC, an exception return.
+    /// Set in `shape` if its last instruction leaves it to the machine where execution continues: SVC, an exception return.
     pub const LEAVES: u64 = 1 << 16;
     /// Set in `shape` if its last instruction is a store to the core's private registers, which is made after it.
     pub const PRIVATE: u64 = 1 << 17;
@@ -269,14 +269,14 @@ impl Remainder {
         u64::from(self.ends) & what != 0
     }
 
-    /// Whether the instruction in hand is the last one, and of that kind.
+    /// Whether the current instruction is the last one, and of that kind.
     #[inline(always)]
     pub fn is_at(&self, what: u64) -> bool {
         self.ends_with(what) && self.instructions == 1
     }
 }
 
-/// Who goes on.
+/// Who continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// The core whose basic block was handed in.
@@ -299,7 +299,7 @@ mod tests {
         let start = ops.as_mut_ptr();
         let block = |shape: u64| Block { shape, ..Block::NONE };
         for (shape, instructions) in [(8, 1), (24, 2), (32, 3), (40, 4)] {
-            // SAFETY: all lie in `ops`.
+            // SAFETY: all are in `ops`.
             assert_eq!(unsafe { block(shape).instructions(start, *start) }, instructions, "{shape}");
         }
         // A stand-in for a probe at its first place.
@@ -323,7 +323,7 @@ mod tests {
         let start = ops.as_mut_ptr();
         let count = |halfwords: u64, branches: u64| {
             let block = Block { shape: Block::path(halfwords * size_of::<Op>() as u64, branches), ..Block::NONE };
-            // SAFETY: all lie in `ops`.
+            // SAFETY: all are in `ops`.
             unsafe { block.instructions(start, *start) }
         };
         // Straight on, then back and straight on again: the barrier counts as two halfwords, BL as one.
@@ -375,7 +375,7 @@ mod tests {
         let plain = Block { shape: 24, ..Block::NONE };
         assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.remainder_from(0, 3).spin == 0);
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
-        // SAFETY: all lie in `ops`.
+        // SAFETY: all are in `ops`.
         unsafe {
             assert_eq!(Block::ordered(6, true).instructions(ops.as_mut_ptr(), ops[0]), 1);
             assert_eq!(Block::spin(3, 6, true).instructions(ops.as_mut_ptr(), ops[0]), 3);
@@ -395,7 +395,7 @@ mod tests {
         assert!(left.as_step(0).is_none() && left.remainder_from(0, 3).ends_with(Block::LEAVES));
         assert!(!left.remainder_from(0, 3).ends_with(Block::PRIVATE) && left.remainder_from(0, 1).is_at(Block::LEAVES));
         let mut ops = [Code::Nop, Code::Nop, Code::Bx].map(Op::bare);
-        // SAFETY: all lie in `ops`.
+        // SAFETY: all are in `ops`.
         assert_eq!(unsafe { left.instructions(ops.as_mut_ptr(), ops[0]) }, 3);
     }
 

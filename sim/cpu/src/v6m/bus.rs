@@ -109,7 +109,7 @@ pub trait Fabric: Sized {
     /// Fetches the word `words` after the one that holds `ip`: the address phase can be in cycle `at`; returns the one
     /// it has, two before the word is there. Only asked under `CONTEND`.
     ///
-    /// By default the word lies in a bank whose slots are arbitrated.
+    /// By default the word is in a bank whose slots are arbitrated.
     #[inline(always)]
     fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
         // Sixteen bytes of ops per word of code, as many slots to a row. The tables are aligned to four words, the stripe
@@ -171,7 +171,7 @@ pub unsafe trait Bus: Fabric {
     fn ram(&mut self) -> Ram<'_>;
 
     /// Any load that is not plain RAM. Advances `t` by the cycles it takes. `other` is the other core, which may have to go
-    /// first. `None` where that was settled before. `LITERAL`: an aligned word known to lie in cached flash.
+    /// first. `None` where that was settled before. `LITERAL`: an aligned word known to be in cached flash.
     fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
@@ -280,7 +280,7 @@ pub unsafe trait Ahead<B: Bus> {
     /// Executes native code from `core.ip` on, in time, for as long as it goes.
     ///
     /// # Safety
-    /// As for [`exec::run`](crate::v6m::exec::run). `core` stands before an instruction and not inside one.
+    /// As for [`exec::run`](crate::v6m::exec::run). `core` is before an instruction and not inside one.
     unsafe fn run_native_paths(_bus: &mut B, _core: &mut Core, _other: &mut Core) {}
 
     /// The speculation logs of this core and of the other one.
@@ -288,7 +288,7 @@ pub unsafe trait Ahead<B: Bus> {
         [std::ptr::null_mut(); 2]
     }
 
-    /// Adds the time of a basic block, which the first of these cores has executed without time. Returns who goes on.
+    /// Adds the time of a basic block, which the first of these cores has executed without time. Returns who continues.
     ///
     /// # Safety
     /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their logs.
@@ -296,7 +296,7 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// Executes the JIT-compiled basic blocks that begin where the first of these cores stands. Returns who goes on then, or
+    /// Executes the JIT-compiled basic blocks that begin where the first of these cores stands. Returns who continues then, or
     /// `None` if there are none.
     ///
     /// # Safety
@@ -305,7 +305,7 @@ pub unsafe trait Ahead<B: Bus> {
         None
     }
 
-    /// The first of these cores stands before an instruction that said [`Ordered::NotYet`]. Returns who goes on. If it is that
+    /// The first of these cores is before an instruction that said [`Ordered::NotYet`]. Returns who continues. If it is that
     /// core, the instruction is executed next.
     ///
     /// # Safety
@@ -314,7 +314,7 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// The first of these cores has executed an instruction that said [`Ordered::Now`]. Returns who goes on.
+    /// The first of these cores has executed an instruction that said [`Ordered::Now`]. Returns who continues.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
@@ -322,7 +322,7 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// The first of these cores stands after a basic block whose log says [`SpeculationLog::summons`]. Returns who goes on. If
+    /// The first of these cores is after a basic block whose log says [`SpeculationLog::summons`]. Returns who continues. If
     /// it is that core, and the log says so no more, its next instruction does.
     ///
     /// # Safety

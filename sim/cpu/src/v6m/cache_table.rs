@@ -79,7 +79,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> CacheTa
         &mut self.rows[number % ROWS]
     }
 
-    /// The transition in hand is cached at this place of the account. False if everything had to be forgotten for it.
+    /// The current transition is cached at this place of the account. False if everything had to be forgotten for it.
     pub fn assign_account_place(&mut self, place: usize) -> bool {
         let has_room = self.account.store(place);
         if !has_room {

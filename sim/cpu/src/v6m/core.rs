@@ -149,7 +149,7 @@ pub struct Core {
     pub remainder: Remainder,
     /// The cycle of the last store in a rehearsal of time alone.
     pub stored: u64,
-    /// The store to a watched word with which the trace in hand ends.
+    /// The store to a watched word with which the current trace ends.
     pub told: WatchedStore,
 }
 
@@ -229,7 +229,7 @@ impl Core {
         self.limit += u64::from(self.limit == self.rival_t);
     }
 
-    /// Architectural reset. Time and statistics go on.
+    /// Architectural reset. Time and statistics continue.
     pub fn reset(&mut self) {
         let (id, t) = (self.id, self.t);
         let counters = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);

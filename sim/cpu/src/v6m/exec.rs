@@ -3,7 +3,7 @@
 //! [`turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
 //! instructions are in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`] by subject. All of them are
 //! inlined here, because dispatch, flags and time must stay in registers of the host ([`Cursor`]). A core runs until
-//! its `limit` (the chip's next event, or the other core's time) and then the core that is behind goes on, without
+//! its `limit` (the chip's next event, or the other core's time) and then the core that is behind continues, without
 //! leaving the function. Everything that happens only now and then (faults, exceptions, sleep, ROM functions) breaks
 //! out to the machine through `Core::request`.
 //!
@@ -465,7 +465,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 unsafe { B::Ahead::time_block(bus, cores, [cursor.log, other_log], block) }
             };
             if flow == Flow::Ordered && turn == Turn::Same {
-                // SAFETY: the bus's logs live as long as it; the core stands before the instruction.
+                // SAFETY: the bus's logs live as long as it; the core is before the instruction.
                 unsafe {
                     if length != 0 {
                         (*cursor.log).begin(core);
@@ -487,7 +487,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                     Turn::Stop => return false,
                 }
                 let (cores, logs) = ([&raw mut *core, &raw mut *other], [cursor.log, other_log]);
-                // SAFETY: the bus's logs live as long as it; the core stands after its block.
+                // SAFETY: the bus's logs live as long as it; the core is after its block.
                 turn = unsafe {
                     if (*cursor.log).summons != 0 {
                         B::Ahead::take_exception(bus, cores, logs)
@@ -564,7 +564,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         }
     }
     if WATCH == watch::PROFILE {
-        // SAFETY: the cell of the instruction in hand.
+        // SAFETY: the cell of the current instruction.
         unsafe { profiled.leave(core, cursor.t, cursor.instructions_retired(core)) };
     }
     if WATCH == watch::STEPS {

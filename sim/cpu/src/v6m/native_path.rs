@@ -3,7 +3,7 @@
 //! The interpreter executes in time. After a jump it checks whether the target is translated. Then that is executed,
 //! with its cycles added, and what follows likewise, for as long as it goes. Hot paths are translated: a trace is
 //! executed speculatively, and a shadow core, without effects, determines the time of each of its instructions. So the
-//! timing rules stand in the interpreter alone.
+//! timing rules are in the interpreter alone.
 
 use crate::v6m::core::Core;
 use crate::v6m::exec;
@@ -61,7 +61,7 @@ pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
 /// Implements [`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths).
 ///
 /// # Safety
-/// As for [`exec::run`]. `core` stands before an instruction and not inside one.
+/// As for [`exec::run`]. `core` is before an instruction and not inside one.
 #[inline(never)]
 pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {

@@ -68,7 +68,7 @@ codes! {
     Cpsie, Cpsid, Wfe, Wfi, Sev, Bkpt, Udf, Svc,
     Beq, Bne, Bcs, Bcc, Bmi, Bpl, Bvs, Bvc, Bhi, Bls, Bge, Blt, Bgt, Ble,
     B, Bl,
-    /// Branches whose target lies in another region: `imm` is the absolute address, `a` the condition.
+    /// Branches whose target is in another region: `imm` is the absolute address, `a` the condition.
     BccFar, BFar, BlFar,
     Msr, Mrs, Barrier,
     /// A modelled boot-ROM function: `imm` is its number.

@@ -13,7 +13,7 @@
 //!
 //! A transition that was seen before is looked up: its cycles are added and its end is the new node. A new one is
 //! simulated: the interpreter goes through both blocks in its mode with arbitration on two shadow cores, which have no
-//! effects. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
+//! effects. So the timing rules are in interpreter and bus alone, and nothing is approximated.
 //!
 //! With the profile on each transition counts how often it was taken, and keeps what each instruction took in it: the
 //! profile is the product ([`account`](super::account)).
@@ -21,7 +21,7 @@
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
 //! core's block writes: then their order does not matter. Each core logs its reads and writes ([`SpeculationLog`]). If
 //! two blocks meet in a word, or before an instruction that no block holds, what a core did ahead of that cycle is
-//! undone, and both cores go on in time. The cache backs off where it gains too little ([`Pairs`]).
+//! undone, and both cores continue in time. The cache backs off where it gains too little ([`Pairs`]).
 
 mod code;
 mod exception;
@@ -82,7 +82,7 @@ impl State {
         State::FIRST << 1 & u64::from(first).wrapping_neg() | State::FIRST << 2 & u64::from(other).wrapping_neg()
     }
 
-    /// The first core goes on no sooner than the other one has. An exception's entry ends before anything else of its cycle:
+    /// The first core continues no sooner than the other one has. An exception's entry ends before anything else of its cycle:
     /// what the other core pends in that cycle does not arrive late.
     fn comes_second(&self) -> bool {
         let [at, other_at] = self.cores();
@@ -94,7 +94,7 @@ impl State {
         at > other_at || at == other_at && !goes_first
     }
 
-    /// Times of the core that goes on first and of the other one.
+    /// Times of the core that continues first and of the other one.
     #[inline(always)]
     fn cores(&self) -> [u64; 2] {
         [self.times & 0xff, self.times >> 8 & 0xff]
@@ -173,7 +173,7 @@ pub trait PairedBus: NativeTrace {
     /// The probes on the instruction at this address, if there are any.
     fn probe_at(&self, address: u32) -> Probe;
 
-    /// Has probes fire on the instruction that this core stands before, which is at hand. False if that cannot be done ahead of
+    /// Has probes fire on the instruction that this core is before, which is at hand. False if that cannot be done ahead of
     /// time.
     fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
@@ -192,10 +192,10 @@ pub trait PairedBus: NativeTrace {
 
 /// Executes basic blocks, `cores[turn]` first, until an instruction that no block holds or until an event at `due` is
 /// near, which is later than [`Block::CYCLES`] from now. Cores and bus are up to date before and behind. Then the cache
-/// backs off for a while, so that the machine goes on in time.
+/// backs off for a while, so that the machine continues in time.
 ///
 /// # Safety
-/// As for [`exec::run`]. Both cores stand before an instruction and not inside one.
+/// As for [`exec::run`]. Both cores are before an instruction and not inside one.
 pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &mut B) {
     // SAFETY: the caller's promise; references to the cores end before the interpreter runs, and logs are the bus's.
     unsafe {
@@ -213,7 +213,7 @@ pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &m
     }
 }
 
-/// Finds the node that both cores, the one that goes on first, and the bus are at. False if it is too far from usual.
+/// Finds the node that both cores, the one that continues first, and the bus are at. False if it is too far from usual.
 fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
     let state = bus.state(first, other);
@@ -298,7 +298,7 @@ pub unsafe fn time_block<B: PairedBus>(
     }
 }
 
-/// The first core has executed this block ahead of time: who goes on.
+/// The first core has executed this block ahead of time: who continues.
 ///
 /// # Safety
 /// As for [`time_block`].

@@ -377,7 +377,7 @@ mod tests {
         }
         log.write::<1>(6, ram[1]);
         ram[1] = 7 << 16;
-        // SAFETY: all offsets lie in it.
+        // SAFETY: all offsets are in it.
         unsafe { log.roll_back(&mut core, ram.as_mut_ptr().cast()) };
         assert_eq!(ram, before);
         log.begin(&core);

@@ -12,7 +12,7 @@
 //!
 //! A state holds times as distances from now, so that the same state recurs. A new transition is simulated by the
 //! interpreter in its mode with arbitration, on a shadow core without effects, because what the trace does to registers
-//! and memory is done already. So the timing rules stand in interpreter and bus alone, and nothing is approximated.
+//! and memory is done already. So the timing rules are in interpreter and bus alone, and nothing is approximated.
 //!
 //! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot
 //! reach it. An instruction with probes begins a trace, since its time is known then. A store to a watched word ends
@@ -171,7 +171,7 @@ impl TimingCache {
 /// to date before and behind. False if nothing was done.
 ///
 /// # Safety
-/// As for [`exec::run`]. `cores[0]` stands before an instruction and not inside one.
+/// As for [`exec::run`]. `cores[0]` is before an instruction and not inside one.
 // In line, the interpreter's loop would share the host's registers with the caller's.
 #[inline(never)]
 pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
@@ -256,7 +256,7 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
 /// can begin now.
 ///
 /// # Safety
-/// The core stands at its begin. Ops and memories are those that it was translated with.
+/// The core is at its begin. Ops and memories are those that it was translated with.
 #[inline(never)]
 unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {

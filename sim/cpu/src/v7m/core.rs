@@ -67,7 +67,7 @@ pub enum Request {
     /// A branch to this EXC_RETURN value in handler mode.
     ExceptionReturn(u32),
     /// The instruction at `ip` would run until this cycle, beyond `limit`, and an interrupt may abandon it before:
-    /// the machine brings the chip there, then takes what came or sets `committed` and goes on.
+    /// the machine brings the chip there, then takes what came or sets `committed` and continues.
     Abandonable(u64),
     /// A probe or an `until` address stopped the core before its instruction.
     Stopped,
@@ -135,7 +135,7 @@ pub struct Core {
     /// EPSR.ICI: first register still to move of an LDM or STM that an interrupt cut short; 0 when there is none.
     pub ici: u8,
     /// Words that the LDM, STM, VLDM or VSTM at `ip` had moved when it gave way at the limit: it was issued already and
-    /// goes on after them. Exception entry stacks [`Core::ici`] and clears this.
+    /// continues after them. Exception entry stacks [`Core::ici`] and clears this.
     pub words_moved: u8,
     /// Loaded value of the base or the PC of that instruction, which is written at its end only.
     pub held: u32,
@@ -263,7 +263,7 @@ impl Core {
         }
     }
 
-    /// Back to the state after power-up. Time, statistics and the levels of the interrupt lines go on.
+    /// Back to the state after power-up. Time, statistics and the levels of the interrupt lines continue.
     pub fn reset(&mut self) {
         let fresh = Core::new(self.features);
         let nvic = self.nvic.after_reset();

@@ -118,7 +118,7 @@ fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) ->
 }
 
 /// Floating-point state could not be preserved. It belongs to code that was left long ago: what could be told of the
-/// fault then decides what is told now, and if that cannot be taken yet, the instruction goes on.
+/// fault then decides what is told now, and if that cannot be taken yet, the instruction continues.
 fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> Outcome {
     let record = fault.record();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };

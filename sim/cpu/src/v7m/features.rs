@@ -25,7 +25,7 @@ pub struct Features {
     pub caches: bool,
     /// CCR.STKALIGN as it is at reset.
     pub stack_align: bool,
-    /// CYCCNT goes on while the core sleeps in WFI or WFE.
+    /// CYCCNT continues while the core sleeps in WFI or WFE.
     pub counts_in_sleep: bool,
     /// SysTick calibration register (0xE000E01C), a fact of the chip.
     pub systick_calibration: u32,

@@ -109,7 +109,7 @@ fn ccr_mask(core: &Core) -> u32 {
     common | if core.features.caches { ccr::DC | ccr::IC } else { ccr::STKALIGN }
 }
 
-/// VTOR: the M3's table lies in the lower gigabyte.
+/// VTOR: the M3's table is in the lower gigabyte.
 fn vtor_mask(core: &Core) -> u32 {
     if core.features.dsp { 0xffff_ff80 } else { 0x3fff_ff80 }
 }

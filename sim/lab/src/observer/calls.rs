@@ -24,7 +24,7 @@ pub enum End {
 
 /// It was entered by a tail call.
 pub const ENTERED_BY_JUMP: u8 = 1;
-/// It went on as another function by a tail call, whose time is in it.
+/// It continued as another function by a tail call, whose time is in it.
 pub const WENT_ON: u8 = 2;
 /// It is inside another call of the same function.
 pub const INSIDE_ITSELF: u8 = 4;
@@ -154,7 +154,7 @@ impl Activity {
         self.left.get_or_insert(self.at);
     }
 
-    /// It goes on. `switched`: another thread has run meanwhile.
+    /// It continues. `switched`: another thread has run meanwhile.
     pub fn go_on(&mut self, at: u64, switched: bool) {
         let Some(left) = self.left.take() else { return };
         let cycles = at.saturating_sub(left);

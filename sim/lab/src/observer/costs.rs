@@ -45,7 +45,7 @@ pub struct Cost {
     pub executions: u64,
 }
 
-/// A stretch of time at one place. The ways in the order in which it was spent.
+/// A section of time at one place. The ways in the order in which it was spent.
 #[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     place: Place,
@@ -90,7 +90,7 @@ const KEPT: usize = 4;
 /// One core's account. Every cycle up to [`Costs::until`] is in it once.
 #[derive(Debug, Clone, Default)]
 pub struct Costs {
-    /// The last pieces. Each begins at the end of the one before. They may lie beyond the end of a window.
+    /// The last pieces. Each begins at the end of the one before. They may be beyond the end of a window.
     kept: [Piece; KEPT],
     /// Which of them is the last. The one after it, in a circle, is the first.
     last: usize,

@@ -393,7 +393,7 @@ impl Observer {
         self.masks.change(core, at, priority, watched.place);
     }
 
-    /// Thread mode goes on where `look` says: the thread that was interrupted, another, or a new one.
+    /// Thread mode continues where `look` says: the thread that was interrupted, another, or a new one.
     fn thread_goes_on(&mut self, core: usize, look: &Look) {
         let is_there_now = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
         if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| is_there_now(thread)) {
@@ -404,7 +404,7 @@ impl Observer {
             thread.activity.leave();
             self.threads.suspend(thread);
         }
-        // One that another core's handler has not put aside yet may go on here already.
+        // One that another core's handler has not put aside yet may continue here already.
         let elsewhere = self.cores.iter_mut().filter(|watched| !watched.handlers.is_empty());
         let context = self.threads.resume(look.pc, look.sp).or_else(|| {
             let mut slots = elsewhere.map(|watched| &mut watched.thread);

@@ -8,7 +8,7 @@ use super::report::ObservationRequest;
 use super::threads::{Context, Move};
 use crate::event::{Event, Kind};
 
-/// A context goes on after others, or begins with its first function.
+/// A context continues after others, or begins with its first function.
 pub(super) fn goes_on_measured(
     context: &mut Context,
     wanted: &ObservationRequest,
@@ -48,7 +48,7 @@ pub(super) fn follow_measured(
     }
 }
 
-/// A thread goes on.
+/// A thread continues.
 pub(super) fn tell_thread(
     wanted: &ObservationRequest,
     events: &mut Vec<Event>,

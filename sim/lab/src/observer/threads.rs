@@ -12,7 +12,7 @@ use super::calls::Activity;
 use super::functions::Functions;
 use super::paths::Paths;
 
-/// Calls in progress beyond which something else than calling goes on. The path then begins anew.
+/// Calls in progress beyond which something else than calling continues. The path then begins anew.
 const DEEPEST: usize = 1000;
 
 /// A call in progress.
@@ -35,7 +35,7 @@ pub enum Move {
     Out(u32),
     /// Out of it by a jump that leaves its caller as well.
     Left(u32),
-    /// A context's first function goes on as another one.
+    /// A context's first function continues as another one.
     Onward(u32),
 }
 
@@ -56,7 +56,7 @@ pub struct Context {
     pub activity: Activity,
     root: u32,
     frames: Vec<Frame>,
-    /// Functions that went on as another by a tail call and return with it: calls in progress then, and their paths.
+    /// Functions that continued as another by a tail call and return with it: calls in progress then, and their paths.
     replaced: Vec<(usize, u32)>,
     /// The function that holds `pc`.
     around: (u32, u32),
@@ -132,7 +132,7 @@ impl Context {
         self.around = functions.around(next);
     }
 
-    /// The function that executes goes on as the one at `next`, and returns when that does.
+    /// The function that executes continues as the one at `next`, and returns when that does.
     fn tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
         let depth = self.frames.len();
         if depth == 0 {
@@ -178,7 +178,7 @@ impl Threads {
         self.end(before);
     }
 
-    /// The thread that stands there, if one does. One that stood there with that stack pointer before is over.
+    /// The thread that is there, if one does. One that stood there with that stack pointer before is over.
     pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
         let context = self.suspended.remove(&sp)?;
         if context.pc == pc {
@@ -188,12 +188,12 @@ impl Threads {
         None
     }
 
-    /// The thread with that stack pointer, wherever it goes on.
+    /// The thread with that stack pointer, wherever it continues.
     pub fn on_stack(&mut self, sp: u32) -> Option<Context> {
         self.suspended.remove(&sp)
     }
 
-    /// All that wait to go on.
+    /// All that wait to continue.
     pub fn waiting_contexts(&self) -> impl Iterator<Item = &Context> {
         self.suspended.values()
     }
@@ -203,7 +203,7 @@ impl Threads {
         std::mem::take(&mut self.over)
     }
 
-    /// A thread will not go on.
+    /// A thread will not continue.
     pub fn end(&mut self, context: Option<Context>) {
         self.over.extend(context.filter(|context| !context.activity.is_empty()));
     }

@@ -19,7 +19,7 @@ use body::{Body, Operand};
 const READS: u32 = 3;
 /// Repetitions in which a period must be found. The phase of a bus with a divided clock recurs within sixteen.
 const REPETITIONS: u32 = 20;
-/// The last read that is passed over lies at least so far ahead of the next event: an access takes less.
+/// The last read that is passed over is at least so far ahead of the next event: an access takes less.
 const MARGIN_CYCLES: u64 = 256;
 /// Loads that are known to be in no such loop.
 const REFUSED: usize = 8;

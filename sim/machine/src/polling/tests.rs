@@ -15,7 +15,7 @@ struct Fake {
     /// Cycles of the branch, by time and by hidden state.
     taken: fn(time: u64, hidden: u64) -> u64,
     hidden: u64,
-    /// How the hidden state goes on.
+    /// How the hidden state continues.
     next: fn(u64) -> u64,
     phases: u64,
     stepped: u64,

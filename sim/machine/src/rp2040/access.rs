@@ -53,7 +53,7 @@ impl System {
         u32::from_le_bytes(word)
     }
 
-    /// True if a core stands before an instruction that does not even fetch (`Op::is_local`, second in its word):
+    /// True if a core is before an instruction that does not even fetch (`Op::is_local`, second in its word):
     /// whether it executes before or after another core's access of the same cycle is all the same. A stub op, for a
     /// probe or for code that is not decoded yet, does not count.
     fn minds_no_order(&self, core: &Core) -> bool {

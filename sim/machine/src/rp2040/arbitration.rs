@@ -251,7 +251,7 @@ impl PairedBus for System {
         let mut state = State { slots: self.taken_slots(now, last), ..State::default() };
         #[cfg(debug_assertions)]
         assert_eq!(state.slots, self.all_taken(now));
-        // What lies after a core does not matter to it any more.
+        // What is after a core does not matter to it any more.
         let pending = |cycle: u64, core: &Core| if cycle > core.t { cycle - now } else { 0 };
         let times = [
             first.t - now,
@@ -287,7 +287,7 @@ impl PairedBus for System {
 
     fn exception_timing(&self) -> Option<ExceptionTiming> {
         let timing = self.timing.exception();
-        // The frame is through before the core goes on.
+        // The frame is through before the core continues.
         let shortest = timing.late_arrival.min(timing.entry).min(timing.exit);
         (shortest > FRAME_CYCLES).then_some(timing)
     }

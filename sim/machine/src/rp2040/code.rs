@@ -52,7 +52,7 @@ impl System {
         }
     }
 
-    /// Decodes the instruction at an address, whatever stands in the table.
+    /// Decodes the instruction at an address, whatever is in the table.
     pub(super) fn decode_at(&self, address: u32) -> Op {
         let (region_base, region_bytes) = match address >> 28 {
             0 => (0, ROM_BYTES),

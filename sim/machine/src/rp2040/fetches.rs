@@ -10,7 +10,7 @@ use rtoslab_cpu::step::Step;
 pub struct FetchLog {
     /// Steps of this turn that were looked at.
     pub steps: usize,
-    /// The word fetched last, if execution goes on after it without a branch.
+    /// The word fetched last, if execution continues after it without a branch.
     word: Option<u32>,
     /// The address at which it continues then.
     next: u32,

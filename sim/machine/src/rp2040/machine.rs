@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// A stop whose cycle has come: no core that goes on is after it. A core may have run ahead to where an instrument
+    /// A stop whose cycle has come: no core that continues is after it. A core may have run ahead to where an instrument
     /// stops it. The other one comes there first, and the end of the run may.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_requested()) {
@@ -402,7 +402,7 @@ impl Machine {
         }
     }
 
-    /// No core goes on by itself. The run ends with the cycle in which the last of them ceased to, if that is in it.
+    /// No core continues by itself. The run ends with the cycle in which the last of them ceased to, if that is in it.
     fn all_asleep(&mut self, end: u64) -> Stop {
         let since = self.last_activity();
         if since > end {
@@ -493,7 +493,7 @@ fn not_executed_here(address: u32) -> Option<&'static str> {
     }
 }
 
-/// The stop that a core's lock-up will be, once no other core goes on.
+/// The stop that a core's lock-up will be, once no other core continues.
 fn locked_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
 }

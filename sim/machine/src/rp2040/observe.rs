@@ -40,7 +40,7 @@ impl Machine {
         Some(self.observer.as_mut()?.take(now, &looks))
     }
 
-    /// Brings the account of the cores that execute up to the time at which they go on.
+    /// Brings the account of the cores that execute up to the time at which they continue.
     pub(super) fn before_turn(&mut self) {
         let Some(observer) = &mut self.observer else { return };
         for (index, core) in self.cores.iter().enumerate().filter(|(_, core)| core.phase == Phase::Run) {

@@ -157,7 +157,7 @@ impl System {
         (address & 0x00ff_ffff) & (self.flash_len() as u32 - 1)
     }
 
-    /// A literal in the flash: the decoder makes loads only of aligned words that lie inside.
+    /// A literal in the flash: the decoder makes loads only of aligned words that are inside.
     #[inline(always)]
     fn flash_word(&self, offset: u32) -> u32 {
         let bytes = self.periph.ssi.flash.bytes();

@@ -147,7 +147,7 @@ fn observed(setup: &Setup, plain: &Outcome) {
     Outcome::of(&mut *board, setup, end).same_as(plain, "observed");
 }
 
-/// Every account's cycles add up, and go on where the one before ended.
+/// Every account's cycles add up, and continue where the one before ended.
 fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
     let observed = board.observed().expect("observed");
     for (core, account) in observed.accounts.iter().enumerate() {

@@ -58,7 +58,7 @@ impl<F: Family> System<F> {
         let offset = address.wrapping_sub(FLASH_BASE);
         if self.in_flash(offset, bytes) {
             let wait = self.flash_port.read(core, address, at);
-            // SAFETY: it lies in the flash.
+            // SAFETY: it is in the flash.
             return Ok(LoadResult { value: unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, wait });
         }
         match address >> 28 {

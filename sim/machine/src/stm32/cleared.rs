@@ -1,6 +1,6 @@
 //! The record of a store that clears an interrupt.
 
-/// A store that let the line of the interrupt in hand fall.
+/// A store that let the line of the current interrupt fall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClearingStore {
     pub exception: u32,

@@ -102,7 +102,7 @@ where
         if !self.in_fast_ram(offset) {
             return None;
         }
-        // SAFETY: it lies in the RAM.
+        // SAFETY: it is in the RAM.
         let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
         Some((value, self.home_in_ram(offset)))
     }
@@ -116,7 +116,7 @@ where
         let offset = address.wrapping_sub(FLASH_BASE);
         if self.in_flash(offset, bytes) {
             let home = self.flash_port.quick_read(address)?;
-            // SAFETY: it lies in the flash.
+            // SAFETY: it is in the flash.
             return Some((unsafe { get(self.flash.as_ptr().add(offset as usize), bytes) }, home));
         }
         None
@@ -128,7 +128,7 @@ where
         if !self.in_fast_ram(offset) {
             return None;
         }
-        // SAFETY: it lies in the RAM, which has a mark for each page.
+        // SAFETY: it is in the RAM, which has a mark for each page.
         unsafe {
             if *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize) != 0 {
                 return None;
@@ -166,7 +166,7 @@ where
         if watch == WatchedCore::Yes && !watched {
             return None;
         }
-        // SAFETY: it lies in the RAM.
+        // SAFETY: it is in the RAM.
         unsafe { put(self.ram.as_mut_ptr().add(offset as usize), bytes, value) };
         Some((self.home_in_ram(offset), watch))
     }

@@ -203,7 +203,7 @@ impl<F: Family> System<F> {
         self.tables.iter_mut().find(|table| table.contains(address))
     }
 
-    /// Decodes the instruction at an address, whatever stands in the table.
+    /// Decodes the instruction at an address, whatever is in the table.
     pub(super) fn decode_at(&self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> Op {
         let (region_base, region_bytes) =
             self.tables.iter().find(|table| table.contains(address)).map_or((address, 4), CodeTable::range);
@@ -456,7 +456,7 @@ unsafe impl<F: Family> Bus for System<F> {
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
         if self.in_fast_ram(offset) {
-            // SAFETY: it lies in the RAM.
+            // SAFETY: it is in the RAM.
             let value = unsafe { get(self.ram.as_ptr().add(offset as usize), bytes) };
             return Ok(LoadResult { value, wait: 0 });
         }
@@ -467,7 +467,7 @@ unsafe impl<F: Family> Bus for System<F> {
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
         if self.in_fast_ram(offset) {
-            // SAFETY: it lies in the RAM, which has a mark for each page.
+            // SAFETY: it is in the RAM, which has a mark for each page.
             let mark = unsafe {
                 put(self.ram.as_mut_ptr().add(offset as usize), bytes, value);
                 *self.marks.get_unchecked((offset >> MARK_SHIFT) as usize)
@@ -485,7 +485,7 @@ unsafe impl<F: Family> Bus for System<F> {
         match address >> 28 {
             2 => 1 + u8::from(address.wrapping_sub(RAM_BASE) >= self.ram_split),
             0 if address < 0x1000_0000 => 0,
-            // CCM and system memory lie in the same 256 MB.
+            // CCM and system memory are in the same 256 MB.
             1 => 0x10 + u8::from(address >= 0x1f00_0000),
             other => 0x20 + other as u8,
         }

@@ -29,7 +29,7 @@ fn start(chip: &str) -> Box<dyn Board> {
 #[test]
 fn boards_that_lie_elsewhere_remember_as_much() {
     for chip in ["stm32f103", "stm32f446"] {
-        // All at once, so that no two lie at the same addresses.
+        // All at once, so that no two are at the same addresses.
         let mut boards: Vec<_> = (0..3).map(|_| start(chip)).collect();
         let counts = boards.iter_mut().map(|board| {
             board.run(CYCLES);

@@ -1,4 +1,4 @@
-//! What holds for every program: a lone instruction costs its table value, time goes on, memory that waits is never
+//! What holds for every program: a lone instruction costs its table value, time continues, memory that waits is never
 //! faster, and a program takes the same time wherever it is cut.
 
 use super::bench::{Bench, FLASH, Interface, SRAM};

@@ -1,4 +1,4 @@
-//! One core of the RP2040 locks up: the other one goes on.
+//! One core of the RP2040 locks up: the other one continues.
 
 use crate::board::Board;
 use crate::rp2040::{Machine, Options};

@@ -55,7 +55,7 @@ impl Timer {
         (self.intr & self.inte) | self.intf
     }
 
-    /// Recomputes when each armed alarm matches, from the counter as it stands at `now`.
+    /// Recomputes when each armed alarm matches, from the counter as it is at `now`.
     fn schedule(&mut self, now: u64) {
         let value = self.counter.value(now);
         for n in 0..ALARM_COUNT {

@@ -171,7 +171,7 @@ impl Uart {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
     }
 
-    /// Moves the next byte into the idle shift register. The bit counter must stand at 0 now.
+    /// Moves the next byte into the idle shift register. The bit counter must be at 0 now.
     fn tx_load(&mut self) {
         let on = CR_UARTEN | CR_TXE;
         if self.tx_shift.is_some() || self.cr & on != on || self.divisor == 0 {

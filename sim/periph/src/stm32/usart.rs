@@ -222,7 +222,7 @@ impl Usart {
         if self.sending.is_some() { self.tx_bits.cycle_of(self.frame_half_bits()) } else { NEVER }
     }
 
-    /// Puts the next byte on the line. The half-bit counter must stand at 0 now.
+    /// Puts the next byte on the line. The half-bit counter must be at 0 now.
     fn tx_load(&mut self) {
         if self.sending.is_none() && self.transmits() {
             if let Some(byte) = self.tx.pop_front() {

@@ -237,7 +237,7 @@ impl Writer {
         self.jump();
     }
 
-    /// Execution goes on at the address in eax, which was found to be in the place.
+    /// Execution continues at the address in eax, which was found to be in the place.
     pub(super) fn jump(&mut self) {
         let place = self.place;
         let asm = &mut self.asm;
@@ -249,7 +249,7 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; mov [rbx + self.at.ip], rax);
     }
 
-    /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, lie in it and are aligned. Ecx becomes
+    /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, are in it and are aligned. Ecx becomes
     /// a number of such items.
     pub(super) fn check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         self.host_flags = HostFlags::None;
@@ -313,12 +313,12 @@ impl Writer {
         }
     }
 
-    /// The word that far from this base was found to lie in the block.
+    /// The word that far from this base was found to be in the block.
     fn is_checked(&self, base: u8, block: Block, offset: i32) -> bool {
         self.registers.is_steady(base) && self.checked.iter().any(|checked| checked.holds(base, block, offset))
     }
 
-    /// The number of the item of these bytes that is accessed in the block, to ecx. Leaves unless it lies there and is aligned.
+    /// The number of the item of these bytes that is accessed in the block, to ecx. Leaves unless it is there and is aligned.
     fn item(&mut self, op: Op, base: Option<u8>, index: Option<u8>, (block, bytes): (Block, u32), exit: DynamicLabel) {
         let start = self.ram.wrapping_add(block.first);
         match (word_offset(op), self.span) {

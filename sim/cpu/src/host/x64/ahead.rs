@@ -21,7 +21,7 @@ pub type AheadEntry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_voi
 pub struct Ending {
     /// The next address. `None` if its last instruction has said that.
     pub ip: Option<u64>,
-    /// The value for rax. The distance of where execution goes on from where it began goes to rcx.
+    /// The value for rax. The distance of where execution continues from where it began goes to rcx.
     pub told: u64,
     /// Something turned out otherwise.
     pub is_early: bool,
@@ -65,7 +65,7 @@ pub(super) struct Words {
     is_own: bool,
 }
 
-/// Another way to go on, not written yet.
+/// Another way to continue, not written yet.
 pub struct Fork {
     label: DynamicLabel,
     registers: Registers,
@@ -75,7 +75,7 @@ pub struct Fork {
 }
 
 impl Writer {
-    /// Keeps such a log, and goes on as it is told. Before the first step.
+    /// Keeps such a log, and continues as it is told. Before the first step.
     pub fn keeps(&mut self, log: AheadLog, onward: Onward) {
         self.ahead = Some((log, onward));
         self.registers = Registers::without(&[11, 14, 15]);

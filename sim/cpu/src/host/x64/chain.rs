@@ -1,4 +1,4 @@
-//! Code that goes on from path to path without coming back in between.
+//! Code that continues from path to path without coming back in between.
 //!
 //! It is jumped to: by the entry, which has saved the host's registers, or by code of another path. At its end, and where it
 //! is left, it jumps on by way of a record: what that says, and how, is the business of whoever asks for the code.
@@ -31,7 +31,7 @@ pub struct Records {
 pub struct Ways {
     /// The path was executed up to there.
     pub executed: DynamicLabel,
-    /// The same. Its last step has said where execution goes on.
+    /// The same. Its last step has said where execution continues.
     pub jumped: DynamicLabel,
     /// Nothing of it was.
     pub otherwise: DynamicLabel,
@@ -65,7 +65,7 @@ pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<En
 
 impl Writer {
     /// Puts code of so many steps into the store: its address. It leaves by these records. `jumps` if its last step has said
-    /// where execution goes on. `called` is put in rax when a call has ended it. `ways` writes the code for each of them.
+    /// where execution continues. `called` is put in rax when a call has ended it. `ways` writes the code for each of them.
     pub fn finish_chained(
         mut self,
         store: &mut Store,

@@ -87,7 +87,7 @@ pub struct Writer {
     loader: usize,
     /// The test whether stores near marks have consequences, if there are any.
     near: Option<usize>,
-    /// Flags that are looked at after the instruction in hand.
+    /// Flags that are looked at after the current instruction.
     live: u8,
     /// The span that it should check.
     span: Option<Span>,
@@ -162,7 +162,7 @@ impl Writer {
         self.registers.unlock();
     }
 
-    /// Puts the code into the store, which returns `how` after its last instruction. Execution goes on at `ip`, if nothing
+    /// Puts the code into the store, which returns `how` after its last instruction. Execution continues at `ip`, if nothing
     /// else has said where.
     pub fn finish(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
         let start = self.end(how, ip);
@@ -234,7 +234,7 @@ impl Writer {
         }
     }
 
-    /// The ways out: with all values in the core, each goes on as `go` writes it for its step.
+    /// The ways out: with all values in the core, each continues as `go` writes it for its step.
     fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::Words)) {
         for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);

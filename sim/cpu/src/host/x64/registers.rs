@@ -12,7 +12,7 @@ struct HeldRegisters {
     dirty: bool,
     /// When it was last used.
     used: u32,
-    /// The instruction in hand needs it.
+    /// The current instruction needs it.
     locked: bool,
     /// It is for something else.
     reserved: bool,
@@ -45,7 +45,7 @@ impl Registers {
         self.held.iter_mut().for_each(|held| held.locked = false);
     }
 
-    /// The host's register with one of the target's, which it keeps while the instruction in hand needs it.
+    /// The host's register with one of the target's, which it keeps while the current instruction needs it.
     pub fn find(&mut self, guest: u8) -> Option<u8> {
         let index = self.held.iter().position(|held| held.guest == Some(guest))?;
         let held = &mut self.held[index];

@@ -16,7 +16,7 @@ pub struct Span {
     pub last: i32,
 }
 
-/// Words that were found to lie in a block, by this base.
+/// Words that were found to be in a block, by this base.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CheckedSpans {
     pub base: u8,

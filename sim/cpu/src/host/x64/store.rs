@@ -17,7 +17,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Puts code that does not depend on where it lies after the other. It is at this place then. `None` if the host
+    /// Puts code that does not depend on where it is after the other. It is at this place then. `None` if the host
     /// gives no memory for it. The earlier content may be gone.
     pub fn add(&mut self, code: &[u8]) -> Option<*const u8> {
         let mut start = self.used.next_multiple_of(ALIGNMENT);

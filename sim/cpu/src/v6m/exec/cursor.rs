@@ -13,7 +13,7 @@ use crate::v6m::trace::Trace;
 pub(super) enum Flow {
     /// It is retired. The next one follows after it.
     Next,
-    /// It is retired and has set where execution goes on.
+    /// It is retired and has set where execution continues.
     Jumped,
     /// The same in a basic block: a branch to a place that its opcode tells.
     Turned,
@@ -38,11 +38,11 @@ pub(super) enum Flow {
 /// All methods are inlined, so that no field is ever in memory: a call without inlining gets a copy of the fields it
 /// changes.
 pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
-    /// The instruction in hand. It points into the ops of the core's region.
+    /// The current instruction. It points into the ops of the core's region.
     pub ip: *mut Op,
     /// Local time: the cycle in which it issues, then that of the next one.
     pub t: u64,
-    /// The instruction in hand.
+    /// The current instruction.
     pub word: Word,
     /// Instructions retired: all that the core has executed, or those of the trace.
     pub count: u64,
@@ -55,7 +55,7 @@ pub(super) struct Cursor<const CONTEND: bool, const WATCH: u8> {
     pub end: *mut Op,
     /// The place where it would have begun, if it had come straight to the current instruction.
     pub base: *mut Op,
-    /// The instruction in hand is none that native code executes: what is after it may be such code again.
+    /// The current instruction is none that native code executes: what is after it may be such code again.
     pub apart: bool,
     /// The basic block has accesses to [`Bus::ORDERED_MEMORY`].
     pub ordered: bool,
@@ -107,7 +107,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (self.accesses, self.branches, self.ordered) = (0, Trace::NO_BRANCHES, false);
     }
 
-    /// The instruction at `from` has branched to `ip`. True if the basic block goes on there: ahead. A block begins at
+    /// The instruction at `from` has branched to `ip`. True if the basic block continues there: ahead. A block begins at
     /// the head of a loop, so that the loop is cut into the same blocks every time.
     #[inline(always)]
     pub fn turn(&mut self, from: *mut Op) -> bool {
@@ -123,14 +123,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (to as usize).wrapping_sub(self.base as usize) as u64
     }
 
-    /// After the basic block, which ends with the instruction in hand, an exception may have to be dealt with.
+    /// After the basic block, which ends with the current instruction, an exception may have to be dealt with.
     #[inline(always)]
     pub fn summon(&self, why: u64) {
         // SAFETY: the bus's logs live as long as it.
         unsafe { (*self.log).summons |= why };
     }
 
-    /// The same if the instruction goes on with the next one.
+    /// The same if the instruction continues with the next one.
     #[inline(always)]
     pub fn end_behind(&mut self, why: u64) {
         self.summon(why);
@@ -206,7 +206,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Left
     }
 
-    /// The instruction in hand is retired and left a request.
+    /// The current instruction is retired and left a request.
     #[inline(always)]
     pub fn leave(&mut self, core: &mut Core, request: Request) -> Flow {
         self.retire(core);

@@ -140,7 +140,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// Begins a transfer, or goes on with it. True if it begins.
+    /// Begins a transfer, or continues with it. True if it begins.
     #[inline(always)]
     fn start<B: Bus, const STORE: bool>(
         &mut self,

@@ -5,7 +5,7 @@ use crate::step::Step;
 use crate::v6m::core::Core;
 use crate::v6m::op::{Op, op};
 
-/// The instruction in hand, for its [`Step`].
+/// The current instruction, for its [`Step`].
 #[derive(Clone, Copy, Default)]
 pub(super) struct StartState {
     pc: u32,
@@ -56,7 +56,7 @@ impl StartState {
     }
 }
 
-/// The instruction in hand, for its part of the profile.
+/// The current instruction, for its part of the profile.
 #[derive(Clone, Copy)]
 pub(super) struct ProfileWatch {
     /// Null in a region without code.

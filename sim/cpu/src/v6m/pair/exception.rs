@@ -35,7 +35,7 @@ enum Next {
 /// Implements [`Ahead::take_exception`](crate::v6m::bus::Ahead::take_exception).
 ///
 /// # Safety
-/// As for [`time_block`](super::time_block). The core stands after its block and has begun no other one.
+/// As for [`time_block`](super::time_block). The core is after its block and has begun no other one.
 pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
     // SAFETY: the caller's promise, here and below.
     let next = unsafe {
@@ -57,7 +57,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
     turn.unwrap_or(Turn::Stop)
 }
 
-/// That core stands after its block, where the machine takes over.
+/// That core is after its block, where the machine takes over.
 ///
 /// # Safety
 /// As for [`run`](super::run).
@@ -201,7 +201,7 @@ unsafe fn leave_handler<B: PairedBus>(
     Some(turn)
 }
 
-/// Moves both cores by this step of the first one, to the address `to` or nowhere else: who goes on, and what it lost to
+/// Moves both cores by this step of the first one, to the address `to` or nowhere else: who continues, and what it lost to
 /// arbitration. The core's time is that of its begin.
 unsafe fn take_step<B: PairedBus>(
     bus: &mut B,
@@ -272,6 +272,6 @@ unsafe fn meets([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words: u3
 
 /// A word of RAM at an offset.
 unsafe fn word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
-    // SAFETY: the caller promises that it lies in the RAM.
+    // SAFETY: the caller promises that it is in the RAM.
     u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() })
 }

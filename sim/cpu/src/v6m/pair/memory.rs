@@ -32,10 +32,10 @@ pub struct Pairs {
     pub(super) now: u64,
     /// No basic block may begin after this.
     pub(super) until: u64,
-    /// Which core goes on: 0 or 1.
+    /// Which core continues: 0 or 1.
     pub(super) turn: usize,
     pub(super) logs: SpeculationLogs,
-    /// Shadow cores: unseen transitions are simulated on them. The core that goes on first is the first.
+    /// Shadow cores: unseen transitions are simulated on them. The core that continues first is the first.
     pub(super) shadows: Option<Box<[Core; 2]>>,
     /// The last load of each core that read a lock as taken.
     pub(super) failed: [Option<FailedRead>; 2],
@@ -141,7 +141,7 @@ impl Pairs {
         self.table.account.take()
     }
 
-    /// The load in hand read this lock as taken.
+    /// The current load read this lock as taken.
     pub fn failed(&mut self, core: &Core, lock: u8) {
         self.failed[core.id] = Some(FailedRead::new(core, lock));
     }
@@ -151,12 +151,12 @@ impl Pairs {
         self.failed = [None; 2];
     }
 
-    /// The store in hand released this lock.
+    /// The current store released this lock.
     pub fn note_freed(&mut self, lock: u8) {
         self.freed = self.spin.is_some_and(|spin| spin.lock == lock);
     }
 
-    /// Who goes on.
+    /// Who continues.
     #[inline(always)]
     pub(super) fn goes_on(&self, swaps: bool) -> Turn {
         if self.now > self.until {

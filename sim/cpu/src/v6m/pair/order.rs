@@ -20,7 +20,7 @@ pub enum TurnRequest {
 /// Implements [`Ahead::wait_for_turn`](crate::v6m::bus::Ahead::wait_for_turn).
 ///
 /// # Safety
-/// As for [`time_block`](super::time_block). The core stands before the instruction and has begun no block.
+/// As for [`time_block`](super::time_block). The core is before the instruction and has begun no block.
 pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mine: *mut SpeculationLog) -> Turn {
     // SAFETY: the caller's promise, here and below; nothing was executed that a block handed in would have to undo.
     unsafe {
@@ -67,7 +67,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
     }
 }
 
-/// Whether the core that goes on first must wait for the other one, which stands at that address, and then whether it loses
+/// Whether the core that continues first must wait for the other one, which is at that address, and then whether it loses
 /// their tie: if it `may_give_way` to the other one's instruction of the same cycle.
 pub(super) fn must_wait<B: PairedBus>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
     if state.comes_second() {

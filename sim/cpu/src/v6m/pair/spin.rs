@@ -2,7 +2,7 @@
 //!
 //! A core that reads a lock as taken, and comes back to that load with the registers and flags that it had there, does so
 //! until the lock is released: its block then has no end ([`Block::spin`]). No instruction of it is executed. Transitions
-//! tell how many of them passed. The core stands before the load all the time: that is where the repetition ends during which
+//! tell how many of them passed. The core is before the load all the time: that is where the repetition ends during which
 //! the other core releases the lock. If the machine must act in its midst, the core is brought to where it is then.
 
 use super::{PairedBus, Place};
@@ -68,7 +68,7 @@ pub(super) struct Spin {
 }
 
 /// The lock that the core at `place` waits for was released, or the wait ends otherwise: no repetition follows this one. The
-/// core stands before its load, as at the end of every repetition.
+/// core is before its load, as at the end of every repetition.
 pub(super) fn end<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
     let mut remainder = place.remainder;
     if let Some(spin) = bus.pairs().spin.take() {
@@ -85,7 +85,7 @@ pub(super) fn end<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Plac
 /// Brings the core from the load to `place` in a repetition in which that read the lock as taken.
 ///
 /// # Safety
-/// As for [`run`](super::run). The core stands before the load.
+/// As for [`run`](super::run). The core is before the load.
 pub(super) unsafe fn go_to<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {

@@ -27,7 +27,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The other core goes on from where it stands. No time passes. The first one is at `place`.
+    /// The other core continues from where it stands. No time passes. The first one is at `place`.
     pub fn swap(node: &Node, place: Place) -> Outcome {
         let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
         let instructions = [executed, 0];
@@ -52,7 +52,7 @@ pub(super) struct Transition {
     pub instructions: u8,
     /// The instructions that the other core executed in a [`Block::spin`].
     pub spun: u8,
-    /// The other core goes on.
+    /// The other core continues.
     pub swaps: bool,
     /// Number of the node after it.
     pub next: u16,

@@ -134,7 +134,7 @@ impl Head {
     const NONE: Head = Head { address: 1, way: Way::Interpreted(0) };
 }
 
-/// How traces go on from a place, or where a path is not theirs.
+/// How traces continue from a place, or where a path is not theirs.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     /// The interpreter executes it. The number counts the executions so far.
@@ -271,7 +271,7 @@ impl Translations {
         }
     }
 
-    /// How often the trace in hand, which began there, was executed by the interpreter. `None` if that does not matter.
+    /// How often the current trace, which began there, was executed by the interpreter. `None` if that does not matter.
     #[inline(always)]
     fn times(&mut self, address: u32) -> Option<&mut u32> {
         let way = match self.left {
@@ -407,7 +407,7 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
 /// of its code is not at hand.
 ///
 /// # Safety
-/// The core stands at the path's begin. Ops and memories are those that it was translated with.
+/// The core is at the path's begin. Ops and memories are those that it was translated with.
 #[inline(always)]
 pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: host::NativeBlock) -> Option<(u32, u64)> {
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.

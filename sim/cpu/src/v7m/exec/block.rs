@@ -12,7 +12,7 @@ pub(in crate::v7m) fn next_it_state(it: u8) -> u8 {
     if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
-/// Returns what the instruction that ITSTATE stands at executes as: itself, its variant without flags, [`SKIPPED`], or
+/// Returns what the instruction that ITSTATE is at executes as: itself, its variant without flags, [`SKIPPED`], or
 /// undefined where it may not be.
 #[inline(never)]
 pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {

@@ -42,7 +42,7 @@ pub(super) enum Flow {
     NearConditional,
     /// It branched, and all is done. A request may have come of it.
     Jumped,
-    /// It is done and left a request or fell asleep. Execution goes on after it.
+    /// It is done and left a request or fell asleep. Execution continues after it.
     Left,
     /// It gives way between two words or before it starts. It is not done.
     Paused,
@@ -59,7 +59,7 @@ pub(super) enum Flow {
 /// The machine clears a request before it calls again.
 ///
 /// # Safety
-/// `core.ip` points into the ops of `core.region`, a region of `bus`: they lie in no memory that `core`, `pipe` or `bus`
+/// `core.ip` points into the ops of `core.region`, a region of `bus`: they are in no memory that `core`, `pipe` or `bus`
 /// hold by value, end with an `OutOfRegion` op, and those that are decoded were made by [`decode`](super::decode), whose
 /// near branches stay inside. With `watch::PROFILE` the region has profile cells, one for each op.
 pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, watch: u8) {

@@ -27,7 +27,7 @@ fn give_way(core: &mut Core, moved: u32, next: u32) -> Flow {
     Flow::Paused
 }
 
-/// Words already moved when the instruction starts or goes on. After an exception it goes on where EPSR.ICI says,
+/// Words already moved when the instruction starts or continues. After an exception it continues where EPSR.ICI says,
 /// unless its base or the PC is among the registers, which then were not written yet: it starts anew.
 fn words_done(core: &mut Core, op: Op) -> u32 {
     let ici = u32::from(std::mem::take(&mut core.ici));

@@ -143,7 +143,7 @@ impl Prefetch {
         }
     }
 
-    /// The floating-point opcode just issued, if it lies at an odd halfword, gives the place of its second word away a
+    /// The floating-point opcode just issued, if it is at an odd halfword, gives the place of its second word away a
     /// cycle later.
     pub fn retain_longer(&mut self) {
         if self.odd() {
@@ -151,7 +151,7 @@ impl Prefetch {
         }
     }
 
-    /// The 32-bit opcode just issued, if it lies at an odd halfword, gives the place of its second word away in cycle
+    /// The 32-bit opcode just issued, if it is at an odd halfword, gives the place of its second word away in cycle
     /// `until` at the earliest.
     pub fn retain_second(&mut self, until: u64) {
         if self.odd() {
@@ -172,7 +172,7 @@ impl Prefetch {
         *place = (*place).max(until);
     }
 
-    /// Whether the next opcode lies at an odd halfword. After a 32-bit one: whether that did.
+    /// Whether the next opcode is at an odd halfword. After a 32-bit one: whether that did.
     #[inline(always)]
     pub fn odd(&self) -> bool {
         self.pc & 2 != 0

@@ -59,13 +59,13 @@ pub struct ThreeStage<const M4: bool> {
     pub(super) fetch: Prefetch,
     pub(super) float: FloatUnit,
     pub(super) wake: Wake,
-    /// The instruction in hand was issued into the tail of a load, which would have ended here. 0 otherwise.
+    /// The current instruction was issued into the tail of a load, which would have ended here. 0 otherwise.
     overlapped_until: u64,
     /// Memory block of the last load or store.
     pub(super) last_block: u8,
     /// Cycle of the data phase of the last store's end: a store's address phase can coincide with it, a load's not.
     pub(super) store_ends: u64,
-    /// Cycles of the instruction in hand if they depend on its operands or on the fetch.
+    /// Cycles of the current instruction if they depend on its operands or on the fetch.
     pub(super) busy: u64,
     settings: [u64; rules::SETTINGS_COUNT],
 }

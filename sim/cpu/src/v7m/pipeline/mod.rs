@@ -38,7 +38,7 @@ pub enum Jump {
 /// `core.ip` points at the instruction from `issue` (or `skip`) to `finish` or `not_taken`. At `taken`, `core.ip` and
 /// `core.region` are already those of the target. An instruction that faults, and a branch that turns out to be an
 /// exception return, ends without step 3: what follows starts with `flush`. An instruction that gives way at the limit
-/// (between two words of an LDM, or as [`super::core::Request::Abandonable`]) goes on later without another `issue`.
+/// (between two words of an LDM, or as [`super::core::Request::Abandonable`]) continues later without another `issue`.
 pub trait Pipeline {
     /// Cycles from the address phase of the fetch that [`Pipeline::flush`] begins to the execution of its
     /// instruction, in memory without wait states.
@@ -82,7 +82,7 @@ pub trait Pipeline {
         index: u32,
     ) -> Result<(), Fault>;
 
-    /// The instruction is done and goes on sequentially: advances `core.t` past it.
+    /// The instruction is done and continues sequentially: advances `core.t` past it.
     fn finish(&mut self, core: &mut Core, op: Op);
 
     /// The instruction that was issued last faulted: what the one before had left to do ends first.

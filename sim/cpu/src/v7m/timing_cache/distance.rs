@@ -11,7 +11,7 @@ pub const OPEN: u64 = u64::MAX / 2;
 const OPEN_DISTANCE: i16 = i16::MAX;
 
 /// Makes distances from one moment. One that does not fit is noted: the state that it was for must not be cached, or
-/// time would go on from another one.
+/// time would continue from another one.
 #[derive(Debug)]
 pub struct Distances {
     now: u64,

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
     pub(super) bits: u64,
-    /// Instructions that may still follow in the trace, the one in hand included.
+    /// Instructions that may still follow in the trace, the current one included.
     pub(super) left: u32,
 }
 
@@ -56,7 +56,7 @@ impl Log {
         self.push(value, bits);
     }
 
-    /// Instructions that may still follow, the one in hand included.
+    /// Instructions that may still follow, the current one included.
     #[inline(always)]
     pub fn instructions_left(self) -> u32 {
         self.left

@@ -15,7 +15,7 @@
 //! doubleword was stored, and on whether the predictor was right. That is what the log contains. A state holds times as
 //! distances from now, so that the same state recurs. [`replay`] reports a new transition to the pipeline.
 //!
-//! So the timing rules stand in the pipelines alone, and nothing is approximated. A trace contains only what [`manner`]
+//! So the timing rules are in the pipelines alone, and nothing is approximated. A trace contains only what [`manner`]
 //! lists, accesses only memories that answer by fixed rules, and begins so far from the next event that it cannot reach
 //! it. Everything else takes the executor's usual path, one instruction at a time.
 

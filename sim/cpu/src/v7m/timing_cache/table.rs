@@ -25,7 +25,7 @@ pub(super) struct Key {
     start: u64,
     /// The bits of its log.
     log: u64,
-    /// State number, instructions, whether the last one wrote a watched word, distance to where execution goes on.
+    /// State number, instructions, whether the last one wrote a watched word, distance to where execution continues.
     rest: u64,
 }
 
@@ -56,7 +56,7 @@ impl Key {
         Key { start: Key::place(bias, start), log: log.bits(), rest }
     }
 
-    /// The trace, which went on at `end`.
+    /// The trace, which continued at `end`.
     pub fn trace(self, bias: u64, end: *mut Op) -> Trace {
         let distance = (self.rest as i64 >> DISTANCE) as isize;
         let instructions = (self.rest >> INSTRUCTIONS) as u32 & MOST_INSTRUCTIONS;

@@ -1,6 +1,6 @@
 //! Running ahead: instructions are executed without time.
 //!
-//! Each code has a function of its own that executes an instruction and goes on with the function of the next one.
+//! Each code has a function of its own that executes an instruction and continues with the function of the next one.
 //! Their six arguments stay in registers from one to the next as long as calls at the end of a function are jumps, as
 //! they are in an optimised build. Should one not be, no harm is done: a trace is short.
 
@@ -320,7 +320,7 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
 /// How an IT block went.
 pub(super) struct Block {
     pub log: Log,
-    /// `None`: the trace goes on after the block.
+    /// `None`: the trace continues after the block.
     pub end: Option<End>,
 }
 

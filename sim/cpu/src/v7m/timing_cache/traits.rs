@@ -38,7 +38,7 @@ pub trait CacheableTiming: Pipeline {
     /// Returns what [`Pipeline::cycles`] answers on this core.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64;
 
-    /// Cycles of the instruction in hand as `operand_cycles` gave them.
+    /// Cycles of the current instruction as `operand_cycles` gave them.
     fn set_cycles(&mut self, op: Op, cycles: u64);
 
     /// A load, its first word at `address`. False: the log has no room for it.
@@ -172,7 +172,7 @@ pub enum Repeats {
         /// The version.
         version: usize,
     },
-    /// The same. And the group of this number (32 bits) counts as used at the clock, which went on by so much.
+    /// The same. And the group of this number (32 bits) counts as used at the clock, which continued by so much.
     Touched {
         /// The version.
         version: usize,

@@ -12,7 +12,7 @@ use crate::v7m::pipeline::{Jump, Pipeline};
 /// A pipeline that takes no time and logs what time would depend on.
 pub(super) struct NoPipeline<'a, P> {
     pub log: Log,
-    /// The instruction in hand did not execute only because the log is full.
+    /// The current instruction did not execute only because the log is full.
     pub log_is_full: bool,
     /// The address of a word that was written and is watched.
     pub watched: Option<u32>,

@@ -101,7 +101,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         self.array.wait_states != 0
     }
 
-    /// Takes up the state of a snapshot. Versions of the caches' content go on.
+    /// Takes up the state of a snapshot. Versions of the caches' content continue.
     pub fn restore(&mut self, saved: &Self) {
         let (instructions, data) = (self.instructions.version(), self.data.version());
         self.clone_from(saved);

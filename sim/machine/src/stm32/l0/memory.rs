@@ -69,7 +69,7 @@ impl Memory {
     }
 }
 
-/// Ops that stand after the end of a table.
+/// Ops that are after the end of a table.
 const GUARD_OPS: usize = 8;
 
 /// A window on a memory, with its decoded code and profile.

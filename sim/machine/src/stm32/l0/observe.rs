@@ -36,7 +36,7 @@ impl Machine {
         Some(self.observer.as_mut()?.take(now, &[look]))
     }
 
-    /// Brings the core's account up to the time at which it goes on.
+    /// Brings the core's account up to the time at which it continues.
     pub(super) fn before_turn(&mut self) {
         let look = look_v6m(&self.cores[0]);
         self.observer.iter_mut().for_each(|observer| observer.settle(0, &look));

@@ -216,7 +216,7 @@ impl Bench {
         self.core.region = region;
         self.core.ip = region.ops.wrapping_add((from - region.base) as usize / 2);
         let stop = self.memory.region(to).expect("code").ops.wrapping_add((to - region.base) as usize / 2);
-        // SAFETY: `to` lies in the region.
+        // SAFETY: `to` is in the region.
         let under = unsafe { std::mem::replace(&mut *stop, Op::ATTEND) };
         let at = self.core.t + 100;
         match &mut self.pipe {

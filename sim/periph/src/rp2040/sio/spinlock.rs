@@ -72,7 +72,7 @@ impl Default for Spinlocks {
 }
 
 impl Spinlocks {
-    /// All free, statistics from zero. The log of accesses goes on.
+    /// All free, statistics from zero. The log of accesses continues.
     pub fn after_reset(&mut self) -> Spinlocks {
         Spinlocks { accesses: self.accesses.take(), ..Spinlocks::default() }
     }

@@ -23,7 +23,7 @@ impl Uart {
             && self.rx_fifo.len() < self.depth()
     }
 
-    /// Takes the host's next byte, if it may come. The bit counter must stand at 0 now.
+    /// Takes the host's next byte, if it may come. The bit counter must be at 0 now.
     pub(super) fn rx_take(&mut self) {
         if self.rx_shift.is_none() && self.rx_can_start() {
             self.rx_shift = self.rx_line.pop_front();

@@ -138,7 +138,7 @@ impl Timer {
             return NEVER;
         }
         let (length, _) = self.run();
-        // The end of the run also moves matches that lie in the next one.
+        // The end of the run also moves matches that are in the next one.
         let mut position = length;
         for channel in 0..4 {
             if pending >> (channel + 1) & 1 != 0 && self.compares(channel) {

@@ -40,7 +40,7 @@ impl Usart {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(self.frame_half_bits()))
     }
 
-    /// Takes the host's next byte, if it may come. The half-bit counter must stand at 0 now.
+    /// Takes the host's next byte, if it may come. The half-bit counter must be at 0 now.
     fn rx_take(&mut self) {
         if self.receiving.is_none() && self.rx_can_start() {
             self.receiving = self.rx_line.pop_front();

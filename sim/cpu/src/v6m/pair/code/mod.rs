@@ -69,7 +69,7 @@ pub(super) struct Blocks {
     #[allow(clippy::vec_box)]
     all: Vec<Box<Translation>>,
     store: host::Store,
-    /// How code is entered, and how it goes on.
+    /// How code is entered, and how it continues.
     entry_points: Option<host::EntryPoints>,
     /// Executions before one is translated. 0: none is.
     after: u32,
@@ -303,7 +303,7 @@ unsafe fn execute<B: PairedBus>(
     has_executed.then_some(if cores[0] == first { Turn::Same } else { Turn::Other })
 }
 
-/// Executes what the first core stands before. `None` if that is the interpreter's.
+/// Executes what the first core is before. `None` if that is the interpreter's.
 #[inline(always)]
 unsafe fn step<B: PairedBus>(
     bus: &mut B,
@@ -336,7 +336,7 @@ unsafe fn step<B: PairedBus>(
     }
 }
 
-/// The address of the access that the core stands before, if it may be one that comes in time order.
+/// The address of the access that the core is before, if it may be one that comes in time order.
 #[inline(always)]
 fn ordered_address<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.

@@ -49,7 +49,7 @@ impl At {
         At { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
-    /// Whether the block goes on here, where the instruction at `from` leads.
+    /// Whether the block continues here, where the instruction at `from` leads.
     pub fn goes_on(self, from: At) -> bool {
         self.ip > from.ip && self.length < Block::BYTES as u64
     }
@@ -83,7 +83,7 @@ pub(super) enum Course {
 pub(super) struct Way {
     pub steps: Vec<Step>,
     pub end: At,
-    /// Its last instruction says where execution goes on.
+    /// Its last instruction says where execution continues.
     pub jumps: bool,
     /// Its last instruction is a store that is told.
     pub is_told: bool,

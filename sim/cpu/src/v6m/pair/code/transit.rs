@@ -31,7 +31,7 @@ pub(super) struct EntryPoints {
 pub(super) struct Context {
     pub asks: Asks,
     pub marks: u64,
-    /// How blocks go on, where one begins, and who has probes fire.
+    /// How blocks continue, where one begins, and who has probes fire.
     pub transit: u64,
     begin: u64,
     attend: u64,
@@ -41,7 +41,7 @@ pub(super) struct Context {
     /// The other core and its log.
     other: u64,
     other_log: u64,
-    /// The node that both have reached, its cycle, and which core goes on.
+    /// The node that both have reached, its cycle, and which core continues.
     node: u64,
     now: u64,
     turn: u64,
@@ -104,8 +104,8 @@ impl Context {
         }
     }
 
-    /// Executes the block that the first core stands before, if that is translated, and what follows. Why it came back, and the
-    /// block that was executed last. The cores are in the order in which they go on.
+    /// Executes the block that the first core is before, if that is translated, and what follows. Why it came back, and the
+    /// block that was executed last. The cores are in the order in which they continue.
     ///
     /// # Safety
     /// As for [`run_native`](super::run_native).
@@ -199,7 +199,7 @@ fn write_back(write: impl FnOnce(&mut VecAssembler<X64Relocation>)) -> Option<Ve
 /// ahead of time.
 ///
 /// # Safety
-/// The bus is the one that the code was called with, the core stands before that instruction.
+/// The bus is the one that the code was called with, the core is before that instruction.
 unsafe extern "sysv64" fn attend<B: PairedBus>(bus: &mut B, of: &Core, translation: &Translation, cycle: u64) -> bool {
     bus.fire(of, translation.probe, cycle)
 }
@@ -317,7 +317,7 @@ fn count(asm: &mut VecAssembler<X64Relocation>) {
     );
 }
 
-/// Moves both cores by the transition at rdi. Rbx and r15 become those of the core that goes on.
+/// Moves both cores by the transition at rdi. Rbx and r15 become those of the core that continues.
 fn take(asm: &mut VecAssembler<X64Relocation>) {
     dynasm!(asm
         ; .arch x64
@@ -415,7 +415,7 @@ fn begin(asm: &mut VecAssembler<X64Relocation>) {
     );
 }
 
-/// Loads to rcx the times of the reached node. To the wait if the core goes on no sooner than the other one has
+/// Loads to rcx the times of the reached node. To the wait if the core continues no sooner than the other one has
 /// ([`State::comes_second`](super::super::State::comes_second)).
 fn unless_second(asm: &mut VecAssembler<X64Relocation>) {
     dynasm!(asm

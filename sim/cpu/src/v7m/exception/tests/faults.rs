@@ -119,7 +119,7 @@ fn lazy_faults() {
         assert_eq!(bench.fault(fault), outcome, "{fault:?} {ready:#x}");
         assert_eq!(bench.read(CFSR), cfsr);
     }
-    // In a HardFault handler BusFault must wait, and the instruction goes on without the state.
+    // In a HardFault handler BusFault must wait, and the instruction continues without the state.
     let mut bench = Bench::m4();
     bench.write(SHCSR, 7 << 16);
     bench.core.nvic.set_active(HARD_FAULT, true);

@@ -23,9 +23,9 @@ impl M7 {
         core.t = at;
     }
 
-    /// 16-bit opcodes from the last taken branch to the one at hand.
+    /// 16-bit opcodes from the last taken branch to the current one.
     fn narrow_before(&self, core: &Core) -> u64 {
-        // The branch that entered here is counted by now, the one at hand not yet.
+        // The branch that entered here is counted by now, the current one not yet.
         let instructions = core.instructions.saturating_sub(self.entered_count + 1);
         let halfwords = self.branch.wrapping_sub(self.entered) / 2;
         (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
@@ -44,7 +44,7 @@ impl M7 {
         predicted == target
     }
 
-    /// The same for the branch at hand, or what was foreseen of it.
+    /// The same for the current branch, or what was foreseen of it.
     fn is_predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
         match self.foreseen {
             Some(foreseen) => foreseen.right,
@@ -57,7 +57,7 @@ impl M7 {
         core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
     }
 
-    /// The branch at hand was not taken.
+    /// The current branch was not taken.
     pub(super) fn fell_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let right = self.is_predicted_right(core, None);
         if !right || M7::statically_taken(core, op) {
@@ -68,7 +68,7 @@ impl M7 {
         }
     }
 
-    /// The branch at hand went to `target`.
+    /// The current branch went to `target`.
     pub(super) fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let right = self.is_predicted_right(core, Some(target));
         let narrow = self.narrow_before(core);

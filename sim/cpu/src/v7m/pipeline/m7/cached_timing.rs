@@ -45,14 +45,14 @@ pub struct State {
     loaded: u16,
     blocks: u16,
     always: u16,
-    /// The next instruction may join the group at hand.
+    /// The next instruction may join the current group.
     joins: bool,
     next_group: i16,
     flags: i16,
     predicated: u8,
     /// 16-bit opcodes since the last taken branch.
     narrow: i8,
-    /// Bank of a load in the group at hand. 2 if there is none.
+    /// Bank of a load in the current group. 2 if there is none.
     bank: u8,
     /// The prediction bits of ACTLR.
     prediction: u32,
@@ -62,7 +62,7 @@ pub struct State {
 }
 
 impl M7 {
-    /// 16-bit opcodes executed since the last taken branch, before the instruction at hand.
+    /// 16-bit opcodes executed since the last taken branch, before the current instruction.
     fn narrow_so_far(&self, core: &Core) -> i64 {
         let instructions = core.instructions as i64 - self.entered_count as i64 - 1;
         let halfwords = core.address_of(core.ip).wrapping_sub(self.entered) / 2;

@@ -30,7 +30,7 @@ pub struct State {
 pub struct Fetch {
     /// Halfwords of arrived doublewords not issued yet. Negative: so many are missing.
     pub left: i32,
-    /// First cycle in which an instruction of the doubleword at hand can issue.
+    /// First cycle in which an instruction of the current doubleword can issue.
     pub ready: u64,
     /// Next doubleword to ask for.
     next: u32,
@@ -101,7 +101,7 @@ impl Fetch {
     /// Takes a state up before the instruction at `pc`, which can issue in cycle `now`.
     pub fn resume(&mut self, state: &State, pc: u32, now: u64) {
         (self.left, self.skip) = (state.left.into(), state.skip.into());
-        // What has arrived and is not issued lies between the instruction and the next doubleword.
+        // What has arrived and is not issued is between the instruction and the next doubleword.
         self.next = pc.wrapping_add_signed(2 * (self.left - self.skip));
         self.ready = cycle_at(state.ready, now);
         self.at = cycle_at(state.at, now);

@@ -1,6 +1,6 @@
 //! The Cortex-M7: in order, two instructions a cycle. Rules and their sources are in [`rtoslab_timing::cortex_m7`].
 //!
-//! Instructions issue in groups of one or two, an older and a younger slot. An instruction joins the group at hand if
+//! Instructions issue in groups of one or two, an older and a younger slot. An instruction joins the current group if
 //! [`rules`] lets the two meet and its operands are there in that cycle. Else it opens the next group. The pipeline
 //! stores, for each core register, the first cycle in which the *late* ALU input of an issuing instruction can have
 //! it.
@@ -59,7 +59,7 @@ pub struct M7 {
     blocks: u16,
     /// The classes that every instruction blocks: all while dual issue is off.
     always: u16,
-    /// The instruction at hand is in the younger slot.
+    /// The current instruction is in the younger slot.
     younger: bool,
     /// Instructions left in the IT block.
     predicated: u32,
@@ -78,7 +78,7 @@ pub struct M7 {
     cached: u32,
     /// The prediction for the current instruction in a replay.
     foreseen: Option<Foreseen>,
-    /// Address and length of the branch at hand.
+    /// Address and length of the current branch.
     branch: u32,
     branch_bytes: u32,
     /// When what its condition depends on was ready.
@@ -157,7 +157,7 @@ impl M7 {
         self.ready[2 * (register & 15) + 1] = late + 1;
     }
 
-    /// A slot of the group at hand, if `at` is its cycle and nothing keeps the instruction out, else the next group.
+    /// A slot of the current group, if `at` is its cycle and nothing keeps the instruction out, else the next group.
     /// Returns which [`early`] slot it is.
     #[inline(always)]
     fn take_slot(&mut self, core: &mut Core, at: u64, used: u16, blocks: u16) -> u8 {
@@ -173,7 +173,7 @@ impl M7 {
         }
     }
 
-    /// A group of its own for the instruction at hand, in cycle `at`.
+    /// A group of its own for the current instruction, in cycle `at`.
     #[inline(always)]
     fn open(&mut self, core: &mut Core, at: u64, blocks: u16) {
         let blocks = blocks | self.always;

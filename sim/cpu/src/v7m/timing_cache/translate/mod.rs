@@ -45,7 +45,7 @@ pub(super) struct Translations {
     heads: Vec<Head>,
     all: Vec<Translation>,
     store: host::Store,
-    /// The last of the paths from where the trace in hand began, if none of them was its own.
+    /// The last of the paths from where the current trace began, if none of them was its own.
     left: Option<u32>,
     /// The entry to native code.
     entry: Option<host::Entry>,
@@ -63,7 +63,7 @@ struct Head {
     way: Way,
 }
 
-/// How traces go on from a place, or where a path is not theirs.
+/// How traces continue from a place, or where a path is not theirs.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     /// The interpreter executes it. The number counts the executions so far.
@@ -96,7 +96,7 @@ struct Exit {
     trace: Trace,
     /// The key by which it is found, from state 0.
     key: Key,
-    /// The code has said where execution goes on.
+    /// The code has said where execution continues.
     jumped: bool,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Context<'a, P, B> {
     bus: &'a mut B,
     /// The log, where the pipeline has foresight.
     log: u64,
-    /// Number of the state before the trace in hand.
+    /// Number of the state before the current trace.
     state: u32,
     /// Traces whose time code has taken by itself.
     executed: u64,

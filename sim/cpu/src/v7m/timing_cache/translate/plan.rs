@@ -30,12 +30,12 @@ impl Step {
         self.after.length() - self.before.length()
     }
 
-    /// Whether a path on which execution goes on there is this one.
+    /// Whether a path on which execution continues there is this one.
     pub fn is_on_path(&self, ip: *mut Op) -> bool {
         self.is_last || ip == self.next
     }
 
-    /// Execution need not go on after it where it did.
+    /// Execution need not continue after it where it did.
     pub fn jumps(&self) -> bool {
         matches!(self.op.code, Code::It | Code::Bx | Code::Blx | Code::LdmPc)
     }
@@ -44,7 +44,7 @@ impl Step {
 /// The event at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Course {
-    /// Execution goes on after it.
+    /// Execution continues after it.
     On,
     /// The same. Its accesses went to this memory.
     Access(Home),
