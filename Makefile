@@ -40,7 +40,7 @@ CARGO_FMT := $(CARGO) fmt --all --check
 CARGO_CLIPPY := $(CARGO) clippy --profile tests --workspace --all-targets --quiet -- -D warnings
 BEHIND := nice -n 5 env
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
-EXECUTING := python/tests/differential python/tests/timing python/tests/test_snapshots.py python/tests/test_virtual_board.py
+EXECUTING := python/tests/differential python/tests/timing python/tests/targets/test_snapshots.py python/tests/targets/test_virtual_board.py
 # What tests write to throw away lies in memory where Linux has 4 GB to spare for it (they take half a gigabyte): ext4 finds
 # room for a file the slower the more were deleted just now. Of tests that fail it stays, and pytest says where.
 IN_MEMORY = $(shell [ -w /dev/shm ] && ! grep -q "^[^ ]* /dev/shm [^ ]* [^ ]*noexec" /proc/mounts && \

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from tests.cli.test_cli import HANG_S, ROOT
 from tests.command_server import carry_out, load_commands
-from tests.test_cli import HANG_S, ROOT
 
 _CODE = "from tests.forking import serve; serve({})"
 

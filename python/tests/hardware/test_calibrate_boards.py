@@ -18,9 +18,9 @@ from rtoslab.calibrate.match import Match
 from rtoslab.calibrate.readings import Readings, calibration_image, virtual_runs
 from rtoslab.calibrate.settings_fit import Fit, fit
 from rtoslab.targets.board import timing_settings
+from tests.cli.test_cli import rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
 from tests.hardware.disguise import jittered
-from tests.test_cli import rtoslab
 
 TABLE = read_table_of(CATALOGUE)
 QUICK = {

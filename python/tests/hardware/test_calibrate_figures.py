@@ -10,8 +10,8 @@ from rtoslab.base.errors import PlanError
 from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure, beside, figure_of_repeats, figures_table
 from rtoslab.calibrate.silicon_file import Silicon, read_silicon, write_silicon
+from tests.cli.test_cli import error, rtoslab
 from tests.hardware.desk import Desk
-from tests.test_cli import error, rtoslab
 
 BOARD = "nucleo-f446re"
 SECRET = {"timing.mask_change_cycles": 2, "timing.exception_entry_cycles": 15}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.test_cli import error, rtoslab
 from tests.hardware.desk import Desk, plug_in
-from tests.test_cli import error, rtoslab
 
 BOARD = "nucleo-f446re"
 QUICK = ("--kernel", "bare", "--window", "20ms")

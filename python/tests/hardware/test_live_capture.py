@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from rtoslab.base.errors import PlanError
 from rtoslab.captures.live import wires_of
 from rtoslab.cli import app
+from tests.cli.test_cli import error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
-from tests.test_cli import error, rtoslab
 
 BOARD = "nucleo-f446re"
 POINT = ("call_times", "--kernel", "bare", "--board", BOARD, "--config", "samples=5")

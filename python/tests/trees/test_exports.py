@@ -10,7 +10,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees
 from rtoslab.results.results import MeasuredPoint, NotApplicable
-from tests.test_cli import error, rtoslab
+from tests.cli.test_cli import error, rtoslab
 from tests.trees.exports import CONFIG, make_export, make_export_port
 from tests.trees.test_trees import counts, t7
 

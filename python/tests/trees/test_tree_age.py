@@ -16,8 +16,8 @@ from rtoslab.reference import Reference, reference_path, tree_changes, write_ref
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.trees import linked_digest, one_export, repositories
+from tests.cli.test_cli import rtoslab
 from tests.fakes import measured
-from tests.test_cli import rtoslab
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.test_exports import said
 from tests.trees.tiny import commit, make_port, make_tree

@@ -11,7 +11,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.trees.versions import recognise
-from tests.test_cli import error, rtoslab
+from tests.cli.test_cli import error, rtoslab
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.tiny import commit, make_port, make_tree
 

@@ -14,7 +14,7 @@ from rtoslab.catalogue.trees import read_trees, tree_text
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
 from rtoslab.trees.draft import draft
-from tests.test_cli import error, rtoslab
+from tests.cli.test_cli import error, rtoslab
 from tests.trees.tiny import commit, make_port, make_tree
 
 

@@ -14,7 +14,7 @@ from rtoslab.catalogue.trees import Tree, read_trees, tree_text
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
 from rtoslab.trees.draft import draft
 from rtoslab.trees.versions import recognise
-from tests.test_cli import error, rtoslab
+from tests.cli.test_cli import error, rtoslab
 from tests.trees.tiny import make_port, make_tree
 
 EARLIER = """

@@ -1,0 +1,160 @@
+"""Why cycles differ: `placement` only where all else that is known is equal."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.analyses.named_figures import Metric
+from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
+from rtoslab.compare.brief_manifest import brief_manifest
+from rtoslab.compare.causes import Cause, Reason, find_reason
+from rtoslab.compare.comparison import compare
+from rtoslab.compare.executions import ExecutedFunction, executions
+from rtoslab.compare.gate import gate_document, judge, verdict_text, without_moved
+from rtoslab.compare.rules import Rules
+from rtoslab.compare.sides import Figures, Side, figures_of
+from rtoslab.reports import report_formats
+from rtoslab.results.results import CodePlace, MeasuredPoint
+from rtoslab.store import StoredPoint
+from tests.compare.test_compare import profiled
+from tests.fakes import point
+
+FLAT = {
+    "build.compiler.banner": "gcc 12", "build.kernel_config.A": "1", "build.sources.flash.c": "s1",
+    "target.settings.x": "1", "build.calls.linked": "[]", "target.sources_sha256": "v1",
+}  # fmt: skip
+STATE: dict[str, str | int] = {"icache": 1, "flash_wait_states": 2, "heap_pieces": 1, "fpu_context": "none"}
+TAKE = ExecutedFunction("c1", 40.0, 1.0)
+
+
+def figures(
+    cycles: float,
+    places: str,
+    flat: Mapping[str, str] = FLAT,
+    *,
+    state: Mapping[str, str | int] = STATE,
+    take: ExecutedFunction = TAKE,
+) -> Figures:
+    return Figures(
+        point(), {"cycles_per_count": Metric("cycles_per_count", "cycles", cycles)}, True, {**FLAT, **flat},
+        code=take.code, places=places, functions={"take": take}, state=state, waits={"flash waits": cycles / 2},
+    )  # fmt: skip
+
+
+def reason(before: Figures, after: Figures) -> Reason:
+    """As a gate finds it: a baseline and a run have brief manifests then."""
+    return find_reason(*(replace(item, manifest=brief_manifest(item.manifest)) for item in (before, after)))
+
+
+BEFORE = figures(100.0, "p1")
+ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
+
+
+@pytest.mark.parametrize(
+    ("after", "cause", "words"),
+    [
+        (figures(120.0, "p2"), Cause.PLACEMENT, "lies elsewhere"),
+        (figures(120.0, "p2", ANOTHER_SOURCE), Cause.PLACEMENT, "lies elsewhere"),
+        (figures(120.0, "p1"), Cause.UNKNOWN, "in the same places"),
+        (figures(120.0, "p2", state={**STATE, "icache": 0}), Cause.STATE, "icache: 1 to 0"),
+        (figures(120.0, "p2", state={**STATE, "heap_pieces": 9}), Cause.STATE, "heap_pieces: 1 to 9"),
+        (figures(120.0, "p2", state={**STATE, "fpu_context": "task"}), Cause.STATE, "fpu_context: none to task"),
+        (figures(120.0, "p2", state={"icache": 1}), Cause.STATE, "flash_wait_states: 2 to not recorded"),
+        (figures(120.0, "p2", ANOTHER_SOURCE, state={}), Cause.UNKNOWN, "firmware sources differ"),
+        (figures(120.0, "p2", ANOTHER_SOURCE, state={}), Cause.UNKNOWN, "flash waits +10.00"),
+        (figures(120.0, "p2", state={}), Cause.PLACEMENT, "lies elsewhere"),
+        (figures(120.0, "p2", take=replace(TAKE, code="c2", instructions=45.0)), Cause.CODE,
+         "take (40 to 45 instructions a call)"),
+        (figures(120.0, "p2", take=replace(TAKE, instructions=52.0)), Cause.WORK,
+         "take (40 to 52 instructions a call)"),
+        (figures(120.0, "p2", take=replace(TAKE, instructions=80.0, calls=2.0)), Cause.WORK,
+         "take (1 to 2 calls)"),
+        (figures(120.0, "p2", {"build.kernel_config.A": "2"}), Cause.SETTINGS, "configuration differs"),
+        (figures(120.0, "p2", {"build.compiler.banner": "gcc 13"}), Cause.SETTINGS, "compiler differs"),
+        (figures(120.0, "", state=STATE), Cause.UNKNOWN, "where it was is not recorded"),
+        (replace(figures(120.0, "p2"), code=""), Cause.UNKNOWN, "has a symbol of its own"),
+        (replace(figures(120.0, "p2"), manifest={}), Cause.SETTINGS, "the manifest"),
+    ],
+)  # fmt: skip
+def test_every_cause_is_told_from_placement(after: Figures, cause: Cause, words: str) -> None:
+    result = reason(BEFORE, after)
+    assert (result.cause, words in result.words) == (cause, True), result.words
+    assert ("lacement" in result.words) == (cause is Cause.PLACEMENT)
+    baseline = make_baseline(Side("b", [BEFORE]), {})
+    judged = judge(baseline, "b", Side("run", [after]), Rules.of({}, []))
+    passing = without_moved(judged)
+    assert bool(passing.regressions) == (cause is not Cause.PLACEMENT), "only a move is let pass"
+    assert words in report_formats()["md"](gate_document(judged)) or words in verdict_text(judged)
+
+
+def test_all_that_a_cause_needs_is_kept_in_the_baseline(tmp_path: Path) -> None:
+    path = tmp_path / "b.toml"
+    write_baseline(make_baseline(Side("b", [BEFORE]), {}), path)
+    (back,) = baseline_side(read_baseline(path), "b").figures
+    assert (back.state, back.places, back.functions, back.waits) == (STATE, "p1", {"take": TAKE}, {"flash waits": 50.0})
+    after = replace(figures(120.0, "p2"), manifest=brief_manifest(FLAT))
+    assert find_reason(back, after).cause is Cause.PLACEMENT
+
+
+def test_instructions_show_what_a_better_place_hides() -> None:
+    """Five nops, and a shift of the code that makes up for them."""
+    slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
+    baseline = make_baseline(Side("b", [BEFORE]), {})
+    judged = judge(baseline, "b", Side("run", [slower]), Rules.of({}, []))
+    ((change, limit),) = judged.regressions
+    assert (change.before.id, change.delta, str(limit)) == ("instructions.changed_code", 5.0, "+0 instructions")
+    assert "take (40 to 45 instructions a call)" in verdict_text(judged)
+    assert not judge(baseline, "b", Side("run", [slower]), Rules.of({}, ["instructions.*=+5 instructions"])).regressions
+    inlined = replace(slower, functions={"take": replace(TAKE, code="c2", instructions=30.0)})
+    assert not judge(baseline, "b", Side("run", [inlined]), Rules.of({}, [])).regressions
+
+
+def test_one_side_alone_may_have_a_function() -> None:
+    first = replace(BEFORE, code="one", functions={"take": TAKE, "old": ExecutedFunction("c3", 5.0, 1.0)})
+    second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
+    assert find_reason(first, second).words == "changed code: new (new), old (gone)"
+    judged = judge(make_baseline(Side("b", [first]), {}), "b", Side("run", [second]), Rules.of({}, []))
+    assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
+
+
+def stored(result: MeasuredPoint) -> Figures:
+    return figures_of(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
+
+
+def test_a_stored_point_gives_all_of_it() -> None:
+    plain = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
+    assert plain.virtual is not None
+    code = {name: CodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
+
+    def counted(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
+        assert result.virtual is not None
+        uses = tuple(use.model_copy(update={"instructions": value}) for use in result.virtual.functions)
+        virtual = result.virtual.model_copy(update={"functions": uses})
+        return result.model_copy(update={"virtual": virtual, "code": code, **more})
+
+    results = stored(counted(plain, 30_000, state=STATE))
+    assert results.state == STATE
+    assert results.functions["take"] == ExecutedFunction("taketaketake", 30.0, 2.0)
+    assert results.code
+    assert results.places
+    moved = {name: place.model_copy(update={"address": 4}) for name, place in code.items()}
+    elsewhere = stored(counted(plain, 30_000, state=STATE, code=moved))
+    assert (elsewhere.code == results.code, elsewhere.places == results.places) == (True, False)
+    old = executions(counted(plain, None))
+    assert old["take"].instructions is None
+    assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"
+
+
+def test_a_state_that_differs_is_listed_before_any_figure() -> None:
+    """But not where one side's was not read."""
+    plain = profiled(1000, {"give": (40_000, 1000)})
+    cold, warm, unread = (
+        Side("s", [stored(plain.model_copy(update={"state": state}))]) for state in ({"icache": 0}, {"icache": 1}, {})
+    )
+    assert [
+        (difference.key, difference.before, difference.after) for difference in compare(cold, warm).differences
+    ] == [("state.icache", "0", "1")]
+    assert not compare(cold, unread).differences

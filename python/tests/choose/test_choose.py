@@ -1,0 +1,435 @@
+"""Which kernel: made-up figures and the sentences that they must become, the kept file, the command."""
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtoslab.analyses import Band, Value
+from rtoslab.base import AlteredError, PlanError, UnknownNameError, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.choose import (
+    Comparison,
+    Matrix,
+    answer,
+    ask,
+    choice_document,
+    coverage,
+    explorer_page,
+    kernels_section,
+    make_comparison,
+    matrices,
+    matrix_boards,
+    matrix_points,
+    merge_matrix,
+    partly_present_text,
+    read_matrix,
+    read_operations,
+    rows_of_runs,
+    with_kernels,
+    write_matrix,
+)
+from rtoslab.choose.answer import disadvantages
+from rtoslab.choose.compared_operations import Question
+from rtoslab.choose.coverage import reasons
+from rtoslab.cli.cmd_choose import start_states
+from rtoslab.parity import Subject, lint
+from rtoslab.reference import StoredRow, seal_lines
+from rtoslab.reports import make_document
+from rtoslab.results import PointId
+from rtoslab.store import StoredPoint
+from tests.cli.test_cli import error, rtoslab
+from tests.doc_matrix import PAGE, page
+from tests.fakes import STEADY, measured
+from tests.latency_fakes import timed
+from tests.store.test_runs import run_of
+
+ROOT = find_root()
+CATALOGUE = Catalogue(ROOT)
+KNOWN = read_operations()
+BY_ID = {operation.id: operation for operation in KNOWN.operation}
+NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
+EVEN = Question("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
+
+
+def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> StoredRow:
+    of = BY_ID[operation]
+    point = PointId(
+        benchmark=of.benchmark, title="T", kernel=kernel, board="board", cores=of.cores, window_ms=5, config={}
+    )  # fmt: skip
+    band = Band(numbers)
+    value = Value(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
+    return StoredRow(
+        point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), one_of_many=single
+    )
+
+
+def compared(
+    figures: Mapping[str, Mapping[str, tuple[float, ...]]],
+    question: Question = EVEN,
+    lacks: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    single: bool = False,
+) -> Comparison:
+    """Of figures by kernel and operation, each in its placements."""
+    rows = {
+        kernel: [row(kernel, name, *numbers, single=single) for name, numbers in own.items()]
+        for kernel, own in figures.items()
+    }
+    return make_comparison("board", question, KNOWN.operation, rows, lacks or {})
+
+
+WAYS = ("pin", "counter", "probe")
+CLEAR = {
+    "a": {"switch": (100.0,), "semaphore_take": (50.0,), "queue_send": (200.0,)},
+    "b": {"switch": (200.0,), "semaphore_take": (100.0,), "queue_send": (100.0,)},
+    "c": {"switch": (400.0,), "semaphore_take": (200.0,), "queue_send": (800.0,)},
+}
+
+
+def test_the_leader_its_lead_and_what_speaks_against_it() -> None:
+    lead, against = answer(compared(CLEAR), NAMES)
+    assert lead == (
+        "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
+        "Gamma 4.00 times. It is the best, or as good as the best, in 2 of 3."
+    )
+    assert against == "Against Alpha: queue, send 2.00 times that of Beta."
+
+
+def test_weights_decide() -> None:
+    question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
+    lead, _ = answer(compared(CLEAR, question), NAMES)
+    assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "best"),
+    [
+        ((100.0, 104.0), (103.0, 107.0), ("a", "b")),
+        ((100.0, 102.0), (103.0, 107.0), ("a",)),
+        ((100.0,), (100.0,), ("a", "b")),
+        ((100.0,), (101.0,), ("a",)),
+        ((0.0,), (0.0,), ("a", "b")),
+        ((0.0,), (3.0,), ("a",)),
+        ((7.0,), (3.0,), ("b",)),
+    ],
+)
+def test_a_difference_within_the_bands_is_none(
+    mine: tuple[float, ...], theirs: tuple[float, ...], best: tuple[str, ...]
+) -> None:
+    result = compared({"a": {"switch": mine}, "b": {"switch": theirs}})
+    assert result.best(BY_ID["switch"]) == best
+
+
+def test_more_is_better_where_it_is_a_rate() -> None:
+    result = compared(
+        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, Question("smp", {"smp_switch": 1})
+    )
+    assert result.best(BY_ID["smp_switch"]) == ("b",)
+    assert result.ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
+    assert answer(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
+
+
+def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
+    figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
+    lead, against = answer(compared(figures, Question("general", {"switch": 1})), NAMES)
+    assert lead == (
+        "Over all on the BOARD Alpha and Beta cannot be told apart: their figures differ by less than the place of the "
+        "code is worth."
+    )
+    assert against == "Nothing that was measured speaks against Alpha."
+
+
+def test_one_placement_that_another_could_move_claims_nothing() -> None:
+    result = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
+    assert result.best(BY_ID["switch"]) == ("a", "b")
+    assert result.counted_operations == ()
+    assert answer(result, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
+
+
+def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
+    question = replace(EVEN, needs=("queue",))
+    lacks = {"a": {"queue": "its queues hold pointers"}}
+    figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
+    result = compared(figures, question, lacks)
+    lead, against, left_out = answer(result, NAMES)
+    assert "Beta leads" in lead
+    assert left_out == "Alpha is not ranked: it has no queue."
+    assert against == "Nothing that was measured speaks against Beta.", "who cannot be chosen is no argument"
+    assert result.cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
+
+
+def test_what_a_kernel_lacks_counts_between_the_others() -> None:
+    figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
+    result = compared(figures, lacks={"c": {"queue": "none"}})
+    assert [operation.id for operation in result.counted_operations] == ["switch", "semaphore_take", "queue_send"]
+    assert partly_present_text(result, NAMES) == (
+        "These count only between kernels that have such a figure: queue, send (not Gamma)."
+    )
+    assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.scores] == [
+        ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
+    ]  # fmt: skip
+    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer(result, NAMES)[0]
+
+
+def test_a_kernel_of_which_little_is_known_is_not_ranked() -> None:
+    """It would lead by the one operation in which it is quick."""
+    result = compared({**CLEAR, "c": {"switch": (1.0,)}})
+    assert [score.kernel for score in result.scores] == ["a", "b"]
+    assert answer(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
+
+
+def test_one_kernel_alone() -> None:
+    assert answer(compared({"a": CLEAR["a"]}), NAMES) == ["Alpha is the only kernel here that has what is needed."]
+
+
+def test_small_disadvantages_are_no_arguments() -> None:
+    result = compared(
+        {"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}}
+    )
+    assert disadvantages(result, "a") == []
+
+
+def test_every_operation_is_of_a_series_that_there_is() -> None:
+    made_otherwise = {"footprint", "masked", "worst_case"}
+    for operation in KNOWN.operation:
+        if operation.benchmark in made_otherwise:
+            continue
+        facts = CATALOGUE.benchmark(operation.benchmark).facts
+        assert operation.metric == "throughput" or operation.metric in facts.series_ids, operation.id
+        assert set(operation.services) <= {*CATALOGUE.services, "smp"}, operation.id
+        assert set(operation.weights) <= set(KNOWN.needs), operation.id
+    assert set().union(*(operation.weights for operation in KNOWN.operation)) == set(KNOWN.needs)
+
+
+def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
+    points = matrix_points(CATALOGUE, "freertos", matrix_boards(ROOT), 1)
+    present = {(point.stands_for.benchmark, point.stands_for.cores) for point in points if point.points}
+    expected = {(operation.benchmark, operation.cores) for operation in KNOWN.operation}
+    assert expected - present == {("footprint", 1), ("masked", 1), ("worst_case", 1)}
+
+
+def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
+        ask(KNOWN, CATALOGUE.services, "contrl")
+    with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
+        ask(KNOWN, CATALOGUE.services, needs=("que",))
+    path = tmp_path / "w.toml"
+    path.write_text("[weights]\nswich = 1\n")
+    with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
+        ask(KNOWN, CATALOGUE.services, weights=path)
+    for text, sentence in (("switch = -1", "is -1; write a number from 0 on"), ("switch = 0", "at least one")):
+        path.write_text(f"[weights]\n{text}\n")
+        with pytest.raises(PlanError, match=sentence):
+            ask(KNOWN, CATALOGUE.services, weights=path)
+    path.write_text("[weights]\nswitch = 2\nflash = 0\n")
+    assert ask(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
+
+
+def test_the_page_says_what_there_is_today() -> None:
+    text = PAGE.read_text()
+    assert page(text) == text, "cd python && python -m tests.doc_matrix"
+
+
+def test_what_is_there_and_why_the_rest_is_not() -> None:
+    rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
+    one = replace(example(), rows=rows)
+    (result,) = coverage(one).values()
+    assert (result.measured, result.requested) == (3, 5)
+    assert reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
+
+
+def example() -> Matrix:
+    bare = StoredRow(row("a", "flash", 1).stands_for, "a", "", (), "it does not fit")
+    rows = (row("a", "switch", 100, 104), row("a", "queue_send", 50), row("a", "masked", 9, single=True), bare)
+    return Matrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    write_matrix(path, example())
+    result = read_matrix(path)
+    assert (result.boards, result.versions, result.date) == (["board"], ["1.0"], "2026-11-28")
+    assert [stored_row.one_of_many for stored_row in result.rows] == [False, False, True, False]
+    assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in result.rows] == [
+        [(100, 104)], [(50,)], [(9,)], [],
+    ]  # fmt: skip
+    before = path.read_bytes()
+    write_matrix(path, result)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("change", [{"format": 2}, {"kernel": "b"}, {"manifests": []}])
+def test_a_file_of_another_form_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    path = tmp_path / "a.ndjson"
+    write_matrix(path, example())
+    head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text(seal_lines([{**head, **change}, *rows]))
+    with pytest.raises(AlteredError, match=r"a\.ndjson holds no figures of kernels .* reference matrix --kernel a"):
+        read_matrix(path)
+
+
+def test_an_edited_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    write_matrix(path, example())
+    path.write_text(path.read_text().replace("[100,104]", "[99,104]"))
+    with pytest.raises(AlteredError, match="its checksum is another one"):
+        read_matrix(path)
+
+
+def test_new_rows_take_the_place_of_those_of_their_boards_alone() -> None:
+    def on(board: str, number: float) -> StoredRow:
+        built = row("a", "switch", number)
+        return replace(built, stands_for=built.stands_for.model_copy(update={"board": board}))
+
+    old = replace(example(), rows=(on("x", 1), on("y", 2)), manifests={"x": {"n": 1}, "y": {"n": 2}})
+    new = replace(example(), rows=(on("y", 3),), manifests={"y": {"n": 3}})
+    result = merge_matrix(old, new, ["y"])
+    assert [(stored_row.stands_for.board, stored_row.values[0].value) for stored_row in result.rows] == [
+        ("x", 1),
+        ("y", 3),
+    ]
+    assert result.manifests == {"x": {"n": 1}, "y": {"n": 3}}
+    assert merge_matrix(None, new, ["y"]) == new
+
+
+def test_figures_of_an_own_run_come_first(tmp_path: Path) -> None:
+    point = measured(1, 1000, benchmark_id="t7_synchronisation", kernel="a", title="T7")
+    run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
+    (run,) = tmp_path.iterdir()
+    known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
+    result = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], known), {})
+    band = result.cell("a", BY_ID["synchronisation"]).band
+    assert band is not None
+    assert band.median > 1.0
+    stored = result.cell("a", BY_ID["switch"]).band
+    assert stored is not None
+    assert stored.median == 10.0
+
+
+def test_the_report_has_a_column_for_each_kernel_and_a_reason_for_each_gap() -> None:
+    figures: dict[str, Mapping[str, tuple[float, ...]]] = {**CLEAR, "c": {"switch": (400.0, 420.0)}}
+    document = choice_document(compared(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
+    tables = {table.title: table for section in document.sections for table in section.tables}
+    assert tables["Figures"].columns == ("operation", "unit", ">Alpha", ">Beta", ">Gamma")
+    assert [[*sequence] for sequence in tables["Figures"].rows] == [
+        ["context switch", "cycles", "100*", "200", "410 (400 to 420)"],
+        ["semaphore, take", "cycles", "50*", "100", "-"],
+        ["queue, send", "cycles", "200", "100*", "-"],
+    ]
+    assert [[*sequence] for sequence in tables["Cells without a figure"].rows] == [
+        ["Gamma", "semaphore, take", "it was not measured"],
+        ["Gamma", "queue, send", "none"],
+    ]
+
+
+def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
+    here = matrices(ROOT)
+    assert here
+    board = here[0].boards[0]
+    done = rtoslab("choose", "--board", board, "--json")
+    result = json.loads(done.stdout)
+    assert result["board"] == board
+    assert {item["id"] for item in result["operations"]} <= set(BY_ID)
+    assert result["answer"]
+    plain = rtoslab("choose", "--board", board, "--for", "control", "--need", "semaphore").stdout
+    assert all(len(line) <= 80 for line in plain.splitlines())
+    # An operation is one line, however long the kernels' names are.
+    (line,) = re.findall(r"^event to handler, worst.*$", plain, re.MULTILINE)[:1]
+    assert re.fullmatch(r"event to handler, worst( +[\d,.]+\*?\??| +-)+ *", line)
+
+
+def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tmp_path: Path) -> None:
+    rows = (row("a", "switch", 100, 104), row("a", "masked", 9, single=True))
+    here = [replace(example(), rows=rows)]
+    page = explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
+    assert not re.search(r"(src|href)=|https?://", page)
+    match = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    assert match["figures"] == {
+        "board": {
+            "a": {
+                "switch": {"median": 102, "least": 100, "most": 104, "known": True},
+                "masked": {"median": 9, "least": 9, "most": 9, "known": False},
+            }
+        }
+    }
+    assert match["kernels"] == [{"id": "a", "title": "A<b>", "current": True}]
+    assert "A<b>" not in page
+    policy = re.search(r"script-src '(sha256-[^']+)'", html.unescape(page))
+    script = page.rsplit("<script>", 1)[1].partition("</script>")[0]
+    assert policy is not None
+    assert policy[1] == "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def test_misuse_is_one_sentence(tmp_path: Path) -> None:
+    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose"), 1)
+    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
+    assert "There is no board named 'picoo'; did you mean 'pico'?" in error(rtoslab("choose", "--board", "picoo"), 1)
+    assert "no kernel with figures named 'rt'" in error(rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1)
+    assert "did you mean 'queues'?" in error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)
+    assert "is not a run directory" in error(rtoslab("choose", "--board", "pico", "--from", tmp_path), 1)
+
+
+def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str) -> StoredPoint:
+    built = timed(instrument, [cycles] * 3)
+    series = tuple(
+        samples.model_copy(update={"id": samples.id.replace("give", "task.yield.switch")}) for samples in built.series
+    )
+    axes = {"benchmark": "context_switch", "kernel": kernel, "board": board, "config": {**built.point.config, **config}}
+    run_id = f"{kernel}{board}{instrument}{config}"
+    changed = {"point": built.point.model_copy(update=axes), "series": series, "run_id": run_id}
+    return StoredPoint(Path(), built.model_copy(update=changed), STEADY)
+
+
+def test_kernels_of_a_run_are_compared_by_the_instrument_that_disturbs_least() -> None:
+    points = [
+        in_run(kernel, 100 + cost, instrument=by) for kernel, cost in (("freertos", 0), ("rt", 50)) for by in WAYS
+    ]
+    points[0] = in_run("freertos", 900, instrument="pin")
+    section = kernels_section(CATALOGUE, points)
+    assert section is not None
+    (table,) = section.tables
+    assert table.columns == ("operation", "unit", ">FreeRTOS", ">rt")
+    assert [[*sequence] for sequence in table.rows] == [["context switch", "cycles", "100*", "150"]]
+    assert section.prose[0].startswith("Over all on the Raspberry Pi Pico FreeRTOS leads")
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [in_run("freertos", 100)],
+        [in_run("freertos", 100), in_run("rt", 150, board="nucleo-f446re")],
+        [in_run("freertos", 100), in_run("rt", 150, opt="-O3")],
+        [in_run("freertos", 100), in_run("rt", 150), in_run("rt", 160, clock_hz="48000000")],
+    ],
+    ids=["one kernel", "two boards", "two levels", "two clocks"],
+)
+def test_what_is_not_alike_is_not_compared(points: list[StoredPoint]) -> None:
+    assert kernels_section(CATALOGUE, points) is None
+
+
+def test_a_report_has_the_table_behind_its_answer() -> None:
+    points = [in_run("freertos", 100), in_run("rt", 150)]
+    document = with_kernels(CATALOGUE, make_document(CATALOGUE, points, None), points)
+    leading = [section.id for section in document.sections if section.leads]
+    assert [section.id for section in document.sections][: len(leading) + 1] == [*leading, "kernels"]
+    single = make_document(CATALOGUE, points[:1], None)
+    assert with_kernels(CATALOGUE, single, points[:1]) == single
+
+
+def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:
+    plain = CATALOGUE.kernel("freertos").facts
+    other = plain.model_copy(update={"sets": {"rp2040": {"xip.divider": 4}}})
+    message = start_states({"a": plain, "b": other}, "rp2040")
+    assert message == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
+    assert start_states({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
+    points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
+    subjects = [Subject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
+    (result,) = lint(CATALOGUE, [subjects])
+    assert result.values == {"the board's own": ("a",), "4": ("b",)}

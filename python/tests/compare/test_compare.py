@@ -1,0 +1,239 @@
+"""Comparisons: exact figures to the cycle, noisy ones by their samples, manifests first."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+
+from rtoslab.analyses.named_figures import Metric
+from rtoslab.compare.attribution import attribution
+from rtoslab.compare.comparison import Verdict, compare
+from rtoslab.compare.document import comparison_document, extremes, summary
+from rtoslab.compare.machines import as_json, as_junit
+from rtoslab.compare.noise import ALPHA, claims, shift, too_few
+from rtoslab.compare.sides import Figures, Side, read_side
+from rtoslab.reports import report_formats
+from rtoslab.results.results import MeasuredPoint
+from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
+from rtoslab.store.store import RunDirectory
+from tests.cli.test_cli import error, rtoslab
+from tests.fakes import STEADY, measured, point
+
+VIRTUAL = {**STEADY, "build": {**STEADY["build"], "compiler": {"banner": "gcc 12"}, "kernel_config": {"configX": "0"}}}
+REAL = {"target": {"kind": "serial"}}
+
+
+def figures(cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str) -> Figures:
+    where = point().model_copy(update={"kernel": kernel, "config": config})
+    metric = Metric("cycles_per_count", "cycles", cycles)
+    return Figures(where, {metric.id: metric}, True, manifest or {}, tree=STEADY)
+
+
+def noisy(samples: list[float], name: str = "t2") -> Figures:
+    where = point().model_copy(update={"benchmark": name})
+    metric = Metric("take.median", "cycles", float(np.median(samples)), samples)
+    return Figures(where, {"take.median": metric}, False, {})
+
+
+def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
+        run.add("t2-1", measured(1, 5000), VIRTUAL, {})
+        run.add("t2-2", measured(2, 7000), VIRTUAL, {})
+    result = compare(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
+    assert len(result.changes) == 4
+    assert result.real == []
+    assert result.differences == []
+    assert {change.verdict for change in result.changes} == {Verdict.SAME}
+    done = rtoslab("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
+    assert {load["verdict"] for load in json.loads(done.stdout)["comparisons"][0]["changes"]} == {"same"}
+
+
+def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
+    before = Side("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
+    after = Side("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
+    result = compare(before, after)
+    assert [(change.delta, change.verdict) for change in result.changes] == [
+        (-10.0, Verdict.BETTER),
+        (1.0, Verdict.WORSE),
+        (0.0, Verdict.SAME),
+    ]
+    assert "1 of 3 figures is worse and 1 better" in summary(result)
+
+
+def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
+    before = Side("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
+    after = Side("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
+    result = compare(before, after).matching
+    assert result.over == {"kernel": ("x", "y")}
+    assert [pair.before.point.config for pair in result.pairs] == [{"window": "1"}]
+    assert (len(result.only_before), len(result.only_after)) == (1, 1)
+    strict = compare(before, after, is_gate=True).matching
+    assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
+
+
+def test_figures_come_before_what_differs_between_manifests() -> None:
+    mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
+    other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
+    result = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    assert [(difference.key, difference.before, difference.after) for difference in result.differences] == [
+        ("build.compiler.banner", "gcc 12", "gcc 13"),
+        ("build.sources.a.c", "1", "3"),
+    ]
+    assert [section.title for section in comparison_document([result]).sections] == ["Worse and better", "What differs"]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "sentence"),
+    [
+        (
+            [(10, 5), (10, 8), (9, 12)],
+            "y is up to 2.00 times as fast as x (t1, time) and takes up to 1.33 times as long (t3, time).",
+        ),
+        ([(10, 5), (7, 7)], "y is up to 2.00 times as fast as x (t1, time)."),
+        ([(10, 15), (10, 20)], "y takes up to 2.00 times as long as x (t2, time)."),
+        ([(10, 10)], "No difference in time between x and y is claimed."),
+    ],
+)  # fmt: skip
+def test_the_last_line_says_who_is_faster_and_where_not(pairs: list[tuple[float, float]], sentence: str) -> None:
+    def side(name: str, place: int) -> Side:
+        built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
+        return Side(name, built)
+
+    result = extremes(compare(side("a", 0), side("b", 1)))
+    assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
+
+
+def test_settings_that_one_kernel_alone_has_come_last() -> None:
+    mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
+    other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
+    result = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    keys = [difference.key for difference in result.differences]
+    assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
+
+
+def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoint:
+    """A point of one core that counted `counts`; name -> (cycles, calls)."""
+    plain = measured(1)
+    counters = [
+        counter.model_copy(update={"count": counts if counter is plain.counters[0] else 0})
+        for counter in plain.counters
+    ]
+    core = CoreCycles(
+        core=0, cycles=1, instructions=1, sleep_cycles=0, bus_wait_cycles=0, flash_wait_cycles=0, xip_misses=0,
+        exception_cycles=0, exceptions={},
+    )  # fmt: skip
+    uses = [
+        FunctionUse(core=0, name=name, kind="kernel", cycles=cycles, wait_cycles=0, entries=calls)
+        for name, (cycles, calls) in functions.items()
+    ]
+    virtual = Virtual(
+        cores=(core,), locks=(), functions=tuple(uses), event_count=0, event_digest="", warnings=()
+    )  # fmt: skip
+    return plain.model_copy(update={"counters": tuple(counters), "virtual": virtual})
+
+
+def test_cycles_are_attributed_to_functions() -> None:
+    before = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
+    after = profiled(500, {"give": (20_500, 500), "take": (5_000, 500)})
+    sides = [Side(name, [Figures(one.point, {}, True, {}, one)]) for name, one in (("a", before), ("b", after))]
+    (pair,) = compare(*sides).matching.pairs
+    (only,) = attribution(pair)
+    assert (only.function, only.before, only.after, only.per_call_delta) == ("give", 40.0, 41.0, 1.0)
+
+
+def noise(generator: np.random.Generator, number: int, factor: float = 1.0) -> list[float]:
+    """Latencies as boards give them: skewed, in whole cycles, now and then one that a tick fell into."""
+    samples = 1000 * factor * (1 + np.abs(generator.normal(0, 0.03, number)))
+    late = generator.random(number) < 0.02
+    return [float(round(value)) for value in samples + late * generator.integers(200, 900, number)]
+
+
+def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
+    generator = np.random.default_rng(1)
+    trials = 1000
+    together = [shift(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
+    assert sum(claims([item])[0] for item in together) < ALPHA * trials
+    families = [claims(together[start : start + 20]) for start in range(0, trials, 20)]
+    assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
+
+
+def test_a_shift_of_three_percent_is_found() -> None:
+    generator = np.random.default_rng(2)
+    results = [shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
+    assert sum(claims([result])[0] for result in results) >= 198
+    inside = sum(result.interval[0] <= 30 <= result.interval[1] for result in results)
+    assert inside >= 190, "the interval holds the true shift"
+
+
+def test_too_few_samples_say_nothing() -> None:
+    report = shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
+    assert too_few(report, 1)
+    assert not too_few(shift([1.0] * 6, [2.0] * 6), 1)
+    assert too_few(shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
+    result = compare(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
+    assert [change.verdict for change in result.changes] == [Verdict.TOO_FEW]
+    assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
+
+
+def test_no_sample_is_thrown_away() -> None:
+    report = shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
+    assert report.counts == (33, 33)
+
+
+def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
+    for index, counts in enumerate((1000, 1010, 1020)):
+        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured(1, counts), REAL, {})
+    (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
+    assert len(pooled.metrics["cycles_per_count"].samples) == 3
+    result = compare(Side("a", [pooled]), Side("b", [pooled]))
+    assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {Verdict.TOO_FEW}
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    for name, counts in (("a", 5000), ("b", 4900)):
+        RunDirectory.create(tmp_path / name, None, [point(1)]).add("t2-1", measured(1, counts), VIRTUAL, {})
+    return tmp_path / "a", tmp_path / "b"
+
+
+def test_every_form_says_the_same(two: tuple[Path, Path], tmp_path: Path) -> None:
+    names = [tmp_path / f"out.{suffix}" for suffix in ("html", "md", "json", "xml")]
+    done = rtoslab("compare", *two, *(part for name in names for part in ("-o", name)))
+    assert done.returncode == 0, done.stderr
+    html, md, as_object, xml = (name.read_text() for name in names)
+    assert "<h2>Worse and better</h2>" in html
+    assert "| t2 | cycles_per_count |" in md
+    changes = json.loads(as_object)["comparisons"][0]["changes"]
+    worse = [change for change in changes if change["verdict"] == "worse"]
+    assert [item["metric"] for item in worse] == ["cycles_per_count"]
+    suite = ET.fromstring(xml).find("testsuite")  # noqa: S314 (our own file)
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(changes)), "1")
+    terminal = rtoslab("compare", *two).stdout
+    assert "cycles_per_count" in terminal
+
+
+def test_where_nothing_can_be_compared_the_exit_code_is_not_0(two: tuple[Path, Path], tmp_path: Path) -> None:
+    another = point().model_copy(update={"benchmark": "t3"})
+    other = RunDirectory.create(tmp_path / "c", None, [another])
+    other.add("t3-1", measured().model_copy(update={"point": another}), VIRTUAL, {})
+    done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
+    assert done.returncode == 3
+    assert "Nothing was compared" in done.stderr
+    assert rtoslab("compare", *two).returncode == 0
+
+
+def test_misuse_is_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
+    assert "is not a run directory" in error(rtoslab("compare", tmp_path / "none", two[0]), 1)
+    assert "must end in .html, .md, .json or .xml" in error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
+
+
+def test_a_point_that_failed_is_an_error_in_junit() -> None:
+    lost = Figures(point(), {}, True, {}, missing="failed: no proof")
+    result = compare(Side("a", [figures(1.0)]), Side("b", [lost]))
+    assert 'errors="1"' in as_junit([result])
+    assert json.loads(as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

@@ -1,0 +1,79 @@
+"""The lint: boards that were not set alike as their windows opened are named, by register, and nobody else is."""
+
+from typing import Any
+
+import pytest
+
+from rtoslab.parity.board_settings import STATE, state_concept
+from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
+from rtoslab.targets import board_state
+from tests.compare.test_parity import BUILD, CATALOGUE
+from tests.fakes import point
+
+STATE_F446: dict[str, int] = {
+    "clock_hz": 84_000_000, "wait_states": 2, "feature.icache": 1, "feature.dcache": 1, "feature.prefetch": 1, "mpu": 0,
+    "fpu": 15, "fpu.lazy": 3, "float_contexts": 0, "isr_urgency": 0, "urgency.svcall": 0, "urgency.pendsv": 240,
+    "urgency.systick": 240, "urgency.irq5": 1, "core1.mpu": 0, "heap.free_pieces": 1,
+}  # fmt: skip
+
+
+def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int) -> Subject:
+    where = point().model_copy(update={"kernel": kernel})
+    read = {key.replace("__", "."): value for key, value in state.items()}
+    return Subject(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
+
+
+def findings(*subjects: Subject) -> list[Unfairness]:
+    return [unfairness for unfairness in lint(CATALOGUE, alike(subjects)) if unfairness.concept.of_state]
+
+
+@pytest.mark.parametrize(
+    ("planted", "words"),
+    [
+        ({"clock_hz": 42_000_000}, "clock: 84000000 for a; 42000000 for b."),
+        ({"wait_states": 5}, "flash wait states (FLASH_ACR, LATENCY): 2 for a; 5 for b."),
+        ({"feature__icache": 0}, "instruction cache (FLASH_ACR, ICEN; M7: CCR, IC): on for a; off for b."),
+        ({"feature__prefetch": 0}, "prefetch (FLASH_ACR, PRFTEN): on for a; off for b."),
+        ({"mpu": 1}, "memory protection (MPU_CTRL, ENABLE): off for a; on for b."),
+        ({"core1__mpu": 1}, "memory protection (MPU_CTRL, ENABLE) of core 1: off for a; on for b."),
+        ({"fpu": 0}, "floating-point unit (CPACR, CP10 and CP11): on for a; off for b."),
+        ({"fpu__lazy": 2}, "frames of the floating-point unit (FPCCR, ASPEN and LSPEN): 3 for a; 2 for b."),
+        ({"float_contexts": 1}, "tasks that used the floating-point unit: no for a; yes for b."),
+        ({"heap__free_pieces": 9}, "pieces of free memory in the heap: 1 for a; 9 for b."),
+        ({"urgency__irq5": 3}, "urgency of interrupt 5 (NVIC): 1 for a; 3 for b."),
+        ({"urgency__irq7": 3}, "urgency of interrupt 7 (NVIC): not enabled for a; 3 for b."),
+        ({"urgency__systick": 0}, "urgency of systick (SHPR): 240 for a; 0 for b."),
+    ],
+)
+def test_a_board_that_was_set_otherwise_is_named(planted: dict[str, int], words: str) -> None:
+    (result,) = findings(subject("a"), subject("b", **planted))
+    assert result.sentence.startswith(f"as the window opened, {words}")
+    assert result.cost == "not measured; set it alike and measure again"
+
+
+def test_boards_that_were_set_alike_are_not_accused() -> None:
+    assert not findings(subject("a"), subject("b"))
+    unread = Subject("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
+    assert not findings(subject("a"), unread), "of points that were stored before it was read nothing is known"
+
+
+def test_what_a_setting_of_the_manifest_tells_is_told_once() -> None:
+    slow = subject("b", build={"clock": {"wait_states": "7"}}, wait_states=7)
+    assert [unfairness.concept.id for unfairness in lint(CATALOGUE, alike([subject("a"), slow]))] == ["wait_states"]
+
+
+def test_what_each_port_chooses_is_compared_within_a_kernel() -> None:
+    other = {"urgency__svcall": 240, "urgency__irq9": 4, "isr_urgency": 5, "heap__free_pieces": 3}
+    assert not findings(subject("a"), subject("b", kernel="rt", **other))
+    assert [finding.concept.id for finding in findings(subject("a"), subject("b", kernel="rt", mpu=1))] == [
+        f"{STATE}mpu"
+    ]
+
+
+def test_every_setting_that_is_read_has_words() -> None:
+    """A new setting of `board_state` would be shown by its key."""
+    chips = board_state._CHIPS.values()
+    keys = {key for fields in (board_state._CORE, board_state._ARMV7M, board_state._M7, *chips) for key in fields}
+    for key in keys | {"clock_hz", board_state.FLOAT_CONTEXTS, board_state.ISR_URGENCY}:
+        title = state_concept(STATE + key).title
+        assert key.startswith("urgency.") or not title.endswith(key), key

@@ -1,0 +1,129 @@
+"""`rtoslab conformance --image`: the suite as its user built it is judged as if it had been built here."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, SettingError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.cli import app, cmd_conformance
+from rtoslab.conformance.examination import Conformance, examine, examine_image
+from rtoslab.conformance.judge import Outcome
+from rtoslab.conformance.play import scene_hash
+from rtoslab.images.builder import build
+from rtoslab.measure.own_image import run_image
+from rtoslab.plan.plan import Options, Point, conformance_points
+from rtoslab.targets.external_image import read_external_image
+from tests.checkouts import alter
+from tests.cli.test_cli import error, rtoslab
+
+ROOT = find_root()
+PORT = "kernels/freertos/port.h"
+
+
+def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 1, left_out: str = "") -> Path:
+    """The suite's image, built and put elsewhere."""
+    catalogue = Catalogue(root)
+    (point,) = conformance_points(catalogue, Options([kernel], ["pico"], [cores]))
+    params = {"leave_out_0": str(scene_hash(left_out))} if left_out else {}
+    path.write_bytes(build(catalogue, replace(point, params=params)).elf.read_bytes())
+    return path
+
+
+def judged(path: Path) -> Conformance:
+    catalogue = Catalogue(ROOT)
+    return examine_image(catalogue, read_external_image(catalogue, path, "pico", {}), {})
+
+
+def outcomes(verdict: Conformance, outcome: Outcome) -> set[str]:
+    return {finding.check for finding in verdict.findings if finding.outcome is outcome}
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_it_is_judged_as_when_built_here(cores: int, tmp_path: Path) -> None:
+    verdict = judged(suite(tmp_path / "own.elf", cores=cores))
+    catalogue = Catalogue(ROOT)
+    (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [cores]))
+    assert verdict.findings == examine(catalogue, point).findings
+    assert verdict.holds
+    assert verdict.digest != examine(catalogue, point).digest
+
+
+def test_of_a_kernel_that_nobody_knows_everything_is_asked(tmp_path: Path) -> None:
+    """What its image does not play, bare's for want of tasks, is unseen and no failure."""
+    path = suite(tmp_path / "own.elf", kernel="bare")
+    content = path.read_bytes()
+    assert content.count(b"\0bare\0") == 1
+    path.write_bytes(content.replace(b"\0bare\0", b"\0mine\0"))
+    verdict = judged(path)
+    assert verdict.kernel == "mine"
+    assert verdict.holds, verdict.failure
+    assert {"tick_rate", "semaphore_counts", "critical_masks"} <= outcomes(verdict, Outcome.HOLDS)
+    assert {"yield_order", "priority_order"} <= outcomes(verdict, Outcome.UNSEEN)
+
+
+def test_a_scene_that_is_not_in_it_is_unseen(tmp_path: Path) -> None:
+    verdict = judged(suite(tmp_path / "own.elf", left_out="yield_order"))
+    assert outcomes(verdict, Outcome.UNSEEN) == {"yield_order"}
+    (finding,) = (check_finding for check_finding in verdict.findings if check_finding.outcome is Outcome.UNSEEN)
+    assert "does not play" in finding.saw
+
+
+def test_a_broken_port_fails(checkout: Path, tmp_path: Path) -> None:
+    alter(checkout, PORT, "    portYIELD_FROM_ISR(woken);\n", "    (void)woken;\n")
+    path = suite(tmp_path / "own.elf", checkout)
+    assert {"isr_preempts"} <= outcomes(judged(path), Outcome.FAILS)
+    done = rtoslab("conformance", "--image", path, "--json")
+    assert done.returncode == 3, done.stderr
+    assert not json.loads(done.stdout)[0]["holds"]
+
+
+def test_a_scene_that_gets_stuck_hides_only_what_comes_after_it(checkout: Path, tmp_path: Path) -> None:
+    alter(
+        checkout,
+        PORT,
+        "    (void)xTaskDelayUntil(tick, ticks);\n",
+        "    for (;;) {\n        (void)tick, (void)ticks;\n    }\n",
+    )
+    verdict = judged(suite(tmp_path / "own.elf", checkout))
+    assert outcomes(verdict, Outcome.FAILS) == {"sleep_until"}
+    assert verdict.failure is not None
+    assert not verdict.holds
+    assert outcomes(verdict, Outcome.HOLDS)
+    unseen = [finding.saw for finding in verdict.findings if finding.outcome is Outcome.UNSEEN]
+    assert set(unseen) == {"the suite ended before"}
+
+
+def test_what_is_no_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "t7.elf"
+    path.write_bytes(api.build_image("t7", kernel="freertos", board="pico").read_bytes())
+    with pytest.raises(SettingError, match="says that it measures t7_synchronisation, and is no conformance suite"):
+        judged(path)
+    with pytest.raises(PlanError, match="is the conformance suite; `rtoslab conformance --image` judges it"):
+        run_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
+    assert "An image says itself" in error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
+    assert "only timing.KEY can be set" in error(rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1)
+
+
+def test_a_suite_that_cannot_be_built_does_not_keep_the_others_from_being_examined(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A port that is being written fits one board before another."""
+
+    def on_one(catalogue: Catalogue, point: Point) -> Conformance:
+        if point.board == "nucleo-f103rb":
+            raise BuildError("Building it failed.")
+        return examine(catalogue, point)
+
+    monkeypatch.setattr(cmd_conformance, "examine", on_one)
+    request = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
+    assert app.main(request, standalone_mode=False) == EXIT_POINT_FAILED
+    output = capsys.readouterr().out
+    assert "Building it failed." in output
+    assert "bare on pico, 1 core: " in output
+    with pytest.raises(BuildError):
+        app.main([*request[:-1], "nucleo-f103rb"], standalone_mode=False)

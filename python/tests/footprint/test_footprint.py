@@ -1,0 +1,247 @@
+"""Every byte has one owner, sums are what the linker and `arm-none-eabi-size` say, and a service's cost is its own."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import ImageFileError, PlanError, UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.footprint import Footprint, difference, footprint_of, survey, weigh
+from rtoslab.footprint.attribute import KINDS, PADDING
+from rtoslab.footprint.callgraph import StaticStack, read_callgraph
+from tests.cli.test_cli import error, rtoslab
+
+CATALOGUE = Catalogue(find_root())
+IMAGES = [
+    ("freertos", "pico", {}),  # a boot block before the code
+    ("freertos", "nucleo-f767zi", {"code": "itcm", "opt": "-O3"}),  # code programmed elsewhere than it runs
+    ("rt", "nucleo-f446re", {"opt": "-O0"}),
+    ("bare", "nucleo-l053r8", {}),
+]
+
+
+def size_tool(elf: Path, *options: str) -> list[list[str]]:
+    done = subprocess.run(["arm-none-eabi-size", *options, elf], capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def assert_conserved(image: Footprint, elf: Path) -> None:
+    loaded = {entry.name for entry in image.sections}
+    by_tool = {row[0]: int(row[1]) for row in size_tool(elf, "-A") if row and row[0] in loaded}
+    assert len(by_tool) == len(loaded) >= 2
+    for section in image.sections:
+        items = [item for item in image.items if item.section == section.name]
+        assert sum(item.size for item in items) == section.size == by_tool[section.name]
+        at = section.address
+        for item in items:  # none twice, none left out
+            assert item.address == at
+            at += item.size
+    text, data, bss = map(int, size_tool(elf)[1][:3])
+    assert image.berkeley() == {"text": text, "data": data, "bss": bss}
+    assert [image.total("text") + image.total("rodata"), image.total("data"), image.total("bss")] == [text, data, bss]
+
+
+@pytest.mark.parametrize(("kernel", "board", "config"), IMAGES, ids=str)
+def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> None:
+    weighed = weigh(CATALOGUE, kernel, board, config=config)
+    assert_conserved(weighed.footprint, weighed.build.elf)
+    origins = {item.origin for item in weighed.footprint.items}
+    assert origins - {"kernel", "library", "linker"} == {"board", "cpu", "port", "program"}
+    assert ("kernel" in origins) == (kernel != "bare")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
+@pytest.mark.parametrize("kernel", sorted(CATALOGUE.kernels_here))
+def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
+    result = survey(CATALOGUE, kernel, board)
+    assert_conserved(result.minimal.footprint, result.minimal.build.elf)
+    assert {cost.program for cost in result.costs} == set(CATALOGUE.footprints)
+    for stack in result.stacks:
+        assert 0 < stack.used_bytes < stack.size_bytes, stack
+
+
+def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
+    weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
+    (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf.read_bytes())
+    single = footprint_of(elf)
+    assert_conserved(single, weighed.build.elf)
+    assert {item.origin for item in single.items} == {"(no map file)"}
+    assert "isr_systick" in {item.symbol for item in single.items}
+    assert set(single.memories) == {"code region", "SRAM region"}
+
+
+def test_memories_by_load_address() -> None:
+    """Code in ITCM is programmed into flash and taken there and here; bss takes no flash."""
+    image = weigh(CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}).footprint
+    sizes = {section.name: section.size for section in image.sections}
+    assert image.memories == {
+        "flash": sizes[".boot"] + sizes[".text"] + sizes[".data"],
+        "itcm": sizes[".text"],
+        "dtcm": sizes[".data"] + sizes[".bss"],
+    }
+
+
+def test_a_service_is_the_difference_of_two_images() -> None:
+    config = {"opt": "-O2"}
+    base = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
+    more = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
+    result = difference(base.footprint, more.footprint)
+    for kind in KINDS:
+        assert result.total(kind) == sum(change.change for change in result.changes if change.kind == kind)
+        assert result.total(kind) == sum(item.change for item in result.by_object() if item.kind == kind)
+    grown = {change.object for change in result.changes if change.before and change.symbol != PADDING}
+    assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"
+    assert {"queue.c"} <= {change.object for change in result.changes if not change.before}
+
+    measured = survey(
+        CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep", "timer"], config=config
+    )
+    semaphore, queue, sleep, timer = measured.costs
+    assert timer.origins["kernel"] > queue.origins["kernel"], "timers come with a queue and a task of their own"
+    assert queue.pool is not None
+    assert semaphore.pool is not None
+    assert timer.pool is not None
+    assert timer.pool > 512, "that task's stack"
+    assert semaphore.kinds == {kind: result.total(kind) for kind in KINDS}
+    assert semaphore.origins["kernel"] > 1000
+    assert sum(semaphore.origins.values()) == result.total("text") + result.total("rodata")
+    assert queue.pool - semaphore.pool == 4 * 4, "the same structure, and four items of four bytes"
+    assert sleep.pool == 0
+    stacks = {(stack.program, stack.task): stack for stack in measured.stacks}
+    context = 8 * 4 + 9 * 4  # pushed by the exception, and r4 to r11 and EXC_RETURN by the kernel
+    for stack in stacks.values():
+        assert stack.static is not None
+        assert stack.used_bytes < stack.size_bytes
+    assert stacks["sleep", "IDLE"].used_bytes >= context, "the sleeping task's turn came through the idle task"
+    sleeping = stacks["sleep", "task"]
+    assert sleeping.static is not None
+    assert sleeping.used_bytes > context, "it went to sleep inside a call"
+    assert sleeping.used_bytes <= context + sleeping.static.bytes, "one context on top of the calls"
+    assert ("semaphore", "IDLE") not in stacks, "a task that never waits leaves it no time"
+
+
+def test_what_a_kernel_lacks_is_named() -> None:
+    result = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
+    mutex, semaphore = result.costs
+    assert mutex.not_applicable is not None
+    assert "one flow of control needs none" in mutex.not_applicable
+    assert semaphore.kinds["text"] > 0
+    (timer,) = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
+    assert timer.not_applicable == "FreeRTOS alone has it here; the port contract has no such service"
+    with pytest.raises(UnknownNameError, match="did you mean 'mutex'"):
+        survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
+    with pytest.raises(PlanError, match="has no mutex service"):
+        weigh(CATALOGUE, "bare", "nucleo-l053r8", program="mutex")
+
+
+GRAPH = """graph: { title: "a.c"
+node: { title: "a.c:entry" label: "entry\\na.c:1:1\\n16 bytes (static)" }
+node: { title: "leaf" label: "leaf\\na.c:2:1\\n24 bytes (static)" }
+node: { title: "again" label: "again\\na.c:3:1\\n8 bytes (dynamic)" }
+node: { title: "memcpy" label: "__builtin_memcpy\\n<built-in>" shape : ellipse }
+edge: { sourcename: "a.c:entry" targetname: "leaf" label: "a.c:1:5" }
+edge: { sourcename: "a.c:entry" targetname: "again" label: "a.c:1:6" }
+edge: { sourcename: "again" targetname: "again" label: "a.c:3:5" }
+edge: { sourcename: "again" targetname: "memcpy" label: "a.c:3:6" }
+edge: { sourcename: "again" targetname: "__indirect_call" label: "a.c:3:7" }
+}
+"""
+
+
+def test_callgraph(tmp_path: Path) -> None:
+    (path := tmp_path / "callgraph.ci").write_text(GRAPH)
+    graph = read_callgraph(path)
+    assert graph.deepest("leaf") == StaticStack(24, ())
+    assert graph.deepest("entry") == StaticStack(
+        16 + 24,
+        (
+            "__builtin_memcpy has no frame size",
+            "again has a frame of varying size",
+            "again recurs",
+            "calls through pointers in again",
+        ),
+    )
+    assert graph.deepest("nowhere") is None
+    assert read_callgraph(tmp_path / "absent").deepest("entry") is None
+
+
+def damaged(elf: bytes, how: str) -> bytes:
+    data = bytearray(elf)
+    match how:
+        case "empty":
+            return b""
+        case "text":
+            return b"not an image\n"
+        case "cut":
+            return elf[: len(elf) // 2]
+        case "machine":
+            data[18] = 62
+        case "sections":
+            data[32:36] = b"\xff\xff\xff\x7f"
+        case "outside":  # the first section's contents
+            first = int.from_bytes(data[32:36], "little") + 40
+            data[first + 16 : first + 20] = b"\xff\xff\xff\x0f"
+        case "object":
+            data[16] = 1
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ("empty", "is empty; build it again"),
+        ("text", "is not an ELF file"),
+        ("cut", "is a damaged ELF file"),
+        ("machine", "it is not for a 32-bit ARM core"),
+        ("sections", "is a damaged ELF file"),
+        ("outside", "section .text ends behind the end of the file"),
+        ("object", "it is not linked"),
+    ],
+)
+def test_a_file_that_is_no_image(how: str, sentence: str, tmp_path: Path) -> None:
+    elf = weigh(CATALOGUE, "bare", "nucleo-l053r8").build.elf.read_bytes()
+    (path := tmp_path / "bad.elf").write_bytes(damaged(elf, how))
+    with pytest.raises(ImageFileError, match=sentence):
+        footprint_of(path)
+
+
+def test_stripped(tmp_path: Path) -> None:
+    elf = weigh(CATALOGUE, "bare", "nucleo-l053r8").build.elf
+    subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
+    with pytest.raises(ImageFileError, match="no byte of it has a name"):
+        footprint_of(tmp_path / "stripped.elf")
+
+
+def test_command() -> None:
+    weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
+    done = rtoslab("footprint", weighed.build.elf, "--board", "nucleo-l053r8", "--json")
+    tables = json.loads(done.stdout)
+    assert tables["sections"][-1]["bytes"] == sum(table["bytes"] for table in tables["symbols"])
+    assert {table["memory"] for table in tables["memories"]} == {"flash", "sram"}
+    rows = list(
+        csv.DictReader(rtoslab("footprint", weighed.build.elf, "--csv", "--table", "objects").stdout.splitlines())
+    )
+    assert sum(int(row["total"]) for row in rows) == tables["sections"][-1]["bytes"]
+    both = rtoslab("footprint", "--kernel", "bare", "--board", "nucleo-l053r8", "--against-config", "opt=-O0", "--json")
+    totals = {load["kind"]: load for load in json.loads(both.stdout)["totals"]}
+    assert totals["text"]["before"] > totals["text"]["after"] == weighed.footprint.total("text")
+    assert totals["all"]["change"] == sum(totals[kind]["change"] for kind in KINDS)
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["nowhere.elf"], "Cannot read the image nowhere.elf"),
+        (["README.md"], "is not an ELF file"),
+        (["--against", "x.elf"], "go with an IMAGE"),
+        (["--kernel", "bare", "--board", "pico", "--against-kernel", "barre"], "did you mean 'bare'?"),
+        (["--kernel", "bare", "--board", "pico", "--program", "queues"], "did you mean 'queue'?"),
+    ],
+)
+def test_command_errors(args: list[str], sentence: str) -> None:
+    assert sentence in error(rtoslab("footprint", *args), 1)

@@ -1,0 +1,169 @@
+"""What would bring a paper's figures closer: the candidates, their order, and the best of them together."""
+
+import functools
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base import EXIT_POINT_FAILED
+from rtoslab.base.errors import PlanError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue import Setup
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.cli import explain_changes
+from rtoslab.cli.explain_changes import explain, sentence
+from rtoslab.measure import Outcome
+from rtoslab.measure.identity import point_id
+from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.explain import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
+from rtoslab.papers.setups import equivalent_point
+from rtoslab.plan import Options
+from rtoslab.results.results import Failed, MeasuredPoint
+from rtoslab.store.stored_point import StoredPoint
+from tests.cli.test_cli import error, rtoslab
+from tests.fakes import measured
+from tests.papers.test_papers import folder, published
+
+CATALOGUE = Catalogue(find_root())
+OPTIONS = Options()
+
+
+def paper_of(tmp_path: Path, value: str) -> PaperFolder:
+    """T2 with FreeRTOS on one core of the Pico, for which the paper prints one rate."""
+    row = published(1, lab_benchmark="t2_cooperative", lab_kernel="freertos", lab_board="pico", value=value)
+    base = folder(tmp_path, [row])
+    experiment = Experiment(benchmarks=("t2_cooperative",), kernels=("freertos",), boards=("pico",), cores=(1,))
+    return PaperFolder(
+        base.key, base.folder, base.facts, (Suite(id="x", title="X", paper="X", experiment=(experiment,)),)
+    )
+
+
+@functools.cache
+def candidates_of() -> tuple[Setup, ...]:
+    """Those of every `paper_of`: what it prints is no part of them. CMake is asked what the kernel has."""
+    with tempfile.TemporaryDirectory() as empty:
+        return tuple(candidates(CATALOGUE, paper_of(Path(empty), "1")))
+
+
+def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
+    """Every planned point, counting 1,000 a second or what `rates` say of one of its options."""
+    plan = explain_plan(CATALOGUE, paper, candidates_of(), OPTIONS)
+    results = []
+    for number, item in enumerate(plan.points):
+        identity = point_id(CATALOGUE, item)
+        output = [f"{key}={value}" for key, value in identity.config.items()]
+        rate = next((rates[option] for option in output if option in rates), 1000)
+        result: MeasuredPoint = measured(1, rate // 4).model_copy(
+            update={"run_id": f"{number:016x}", "point": identity}
+        )
+        results.append(StoredPoint(Path("x"), result, {}))
+    return results
+
+
+def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, "2000")
+    points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
+    assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
+    single = try_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
+    assert [item.setup.title for item in single[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
+    assert (single[0].before, single[0].after, single[0].whole) == pytest.approx((2, 1.25, 1.25))
+    assert single[-1].setup.title == "opt=-O0"
+    assert single[-1].whole == pytest.approx(4)
+    assert all(item.figures == 1 for item in single)
+    (both,) = together(2.0, single)
+    assert both.title == "opt=-Os, configBENCH_ASSERT=1"
+    assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
+
+
+def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
+    """An option alone may come no closer, and with the rest of its set-up closest."""
+    paper = paper_of(tmp_path, "2000")
+    axes = {"evidence": "", "boards": ("pico",)}
+    here = Setup(id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes)
+    facts = paper.facts.model_copy(update={"setup": (here,)})
+    paper = PaperFolder(paper.key, paper.folder, facts, paper.suites)
+    own = own_setups(paper)
+    assert own == [here]
+    points = []
+    for number, item in enumerate(explain_plan(CATALOGUE, paper, own, OPTIONS).points):
+        identity = point_id(CATALOGUE, item)
+        update = {"run_id": f"{number:016x}", "point": identity}
+        points.append(
+            StoredPoint(Path("x"), measured(1, 475 if identity.config else 250).model_copy(update=update), {})
+        )
+    assert len(points) == 2
+    (result,) = try_changes(CATALOGUE, paper, own, points, OPTIONS)
+    assert result.setup.title == "A"
+    assert (result.before, result.after) == pytest.approx((2, 1.0526), abs=1e-3)
+    single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), whole=1.4)
+    assert sentence(2.0, [single], [result]) == ("opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053.")
+    assert sentence(1.0, [single], [result]) == "No single change brings the figures closer."
+    assert sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
+
+
+def test_a_point_that_failed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its change's row has fewer figures: the reader learns why."""
+    paper = paper_of(tmp_path, "2000")
+    points = points_of(paper, {"opt=-Os": 1600})
+    lost = next(point.result.point for point in points if point.result.point.config.get("opt") == "-O0")
+    failed = Failed(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
+    monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
+    monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
+    request = {"full": False, "dry_run": False}
+    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED
+    (line,) = [item for item in capsys.readouterr().out.splitlines() if item.startswith("failed: ")]
+    assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
+    monkeypatch.setattr(explain_changes, "candidates", lambda *_: candidates_of())  # it found them once by itself
+    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=True, **request) == EXIT_POINT_FAILED
+    (output,) = json.loads(capsys.readouterr().out)["failed"]
+    assert output == {
+        "point": "t2_cooperative freertos pico 1 core opt=-O0",
+        "stage": "proof",
+        "message": "It did not work.",
+    }
+
+
+def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, "1000")
+    single = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
+    assert together(1.0, single) == []
+    assert isinstance(single[0], Trial)
+
+
+@pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
+def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
+    paper = papers(CATALOGUE)[key]
+    result = candidates(CATALOGUE, paper)
+    assert len({setup.title for setup in result}) == len(result) > 10
+    plan = explain_plan(CATALOGUE, paper, result, OPTIONS)
+    assert len({repr(point) for point in plan.points}) == len(plan.points)
+    suites = {
+        point_id(CATALOGUE, point).model_dump_json() for point in paper_plan(CATALOGUE, paper, OPTIONS, ()).points
+    }
+    changing = 0
+    for setup in result:
+        facts = paper.facts.model_copy(update={"setup": (setup,)})
+        single = PaperFolder(paper.key, paper.folder, facts, paper.suites)
+        own = [point_id(CATALOGUE, point) for point in paper_plan(CATALOGUE, single, OPTIONS).points]
+        added = [result for result in own if result.model_dump_json() not in suites]
+        assert all(equivalent_point(single, setup, result) is not None for result in added), setup.title
+        position = [meant for result in own if (meant := equivalent_point(single, setup, result)) is not None]
+        assert {stand.model_dump_json() for stand in position} <= suites, setup.title
+        changing += bool(position)
+    assert changing > 5
+
+
+def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
+    paper = papers(CATALOGUE)["vieira2026"]
+    with pytest.raises(PlanError, match="vieira2026 has no figure that one of ours stands beside"):
+        explain_plan(CATALOGUE, paper, candidates(CATALOGUE, paper), OPTIONS)
+    assert "leave --setup and --placements out" in error(
+        rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1
+    )

@@ -1,0 +1,255 @@
+"""Set-ups of a paper: what is planned for them, which point of a run is of which, and what the report says of them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.base.errors import UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.catalogue.paper_schemas import Setup, Version
+from rtoslab.catalogue.suites import Experiment, Suite
+from rtoslab.measure.identity import point_id
+from rtoslab.papers.experiment import paper_plan
+from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.setup_report import changed_verdicts, distance, setups_section, with_ratio
+from rtoslab.papers.setups import equivalent_point
+from rtoslab.plan import Options
+from rtoslab.reference import StoredWeight
+from rtoslab.results.results import ImageBytes, NotApplicable, PointId, Weight
+from rtoslab.store.stored_point import StoredPoint
+from tests.fakes import measured
+from tests.papers.test_papers import LOSES, folder, published
+
+CATALOGUE = Catalogue(find_root())
+PAPERS = papers(CATALOGUE)
+
+
+def _setup(**facts: Any) -> Setup:
+    return Setup.model_validate({"id": "s", "title": "S", "evidence": "a guess", **facts})
+
+
+def _paper(base: PaperFolder, setup: Setup, config: Mapping[str, str]) -> PaperFolder:
+    """The paper with one set-up and one experiment: t2 with two kernels on board b."""
+    experiment = Experiment(benchmarks=("t2",), kernels=("k", "freertos"), boards=("b",), config=dict(config))
+    suite = Suite(id="x", title="X", paper="X", experiment=(experiment,))
+    facts = base.facts.model_copy(update={"setup": (setup,)})
+    return PaperFolder(base.key, base.folder, facts, (suite,))
+
+
+def _point(kernel: str = "k", **config: str) -> PointId:
+    return PointId(benchmark="t2", title="T2", kernel=kernel, board="b", cores=1, window_ms=250, config=config)
+
+
+@pytest.mark.parametrize(
+    ("facts", "base", "given", "stands"),
+    [
+        ({"config": {"opt": "-Os"}}, {}, _point(opt="-Os"), _point()),
+        ({"config": {"opt": "-Os"}}, {}, _point(), None),
+        ({"config": {"opt": "-Os"}}, {}, _point(opt="-O0"), None),
+        ({"config": {"opt": "-Os"}}, {"opt": "-O3"}, _point(opt="-Os", samples="9"), _point(opt="-O3", samples="9")),
+        ({"config": {"opt": "-Os"}}, {"opt": "-Os"}, _point(opt="-Os"), None),
+        ({"config": {"opt": "-O2"}}, {"opt": "-O3"}, _point(), _point(opt="-O3")),
+        ({"config": {"opt": "-O2"}}, {"opt": "-O3"}, _point(opt="-O3"), None),
+        ({"config": {"opt": "-O2"}}, {}, _point(), None),
+        ({"config": {"opt": "-Os"}}, {"opt": "-O2"}, _point(opt="-Os"), _point()),
+        ({"config": {"lto": "0"}}, {"lto": "1"}, _point(), _point(lto="1")),
+        ({"kernel": {"k": {"opt": "-Os"}}}, {}, _point(opt="-Os"), _point()),
+        ({"kernel": {"other": {"opt": "-Os"}}}, {}, _point(opt="-Os"), None),
+        ({"config": {"opt": "-Os"}, "boards": ["b"], "benchmarks": ["t2"]}, {}, _point(opt="-Os"), _point()),
+        ({"config": {"opt": "-Os"}, "boards": ["c"]}, {}, _point(opt="-Os"), None),
+        ({"config": {"opt": "-Os"}, "benchmarks": ["t3"]}, {}, _point(opt="-Os"), None),
+    ],
+)
+def test_which_point_a_point_of_a_setup_stands_for(
+    facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
+) -> None:
+    setup = _setup(**facts)
+    assert equivalent_point(_paper(PAPERS["vieira2026"], setup, base), setup, given) == stands
+
+
+@pytest.mark.parametrize("key", list(PAPERS))
+def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
+    """None is of two; each set-up of a kernel that is here plans what stands for a point of the suites."""
+    paper = PAPERS[key]
+    plain = paper_plan(CATALOGUE, paper, Options(), ()).points
+    whole = paper_plan(CATALOGUE, paper, Options()).points
+    assert whole[: len(plain)] == plain
+    suites = [point_id(CATALOGUE, item) for item in plain]
+    assert not [point for point in suites for setup in paper.facts.setup if equivalent_point(paper, setup, point)]
+    here = set(CATALOGUE.kernels_here)
+    for setup in paper.facts.setup:
+        if not setup.config and not here.intersection(setup.kernel):
+            continue
+        own = paper_plan(CATALOGUE, paper, Options(), [setup.id]).points[len(plain) :]
+        position = [equivalent_point(paper, setup, point_id(CATALOGUE, item)) for item in own]
+        assert position, "the set-up changes nothing"
+        assert all(stand in suites for stand in position), (
+            setup.id,
+            [stand for stand in position if stand not in suites],
+        )
+
+
+def test_an_unknown_setup_is_told() -> None:
+    with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: not_pinned, own_defaults"):
+        paper_plan(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
+
+
+def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
+    """1,000 a window on one core is 4,000 a second: the paper's 2,000 in the set-up, and T2 no longer loses."""
+    claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
+    row = published(1, lab_kernel="freertos")
+    paper = _paper(folder(tmp_path, [row], claims), _setup(config={"opt": "-Os"}), {})
+    results = [
+        measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
+        for cores, count, config in ((1, 1000, {}), (2, 300, {}), (1, 500, {"opt": "-Os"}), (2, 400, {"opt": "-Os"}))
+    ]
+    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
+    (setup,) = done.setups
+    assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
+    assert (distance(done.compared), distance(setup.own())) == (2, 1)
+    assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, setup)] == [
+        ("same", "different")
+    ]
+    (section,) = setups_section(done)
+    overview, figures, rates, statements = section.tables
+    assert [row[1:] for row in rates.rows] == [
+        ["freertos", "1", "4,000", "2,000; x 0.50"],
+        ["freertos", "2", "2,400", "3,200; x 1.33"],
+    ]
+    assert overview.rows == [["s: S", "a guess", "1 of 1 judged otherwise", "1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]]
+    assert [row[2:] for row in figures.rows] == [["2000", "4,000", "2.00", "2,000", "1.00"]]
+    assert statements.rows[0][2:5] == ["same", "s", "different"]
+    assert json.dumps(statements.rows)
+
+
+def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
+    """It is shown and not counted: the distance beside the count is not of it."""
+    rows = [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos", value="1500 + 500")]
+    paper = _paper(folder(tmp_path, rows), _setup(config={"opt": "-Os"}), {})
+    results = [
+        measured(1, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
+        for count, config in ((1000, {}), (500, {"opt": "-Os"}))
+    ]
+    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
+    (setup,) = done.setups
+    assert (len(setup.own()), with_ratio(setup.own())) == (2, 1)
+    overview = setups_section(done)[0].tables[0]
+    assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
+
+
+def _with_version(paper: PaperFolder, **facts: Any) -> PaperFolder:
+    version = Version.model_validate({"kernel": "freertos", "printed": "9", "trees": ("freertos-9",), **facts})
+    return replace(paper, facts=paper.facts.model_copy(update={"version": (version,)}))
+
+
+def _counts(kernel: str, *counts: tuple[int, int], **config: str) -> list[StoredPoint]:
+    return [
+        StoredPoint(
+            Path(),
+            measured(cores, count, kernel=kernel, config=config).model_copy(update={"run_id": f"{kernel}{count}"}),
+            {"build": {"kernel_version": f"V-{kernel}"}},
+        )
+        for cores, count in counts
+    ]
+
+
+GAINS = (
+    '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ascending"\n'
+    'where = { kernel = "freertos", metric = "throughput", stat = "total" }\nof = [{ cores = 1 }, { cores = 2 }]\n'
+)
+
+
+@pytest.mark.parametrize("lent", [False, True])
+def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, tmp_path: Path) -> None:
+    """The run has no tree of the version: its reference result stands for the point, and is told as one."""
+    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
+    paper = _with_version(base)
+    todays, theirs = _counts("freertos", (1, 500), (2, 240)), _counts("freertos-9", (1, 600), (2, 700))
+    done = (
+        reproduce(CATALOGUE, paper, todays, beside=theirs) if lent else reproduce(CATALOGUE, paper, [*todays, *theirs])
+    )
+    figure = done.compared[1]
+    assert (figure.here, figure.state) == (2400, "reference" if lent else "measured")
+    assert figure.source is not None
+    assert (figure.source.kernel, figure.source.version, figure.source.is_authors) == (
+        "freertos-9",
+        "V-freertos-9",
+        True,
+    )
+    assert done.today is not None
+    assert (done.today.compared[1].here, done.today.setup.title) == (
+        2000, "the kernels' versions of today: freertos V-freertos"
+    )  # fmt: skip
+    assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, done.today)] == [
+        ("same", "different")
+    ]
+    assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
+
+
+def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) -> None:
+    paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
+    done = reproduce(CATALOGUE, paper, _counts("freertos", (1, 500)), beside=_counts("freertos-9", (2, 700)))
+    figure = done.compared[1]
+    assert figure.here == 2000
+    assert figure.source is not None
+    assert not figure.source.is_authors
+    assert done.today is None
+
+
+def test_what_the_authors_version_cannot_do_is_not_done_by_todays(tmp_path: Path) -> None:
+    paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
+    (present,) = _counts("freertos-9", (1, 1))
+    lacking = NotApplicable(run_id="n", point=present.result.point, reason="V9 has no such call")
+    done = reproduce(CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredPoint(Path(), lacking, {})])
+    assert (done.compared[1].state, done.compared[1].why) == ("n/a", "V9 has no such call")
+
+
+def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -> None:
+    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
+    paper = _with_version(base)
+    points = [*_counts("freertos", (1, 500)), *_counts("freertos-9", (1, 600))]
+    points += [*_counts("freertos", (1, 450), opt="-Os"), *_counts("freertos-9", (1, 550), opt="-Os")]
+    done = reproduce(CATALOGUE, paper, points)
+    assert [(setup.setup.id, setup.compared[1].here) for setup in done.setups] == [("s", 2200)]
+
+
+def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) -> None:
+    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {})
+    paper = _with_version(base, trees=("freertos", "freertos-inherit"))
+    (present,) = _counts("freertos", (1, 1))
+    lacking = StoredPoint(Path(), NotApplicable(run_id="n", point=present.result.point, reason="no condition"), {})
+    done = reproduce(CATALOGUE, paper, [lacking, *_counts("freertos-inherit", (1, 300))])
+    assert done.compared[1].here == 1200
+
+
+def _weight(kernel: str, text: int) -> StoredWeight:
+    identity = measured(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
+    sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
+    return StoredWeight(Path(), Weight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
+
+
+def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: Path) -> None:
+    """The kernel is not here: what its smallest program weighed stands beside that of one that is."""
+    claims = (
+        '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ratio"\nat_least = 1.8\nbound_from = "times"\n'
+        'where = { metric = "footprint", stat = "text" }\nof = [{ kernel = "other" }, { kernel = "k" }]\n'
+    )
+    ours = {"lab_benchmark": "footprint", "lab_metric": "footprint", "lab_stat": "text", "lab_config": ""}
+    row = published(1, lab_kernel="other", unit="bytes", **ours)
+    paper = folder(tmp_path, [row], claims)
+    lent = [_weight("other", 14_000), _weight("k", 7_000)]
+    done = reproduce(CATALOGUE, paper, [], lent_weights=lent)
+    assert [(verdict.outcome, "14,000" in verdict.numbers_text) for verdict in done.verdicts] == [("same", True)]
+    assert (done.compared[1].here, done.compared[1].state) == (14_000, "reference")
+    assert reproduce(CATALOGUE, paper, []).verdicts[0].outcome == "not computed"
+
+
+def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:
+    paper = _paper(folder(tmp_path, [published(1)]), _setup(config={"opt": "-Os"}), {})
+    assert setups_section(reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, measured(1), {})])) == []

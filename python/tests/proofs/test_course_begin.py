@@ -1,0 +1,23 @@
+"""The rule `course` where its steps begin in the middle of a round."""
+
+import pytest
+
+from rtoslab.results.finding import Verdict
+from tests.proofs.test_course import give, judge, take
+
+BURST = {"rule": "course", "round": ["0 semaphore_take S", "( 0 semaphore_give S ) +2"]}
+
+
+@pytest.mark.parametrize(
+    ("before", "gives", "verdict"),
+    [
+        (30, 30, Verdict.HOLDS),
+        (450, 500, Verdict.HOLDS),  # a part of a round, as long as rounds are
+        (450, 30, Verdict.FAILS),  # so much of something else
+        (900, 500, Verdict.HOLDS),
+        (902, 500, Verdict.FAILS),
+    ],
+)
+def test_before_the_first_whole_round_may_be_a_part_of_one(before: int, gives: int, verdict: Verdict) -> None:
+    steps = [*[give()] * before, *[take(), *[give()] * gives] * 5]
+    assert judge(BURST, steps).verdict is verdict

@@ -1,0 +1,38 @@
+"""Rules that judge steps, of a round that is longer than what is kept of them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rtoslab.proofs import Evidence, judge_all
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import WindowObservations
+from rtoslab.targets.steps import Step
+from tests import latency_fakes
+from tests.fakes import BODY, board, decoded, kernel
+from tests.proofs.test_course import FACTS, give, take
+
+LOOP = {"rule": "course", "round": ["0 semaphore_take S", "( 0 semaphore_give S ) *", "0 yield"]}
+LOOPING = [take(), *[give()] * 9]
+GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": {"maximum": 1}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "steps", "cut", "verdict"),
+    [
+        (LOOP, LOOPING, True, Verdict.HOLDS),
+        (LOOP, LOOPING, False, Verdict.FAILS),
+        (LOOP, [*LOOPING, take()], True, Verdict.FAILS),
+        (GIVEN, [take()], True, Verdict.UNSEEN),
+        (GIVEN, [take()], False, Verdict.FAILS),
+        (GIVEN, [take(), give()], True, Verdict.FAILS),
+    ],
+)
+def test_of_a_round_that_is_longer_than_what_is_kept_its_beginning_is_judged(
+    rule: dict[str, Any], steps: list[Step], cut: bool, verdict: Verdict
+) -> None:
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)
+    built = Evidence(decoded(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
+    (result,) = (finding for finding in judge_all(built) if finding.rule == rule["rule"])
+    assert result.verdict is verdict, result.saw

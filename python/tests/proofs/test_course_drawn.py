@@ -1,0 +1,51 @@
+"""The rule `course` where rounds come about by a draw, and where a call may never return."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from rtoslab.proofs import Evidence
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import WindowObservations
+from tests.fakes import BODY, Fields, benchmark, board, decoded, judge_one, kernel
+from tests.proofs.test_course import FACTS, PAIR, call, give, judge, take
+
+SELDOM = {**PAIR, "drawn": {"percent": "percent", "cycles": 60}}
+
+
+def rolled(percent: int, rounds: int, pass_cycles: int, seed: int) -> Verdict:
+    """Rounds that come about as in a loop that draws in each pass, which takes so long without one."""
+    random = Random(seed)  # noqa: S311 (a seed, no secret)
+    steps = []
+    for _ in range(rounds):
+        passes = 0
+        while random.randrange(100) >= percent:
+            passes += 1
+        steps += [take(own_cycles=60 + passes * pass_cycles), give()]
+    body: list[tuple[str, Fields]] = [*BODY, ("param", {"name": "percent", "value": str(percent)})]
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
+    result = judge_one(Evidence(decoded(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
+    return result.verdict
+
+
+@pytest.mark.parametrize("percent", [1, 10, 50, 99, 100])
+@pytest.mark.parametrize("rounds", [3, 30, 300])
+def test_rounds_that_are_drawn_come_as_seldom_as_they_are_drawn(percent: int, rounds: int) -> None:
+    assert {rolled(percent, rounds, 33, seed) for seed in range(30)} == {Verdict.HOLDS}
+
+
+def test_a_loop_that_idles_between_its_draws_is_refused() -> None:
+    assert rolled(50, 300, 4_200, 1) is Verdict.FAILS
+    assert rolled(10, 300, 200, 1) is Verdict.FAILS
+    assert judge(PAIR, [take(own_cycles=420), give()] * 30).verdict is Verdict.FAILS, "nothing is drawn"
+
+
+def test_a_call_that_never_returns_is_part_of_a_round_where_none_need_end() -> None:
+    starving = {**PAIR, "at_least": 0}
+    assert judge(starving, [take(result=None)]).verdict is Verdict.HOLDS
+    assert judge(starving, [*[take(), give()] * 2, take(result=None)]).verdict is Verdict.HOLDS
+    assert judge(starving, [give(result=None)]).verdict is Verdict.FAILS, "no round begins so"
+    assert judge(starving, [take(), call("yield")]).verdict is Verdict.FAILS, "another call"
+    assert judge(starving).verdict is Verdict.FAILS, "nothing is called"
+    assert judge(PAIR, [take(result=None)]).verdict is Verdict.FAILS, "three rounds are demanded"

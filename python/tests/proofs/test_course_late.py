@@ -1,0 +1,68 @@
+"""The rule `course` where a sleep lasts a tick longer: one tick goes by, and no more."""
+
+from dataclasses import replace
+
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.steps import HANDLER, TICK, Step
+from tests.proofs.test_course import FACTS, ONE, OTHER, call, judge, switch
+
+SLEEP = {"rule": "course", "round": ["0 sleep_ticks 1", "switch 0 1", "tick", "preempt 1 0"]}
+ASLEEP = [call("sleep", first=1), switch(ONE, OTHER, "sleep")]
+A_TICK = Step(0, 0, TICK, HANDLER, "tick")
+WOKEN = [A_TICK, switch(OTHER, ONE, "preempt")]
+LATE = {**FACTS, "behaviour": {"sleep_adds_ticks": 1}}
+
+
+def test_a_sleep_that_lasts_a_tick_longer_lets_one_go_by() -> None:
+    assert judge(SLEEP, [*ASLEEP, *WOKEN] * 5).verdict is Verdict.HOLDS
+    assert judge(SLEEP, [*ASLEEP, A_TICK, *WOKEN] * 5).verdict is Verdict.FAILS, "not declared"
+    assert judge(SLEEP, [*ASLEEP, A_TICK, *WOKEN] * 5, LATE).verdict is Verdict.HOLDS
+    assert judge(SLEEP, [*ASLEEP, A_TICK, A_TICK, *WOKEN] * 5, LATE).verdict is Verdict.FAILS, "two go by"
+    assert judge(SLEEP, [*ASLEEP, A_TICK, call("yield", OTHER), *WOKEN] * 5, LATE).verdict is Verdict.FAILS
+
+
+WAIT = {"rule": "course", "round": ["0 yield", "tick", "tick ?", *SLEEP["round"]]}
+
+
+def test_a_round_that_says_itself_how_many_ticks_go_by_is_not_given_one_more() -> None:
+    """As that of a wait that ends by its time-out, which lasts a tick longer, too; then the task sleeps."""
+
+    def of(waited: int, slept: int) -> list[Step]:
+        return [call("yield"), *[A_TICK] * waited, *ASLEEP, *[A_TICK] * slept, WOKEN[-1]]
+
+    assert judge(WAIT, of(1, 1) * 5).verdict is Verdict.HOLDS
+    assert judge(WAIT, of(2, 2) * 5, LATE).verdict is Verdict.HOLDS
+    assert judge(WAIT, of(2, 2) * 5).verdict is Verdict.FAILS, "not declared"
+    assert judge(WAIT, of(3, 2) * 5, LATE).verdict is Verdict.FAILS, "the wait is longer"
+    assert judge(WAIT, of(2, 3) * 5, LATE).verdict is Verdict.FAILS, "the sleep is longer"
+
+
+UNTIL = {
+    **FACTS,
+    "symbols": {**FACTS["symbols"], "tick_now": ["now"]},
+    "arguments": {**FACTS.get("arguments", {}), "sleep_ticks": ["end_tick"], "tick_now": []},
+}
+
+
+def until(now: int, ticks: int = 1, report: bool = True) -> list[Step]:
+    """A look at the clock, and a sleep to a tick reckoned from it."""
+    return [replace(call("now"), result=now if report else None), call("sleep", first=now + ticks), ASLEEP[1]]
+
+
+def test_a_sleep_that_is_told_when_it_ends_is_as_long_as_from_the_clock_read_before() -> None:
+    rounds = [step for now in range(90, 95) for step in (*until(now), *WOKEN)]
+    assert judge(SLEEP, rounds, UNTIL).verdict is Verdict.HOLDS
+    assert judge(SLEEP, rounds, {**UNTIL, "arguments": FACTS.get("arguments", {})}).verdict is Verdict.FAILS
+    longer = [step for now in range(90, 95) for step in (*until(now, 2), *WOKEN)]
+    assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
+    single = [step for now in range(90, 95) for step in (*until(now)[1:], *WOKEN)]
+    assert judge(SLEEP, single, UNTIL).verdict is Verdict.FAILS, "nobody looked at the clock"
+
+
+def test_a_look_that_was_not_seen_to_return_is_reckoned_by_the_ticks() -> None:
+    seen = [step for now in range(90, 95) for step in (*until(now, report=now == 93), *WOKEN)]
+    assert judge(SLEEP, seen, UNTIL).verdict is Verdict.HOLDS
+    longer = [step for now in range(90, 95) for step in (*until(now, 1 + (now != 93), now == 93), *WOKEN)]
+    assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
+    never = [step for now in range(90, 95) for step in (*until(now, report=False), *WOKEN)]
+    assert judge(SLEEP, never, UNTIL).verdict is Verdict.FAILS, "what the clock said is not known"

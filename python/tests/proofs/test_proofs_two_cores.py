@@ -1,0 +1,149 @@
+"""Rules about what the cores share, each seen to hold and to fail."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rtoslab.base.errors import CatalogueError
+from rtoslab.catalogue.benchmark import Benchmark
+from rtoslab.proofs import Evidence, judge_all
+from rtoslab.records.decoder import decode
+from rtoslab.results.finding import Verdict
+from rtoslab.targets.observe import BlockingCalls, Switch, WindowObservations
+from tests.fakes import (
+    BODY,
+    EXPECTED,
+    WINDOW,
+    WIRE,
+    begin,
+    benchmark,
+    board,
+    count,
+    handle,
+    judge_one,
+    judge_own,
+    kernel,
+    stream,
+    task,
+)
+from tests.proofs.test_course import FACTS, PAIR, give, take
+
+OWN = {"rule": "object_per_core", "service": "take"}
+ONE = {"rule": "object_shared", "service": "take"}
+SOME = {"rule": "collisions", "service": "take", "found": "found"}
+NO = {"rule": "no_collisions", "service": "take", "found": "found"}
+SHARE = {"rule": "stress_share", "percent": "stress", "accesses": "accesses", "service": "take"}
+IDLE = 0x2000_9000
+WAITS = {"collided": ["a"], "failed": ["b"]}
+
+
+def two_cores(
+    rule: dict[str, Any],
+    *,
+    stress: int = 10,
+    accesses: int | None = 100,
+    result: int = 0,
+    objects: tuple[tuple[int, int], ...] = (),
+    failed: tuple[int, int] | None = (0, 0),
+    calls: int = 100,
+    waited: int = 0,
+    probes: bool = True,
+) -> Evidence:
+    """Core 0's task is the target, core 1's 1000 iterations the stress. `objects`: (core, address)."""
+    checks = [("found", 0, result), ("found", 1, 0)] + ([("accesses", 1, accesses)] if accesses is not None else [])
+    body: list[Any] = [
+        ("param", {"name": "stress", "value": str(stress)}), task(0), task(0, 1), WINDOW,
+        count(0, 50), count(0, 1000, 1),
+        *(("check", {"name": name, "core": core, "value": value}) for name, core, value in checks),
+    ]  # fmt: skip
+    observed = WindowObservations(
+        switches=Counter({Switch(1, handle(0, 1), IDLE, "take"): waited}),
+        calls=Counter({(0, "take"): 50, (1, "take"): calls}),
+        objects=Counter({(core, "take", address): 9 for core, address in objects}),
+        waits={core: BlockingCalls(min(1, failure), failure, 0) for core, failure in enumerate(failed)}
+        if failed
+        else {},
+    )
+    facts = {
+        "id": "t2", "title": "T2 test", "question": "?", "tasks_per_core": 1, "stack_bytes": 1024, "inside": "-",
+        "outside": "-", "services": [], "metric": {"id": "m", "unit": "counts", "tasks": [0], "cores": [0]},
+        "params": {"stress": 0}, "proof": [rule],
+    }  # fmt: skip
+    decoded = decode(stream(body, begin(cores=2)), WIRE, EXPECTED)
+    built = Benchmark.model_validate(facts)
+    if rule["rule"].startswith("object_per"):
+        built = built.model_copy(update={"metric": built.metric.model_copy(update={"cores": None})})
+    return Evidence(decoded, observed if probes else None, built, board(), kernel(waits=WAITS if failed else None))
+
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
+    (OWN, {"objects": ((0, 16), (1, 32))}, Verdict.HOLDS),
+    (OWN, {"objects": ((0, 16), (1, 16))}, Verdict.FAILS),  # the same on both
+    (OWN, {"objects": ((0, 16), (0, 24), (1, 32))}, Verdict.FAILS),  # two on one core
+    (OWN, {"objects": ((0, 16),)}, Verdict.FAILS),  # core 1 called nothing
+    (ONE, {"objects": ((0, 16), (1, 16))}, Verdict.HOLDS),
+    (ONE, {"objects": ((0, 16), (1, 32))}, Verdict.FAILS),
+    (ONE, {"objects": ((0, 16),)}, Verdict.FAILS),
+    (ONE, {"objects": ()}, Verdict.FAILS),
+    (SOME, {"failed": (3, 0)}, Verdict.HOLDS),
+    (SOME, {"failed": (0, 0), "found": 5}, Verdict.FAILS),  # the kernel's own functions know better
+    (SOME, {"failed": None, "waited": 2}, Verdict.HOLDS),  # a kernel that is seen by its switches only
+    (SOME, {"failed": None, "waited": 0}, Verdict.FAILS),
+    (SOME, {"probes": False, "found": 5}, Verdict.HOLDS),
+    (SOME, {"probes": False, "found": 0}, Verdict.FAILS),
+    (NO, {"failed": (0, 0)}, Verdict.HOLDS),
+    (NO, {"failed": (0, 1)}, Verdict.FAILS),
+    (NO, {"failed": (0, 0), "found": 1}, Verdict.FAILS),
+    (SHARE, {}, Verdict.HOLDS),
+    (SHARE, {"accesses": 139, "calls": 139}, Verdict.HOLDS),  # 100 expected, a deviation of draws is 9.5
+    (SHARE, {"accesses": 141, "calls": 141}, Verdict.FAILS),
+    (SHARE, {"calls": 103}, Verdict.FAILS),  # something else calls, too
+    (SHARE, {"accesses": None}, Verdict.FAILS),
+    (SHARE, {"stress": 0, "accesses": 0, "calls": 0}, Verdict.HOLDS),
+    (SHARE, {"stress": 0, "accesses": 1, "calls": 1}, Verdict.FAILS),
+    (SHARE, {"stress": 0, "accesses": 0, "calls": 1}, Verdict.FAILS),
+]
+
+
+@pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
+def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    result = judge_one(two_cores(rule, **facts))
+    assert result.verdict is verdict, result.saw
+    assert result.saw
+
+
+@pytest.mark.parametrize("rule", [OWN, ONE, {"rule": "collisions", "service": "take"}])
+def test_without_probes_nothing_is_told_of_objects(rule: dict[str, Any]) -> None:
+    result = judge_one(two_cores(rule, probes=False))
+    assert result.verdict is Verdict.UNSEEN
+
+
+@pytest.mark.parametrize(
+    ("when", "asked"),
+    [("stress = 10", 1), ("stress = 11", 0), ("stress > 9", 1), ("stress > 10", 0), ("cores > 1", 1), ("cores = 1", 0)],
+)
+def test_a_rule_is_asked_under_its_conditions_only(when: str, asked: int) -> None:
+    assert len(judge_own(two_cores({**SHARE, "when": [when]}))) == asked
+    assert not judge_own(two_cores({**SHARE, "when": [when, "cores = 3"]}))
+
+
+def test_a_condition_on_nothing_is_refused() -> None:
+    with pytest.raises(CatalogueError, match="'stres', which is no parameter"):
+        judge_all(two_cores({**SHARE, "when": ["stres = 1"]}))
+    with pytest.raises(CatalogueError, match="when"):
+        judge_all(two_cores({**SHARE, "when": ["stress < 1"]}))
+
+
+@pytest.mark.parametrize(
+    ("cores", "fewest", "own", "verdict"),
+    [(1, 1, 420, Verdict.FAILS), (2, 1, 420, Verdict.HOLDS), (2, 1, 520, Verdict.FAILS), (2, 2, 420, Verdict.FAILS)],
+)
+def test_cores_that_share_a_cache_may_take_longer_between(cores: int, fewest: int, own: int, verdict: Verdict) -> None:
+    steps = [take(own_cycles=own), give()] * 5
+    observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
+    facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
+    message = decode(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
+    result = judge_one(Evidence(message, observed, facts, board(), kernel(**FACTS)))
+    assert result.verdict is verdict, result.saw

@@ -1,0 +1,302 @@
+"""No figure of several placements stands alone: each has its band beside it, or it says that it is of one placement.
+
+What a placement decides is found, not listed: a report of each placement by itself shows which cells, marks and lines
+differ. Those must have a band in the report of all of them.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from rich.console import Console
+
+from rtoslab.analyses.placed_times import without_placement
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.reports import ChartData, Section, TableData, make_document, report_formats, show_points
+from rtoslab.reports.sections.naming import MIDDLE
+from rtoslab.reports.sections.rivals import IN_ONE
+from rtoslab.reports.table import Document
+from rtoslab.results.results import HeapUse, MeasuredPoint, NotApplicable, StackUse
+from rtoslab.store.stored_point import StoredPoint
+from tests.analyses.test_losses import pattern, stressed
+from tests.fakes import measured
+from tests.latency_fakes import timed
+
+CATALOGUE: Final = Catalogue(find_root())
+PLACES: Final = 3
+BAND: Final = re.compile(r"\([^()]+ to [^()]+\)")
+
+
+def at(place: int) -> list[MeasuredPoint]:
+    """Every kind of point; each of its figures is another one in each placement."""
+    more = 20 * place
+    locked = [measured(1, 1000 + more), measured(2, 600 + more, wait=3_000_000 + 9000 * more, heap=3000 + more)]
+    used = [StackUse(core=0, name="c0t0", index=0, used_bytes=200 + more, size_bytes=1024)]
+    heap = HeapUse(size_bytes=65536, peak_bytes=3000 + more, allocations=5 + place)
+    counting = [item.model_copy(update={"stacks": tuple(used), "heap": heap}) for item in locked]
+    patterns = [pattern(1, 1000 + more), pattern(2, 700 + 3 * more)]
+    stress = [stressed(0, 1000 + more), stressed(50, 300 + more, failed=(3, 20 + place))]
+    take = [100 + more, 104 + more, 130 + 2 * more, 101 + more]
+    timing = [
+        timed("counter", [7 + place + item for item in take], empty=7 + place, marks=[item + place for item in take]),
+        timed("pin", [3 + item for item in take], empty=2 + place),
+        timed("probe", take),
+    ]
+    results = []
+    for number, item in enumerate([*counting, *patterns, *stress, *timing]):
+        config = {**item.point.config, **({"placement": str(place)} if place else {})}
+        title = f"T{number // 2} test"
+        point = item.point.model_copy(update={"config": config, "benchmark": title, "title": title})
+        results.append(item.model_copy(update={"point": point, "run_id": f"{number:08x}{place:08x}"}))
+    return results
+
+
+def stored(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
+    return [StoredPoint(Path(point.run_id), point, {}) for point in points]
+
+
+def alone(place: int) -> list[MeasuredPoint]:
+    return [item.model_copy(update={"point": without_placement(item.point)}) for item in at(place)]
+
+
+def of_all() -> list[MeasuredPoint]:
+    return [item for alike in zip(*(at(place) for place in range(PLACES)), strict=True) for item in alike]
+
+
+@pytest.fixture(scope="module")
+def singles() -> list[Document]:
+    return [make_document(CATALOGUE, stored(alone(place)), None) for place in range(PLACES)]
+
+
+@pytest.fixture(scope="module")
+def together() -> Document:
+    return make_document(CATALOGUE, stored(of_all()), None)
+
+
+def differing(tables: Sequence[TableData]) -> Iterator[tuple[int, int]]:
+    """(row, column) of the cells that the placement decides."""
+    assert len({len(table.rows) for table in tables}) == 1, tables[0].title
+    for row in range(len(tables[0].rows)):
+        for column in range(len(tables[0].columns)):
+            if len({table.rows[row][column] for table in tables}) > 1:
+                yield row, column
+
+
+def says_one(section: Section, table: TableData) -> bool:
+    """Whether it is said of the section, or of each row of the table, that it is of one placement."""
+    return MIDDLE in section.prose or any("placement=" in cell for row in table.rows for cell in row)
+
+
+def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
+    result: dict[str, int] = {}
+    wanting = []
+    whole = {item.id: item for item in together.shown_sections}
+    for sections in zip(*(single.shown_sections for single in singles), strict=True):
+        section = whole[sections[0].id]
+        for tables in zip(*(item.tables for item in sections), strict=True):
+            (table,) = [data for data in section.tables if data.title == tables[0].title]
+            decided = list(differing(tables))
+            result[section.id] = result.get(section.id, 0) + len(decided)
+            if not says_one(section, table):
+                wanting += [
+                    f"{section.id}, {table.title}: {table.columns[column]} {table.rows[row][column]}"
+                    for row, column in decided
+                    if not BAND.search(table.rows[row][column])
+                ]
+    assert not wanting
+    must = {"throughput", "gain", "scaling", "stress", "losses", "latency", "instruments", "memory", "cycles", "locks"}
+    assert must <= {name for name, cells in result.items() if cells}, "the fakes must move them all"
+
+
+def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
+    drawn = 0
+    whole = {item.id: item for item in together.shown_sections}
+    for sections in zip(*(single.shown_sections for single in singles), strict=True):
+        section = whole[sections[0].id]
+        for number, charts in enumerate(zip(*(item.charts for item in sections), strict=True)):
+            chart: ChartData = section.charts[number]
+            if MIDDLE in section.prose or MIDDLE in chart.caption:
+                continue
+            for row, marks in enumerate(zip(*(item.rows for item in charts), strict=True)):
+                if any(mark != marks[0] for mark in marks):
+                    drawn += 1
+                    assert chart.rows[row]["low"] < chart.rows[row]["high"], (section.id, chart.rows[row])
+    assert drawn >= 6
+
+
+def answer(document: Document) -> str:
+    return "\n".join(text for section in document.shown_sections if section.leads for text in section.prose)
+
+
+def test_a_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
+    """But its sentence about the second core says what it rests on."""
+    for document in singles:
+        (gained,) = re.findall(r"The second core .*", answer(document))
+        assert gained.count(f", {IN_ONE}.") == 1
+        text = report_formats()["md"](document).replace(f", {IN_ONE}.", ".")
+        assert "may depend on where the code is in memory" in text
+        assert "placement" not in re.sub(r"How fast a board executes .*", "", text)
+
+
+def test_the_answer_claims_by_the_bands(together: Document) -> None:
+    """What holds in whichever places is claimed, with its band; what some choice of places undoes is not."""
+    raised = re.search(r"raises the total throughput of k at (.*)", answer(together))
+    assert raised is not None
+    assert "test (T0, x 1.22, x 1.15 to x 1.28)" in raised[1]
+    assert "in one placement" not in answer(together)
+    points = [item for item in of_all() if item.point.title == "T0 test"]
+    near = [item if item.point.cores == 1 else counted(item, 505 + place) for place, item in places(points)]
+    document = make_document(CATALOGUE, stored(near), None)
+    assert not re.search("raises|lowers", answer(document))
+    assert "changes the total throughput of k at test (T0, x 0." in answer(document)
+    assert "by no more than the place of the code does" in answer(document)
+
+
+@pytest.mark.parametrize(
+    ("two_cores", "outcome", "seen"),
+    [
+        ((300, 310, 320), "partly (1 of 2)", "holds in freertos; "),
+        (
+            (480, 520, 500),
+            "tie",
+            "tie in freertos: the placement of the code decides, same in 2, ",
+        ),
+    ],
+)
+def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
+    two_cores: tuple[int, ...], outcome: str, seen: str
+) -> None:
+    """One core counts 1,000 to 1,020."""
+    points = []
+    for place in range(PLACES):
+        config = {"placement": str(place)} if place else {}
+        for cores, count in ((1, 1000 + 10 * place), (2, two_cores[place])):
+            point = measured(cores, count, benchmark_id="t8_allocation", kernel="freertos", config=config)
+            points.append(point.model_copy(update={"run_id": f"{cores}{place}"}))
+    document = make_document(CATALOGUE, stored(points), "vieira2026")
+    (section,) = [item for item in document.sections if item.id == "paper"]
+    drops = "allocation (T8) loses throughput in total when the second core is used, in both kernels"
+    (row,) = (sequence for sequence in section.tables[0].rows if sequence[1] == drops)
+    assert row[2] == outcome
+    assert row[3].startswith(seen), row
+
+
+def places(points: Sequence[MeasuredPoint]) -> Iterator[tuple[int, MeasuredPoint]]:
+    for point in points:
+        yield int(point.point.config.get("placement", "0")), point
+
+
+def counted(point: MeasuredPoint, per_core: int) -> MeasuredPoint:
+    return point.model_copy(
+        update={"counters": tuple(counter.model_copy(update={"count": per_core}) for counter in point.counters)}
+    )
+
+
+def lines(points: Sequence[MeasuredPoint]) -> list[list[str]]:
+    text = io.StringIO()
+    show_points(points, Console(file=text, width=300))
+    return [[cell.strip() for cell in line.split("│")] for line in text.getvalue().splitlines() if "│" in line]
+
+
+def test_the_terminal_has_the_bands() -> None:
+    whole = lines(of_all())
+    decided = 0
+    for row, *rows in zip(whole, *(lines(alone(place)) for place in range(PLACES)), strict=True):
+        for column, cells in enumerate(zip(*rows, strict=True)):
+            if len(set(cells)) > 1:
+                decided += 1
+                assert BAND.search(row[column]), row
+    assert decided > 10
+
+
+def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
+    point = at(0)[0].point
+    absent = [
+        NotApplicable(point=item.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=item.run_id)
+        for item in of_all()
+        if without_placement(item.point) == point
+    ]
+    document = make_document(
+        CATALOGUE, [*stored(of_all()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)], None
+    )
+    (section,) = [item for item in document.shown_sections if item.id == "missing"]
+    ((_, name, outcome, why),) = section.tables[0].rows
+    assert (name.endswith(f", {PLACES} placements"), outcome, why) == (True, "n/a", "no heap")
+    text = io.StringIO()
+    show_points([*of_all(), *absent], Console(file=text, width=300))
+    assert text.getvalue().count("no heap") == 1
+    assert "placement=" not in text.getvalue()
+
+
+def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -> None:
+    first = at(0)[0]
+    absent = [
+        NotApplicable(
+            point=first.point.model_copy(update={"kernel": kernel, "board": board, "benchmark": name, "title": name}),
+            reason="no heap", run_id=f"{kernel}{board}{name}",
+        )
+        for kernel, boards in (("a", ("x", "y", "z")), ("b", ("x",)))
+        for board in boards
+        for name in ("T8", "heap_mixed")
+    ]  # fmt: skip
+    other = absent[0].model_copy(update={"reason": "no export for x", "run_id": "o"})
+    text = io.StringIO()
+    show_points([*at(0), *absent, other], Console(file=text, width=300))
+    message = [line.partition(" ")[2] for line in text.getvalue().splitlines() if line.startswith("n/a")]
+    assert message == [
+        "T8, heap_mixed a x, y, z 1 core: no heap",
+        "T8, heap_mixed b x 1 core: no heap",
+        "T8 a x 1 core: no export for x",
+    ]
+
+
+def test_a_point_in_one_placement_among_others_says_so() -> None:
+    """Without brackets it would be taken for the same in all of them, as of a kernel with a script of its own."""
+    lone = alone(0)[0]
+    point = lone.point.model_copy(update={"kernel": "exported"})
+    points = [*of_all(), lone.model_copy(update={"point": point, "run_id": "e"})]
+    document = make_document(CATALOGUE, stored(points), None)
+    (section,) = [item for item in document.shown_sections if item.id == "placements"]
+    assert section.prose[-1] == "In one placement alone, without a band, stand: T0 (exported, 1 core)."
+    text = io.StringIO()
+    show_points(points, Console(file=text, width=300))
+    assert "In one placement alone, without a band: T0 test exported b 1 core." in text.getvalue()
+    show_points(of_all(), Console(file=(whole := io.StringIO()), width=300))
+    assert "In one placement alone" not in whole.getvalue()
+
+
+def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
+    rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](together))))
+    assert {row["placement"] for row in rows} == {"0", "1", "2", "median", "least", "most"}
+    key = ("benchmark", "cores", "config", "core", "quantity", "unit")
+    result: dict[tuple[str, ...], dict[str, float]] = {}
+    for row in rows:
+        result.setdefault(tuple(row[name] for name in key), {})[row["placement"]] = float(row["value"])
+    assert len(result) > 100
+    for name, values in result.items():
+        numbers = sorted(values[str(place)] for place in range(PLACES))
+        assert [values["least"], values["median"], values["most"]] == numbers, name
+
+
+def test_json_has_the_bands(together: Document) -> None:
+    whole = json.loads(report_formats()["json"](together))
+    assert len(whole["bands"]) == len(at(0))
+    for item in whole["bands"]:
+        for figure in item["figures"].values():
+            assert figure["least"] < figure["median"] < figure["most"]
+    pairs = [tuple(sorted(item.items(), key=str)) for item in whole["gains"]]
+    assert len(pairs) == len({str(pair) for pair in pairs}), "one of a point in all its placements"
+    assert all(item["gain_band"][0] < item["gain"] < item["gain_band"][1] for item in whole["gains"])
+
+
+def test_what_is_of_one_placement_everywhere_needs_no_word(together: Document) -> None:
+    plain = replace(together, points=tuple(stored(alone(0))))
+    assert {item["placement"] for item in csv.DictReader(io.StringIO(report_formats()["csv"](plain)))} == {"0"}
+    assert json.loads(report_formats()["json"](plain))["bands"] == []

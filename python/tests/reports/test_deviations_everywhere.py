@@ -1,0 +1,319 @@
+"""Every way in which figures leave the laboratory says that a kernel deviates from the port contract.
+
+A new document or command is to be entered here: a test looks for those that nobody entered.
+"""
+
+import ast
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import click
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+
+from rtoslab.analyses import Band
+from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.archive.index import Filters, find
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.choose import choice_document
+from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_worst_case
+from rtoslab.cli.display import run_as_json
+from rtoslab.cli.sections import show_document
+from rtoslab.compare.baseline import make_baseline
+from rtoslab.compare.comparison import compare
+from rtoslab.compare.document import comparison_document
+from rtoslab.compare.gate import gate_document, judge
+from rtoslab.compare.history import history_document
+from rtoslab.compare.machines import as_json as comparison_as_json
+from rtoslab.compare.machines import as_junit
+from rtoslab.compare.rules import Rules
+from rtoslab.compare.sides import Side, figures_of
+from rtoslab.measure.pipeline import Outcome
+from rtoslab.papers.document import paper_document
+from rtoslab.papers.on_terminal import show_paper
+from rtoslab.papers.reproduction import reproduce
+from rtoslab.placements.report import study_as_json, study_document
+from rtoslab.placements.study import Study as PlacementStudy
+from rtoslab.reports import report_formats
+from rtoslab.reports.deviation_marks import mark_deviations
+from rtoslab.reports.deviations import MARK
+from rtoslab.reports.document import make_document
+from rtoslab.reports.export_files import files
+from rtoslab.reports.table import Document
+from rtoslab.reports.terminal import show_points
+from rtoslab.results.results import MeasuredPoint
+from rtoslab.rta.findings import Summary
+from rtoslab.rta.overheads import read_overheads, write_overheads
+from rtoslab.rta.report import document as rta_document
+from rtoslab.rta.tables import as_json as study_json
+from rtoslab.rta.task_set_study import Study, study
+from rtoslab.rta.taskset import read_task_set
+from rtoslab.stability import overview_document, read_stability, stability_document, write_stability
+from rtoslab.store.stored_point import StoredPoint
+from rtoslab.sweep.report import sweep_document
+from rtoslab.worst_case.arrivals import ARRIVAL
+from rtoslab.worst_case.document import make_document as worst_case_document
+from rtoslab.worst_case.places import Place
+from rtoslab.worst_case.worst_case import Latency, WorstCase
+from tests.analyses.test_place_effects import PAPER, references_of
+from tests.choose.test_choose import CLEAR, compared
+from tests.choose.test_choose import NAMES as CHOICE_NAMES
+from tests.compare.test_stability import LEAST, judged
+from tests.compare.test_stability import example as stability_example
+from tests.fakes import measured
+from tests.latency_fakes import timed
+from tests.papers.test_papers import folder as paper_folder
+from tests.papers.test_papers import published
+from tests.rta.systems import KERNEL
+from tests.store.test_runs import run_of
+
+CATALOGUE = Catalogue(find_root())
+CHECK, SAW = "Order", "noted 2 1 where 1 2 was due; declared: by design"
+APART = {CHECK: SAW}
+FOOTNOTE = f"{MARK} deviates from the port contract"
+EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
+
+
+def odd(per_core: int = 1000, **names: Any) -> MeasuredPoint:
+    return measured(1, per_core, kernel="odd", **names).model_copy(update={"deviations": APART})
+
+
+def stored(*results: MeasuredPoint) -> list[StoredPoint]:
+    return [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
+
+
+def side(name: str, *results: MeasuredPoint) -> Side:
+    return Side(name, tuple(figures_of(point) for point in stored(*results)))
+
+
+STABILITY = replace(
+    stability_example(),
+    rows=tuple(replace(row, deviations=APART if row.kernel == "a" else {}) for row in stability_example().rows),
+)
+BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
+
+
+def history(tmp_path: Path) -> Document:
+    run_of(tmp_path, 0, [odd()])
+    run_of(tmp_path, 1, [odd(2000)])
+    return history_document(list(find([tmp_path], Filters())))
+
+
+def placed() -> PlacementStudy:
+    return PlacementStudy(odd().point, "count", (0, 1), ("r", "s"), {"cycles": Band([1.0, 2.0])}, (), 16, APART)
+
+
+@cache
+def response_times() -> Study:
+    """It takes seconds, and nobody changes it."""
+    overheads = KERNEL.model_copy(update={"kernel": "odd", "board": "b", "deviations": APART})
+    return study(read_task_set(EXAMPLE), overheads)
+
+
+def sweep_of_offsets() -> WorstCase:
+    present = Place(0x100, "f", (), "")
+    waited = Latency(
+        minimum_cycles=1, median_cycles=1.0, p99_cycles=2.0, maximum_cycles=2, worst_offset=0, worst_count=1,
+        executing=present, asleep=False, histogram=((1, 3), (2, 1)),
+    )  # fmt: skip
+    return WorstCase(
+        title="a service, Odd on b", claim="At most 2 cycles.", exhaustive=True, span_cycles=4,
+        span="4 cycles", seed=None, arrivals=4, first_cycle=0, clock_hz=1_000_000,
+        period_cycles=None, tick_cycles=None, exception=16, core=0,
+        handler=waited, task=None, met=(), deviations={"odd": APART},
+    )  # fmt: skip
+
+
+def reproduced(tmp_path: Path) -> Any:
+    paper = paper_folder(tmp_path, [published(1, lab_kernel="freertos"), published(2)])
+    apart = measured(1, 1000, kernel="freertos").model_copy(update={"deviations": APART})
+    return reproduce(CATALOGUE, paper, stored(apart))
+
+
+DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
+    "reports/document.py": lambda _: make_document(CATALOGUE, stored(odd(), measured(1, 1000, kernel="even")), None),
+    "compare/document.py": lambda _: comparison_document([compare(BEFORE, AFTER)]),
+    "compare/history.py": history,
+    "sweep/report.py": lambda _: sweep_document("Sweep", stored(odd(), odd(2000, config={"opt": "-Os"}))),
+    "placements/report.py": lambda _: mark_deviations(study_document([placed()]), [odd()]),
+    "choose/document.py": lambda _: choice_document(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}),
+    "stability/document.py": lambda _: stability_document(judged((LEAST,), STABILITY)),
+    "stability/overview.py": lambda _: overview_document(
+        {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []
+    ),
+    "papers/document.py": lambda path: paper_document(CATALOGUE, reproduced(path)),
+    "rta/report.py": lambda _: rta_document(response_times()),
+    "worst_case/document.py": lambda _: worst_case_document(sweep_of_offsets(), np.zeros(4, ARRIVAL)),
+}
+"""By the module that makes it."""
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("form", ["md", "html", "terminal"])
+def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> None:
+    built = DOCUMENTS[name](tmp_path)
+    if form == "terminal":
+        console = Console(width=400, file=io.StringIO(), record=True)
+        show_document(built, console)
+        text = console.export_text()
+    else:
+        text = report_formats()[form](built)
+    assert FOOTNOTE in text
+    assert CHECK in text
+    assert text.replace(FOOTNOTE, "").count(MARK) > 0, "and not only explained"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: Path) -> None:
+    built = DOCUMENTS[name](tmp_path)
+    result = dict(files(built))
+    assert FOOTNOTE in str(result["deviations.txt"])
+    captions = [chart.caption for section in built.shown_sections for chart in section.charts]
+    drawings = [text for name, text in result.items() if name.endswith(".svg") and isinstance(text, str)]
+    for caption, text in zip(captions, drawings, strict=True):
+        whole = re.sub(r"</text><text[^>]*>", " ", text)
+        assert (f">{FOOTNOTE}" in whole) == (FOOTNOTE in caption)
+    tables = [data for section in built.shown_sections for data in section.tables]
+    written = [text for name, text in result.items() if name.endswith(".tex") and isinstance(text, str)]
+    assert written
+    for table, text in zip(tables, written, strict=True):
+        assert (r"\dag{} deviates" in text) == (FOOTNOTE in table.note)
+
+
+def _modules(calls: str) -> Iterator[str]:
+    """Modules of the laboratory that call this name, by their places in it."""
+    home = find_root() / "python" / "rtoslab"
+    for path in sorted(home.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        if any(isinstance(item, ast.Call) and getattr(item.func, "id", "") == calls for item in ast.walk(tree)):
+            yield path.relative_to(home).as_posix()
+
+
+def test_no_document_is_forgotten() -> None:
+    assert set(_modules("Document")) == set(DOCUMENTS)
+
+
+def said(print_it: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
+    print_it()
+    return capsys.readouterr().out
+
+
+def _points(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
+    yield said(lambda: show_points([odd()], Console(width=200)), capsys)
+    yield json.dumps(run_as_json(Path("run"), [Outcome(odd(), Path("p"), fresh=True, cached=False)]))
+
+
+def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
+    for form in ("csv", "json"):
+        yield report_formats()[form](DOCUMENTS["reports/document.py"](path))
+
+
+def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
+    yield comparison_as_json([compare(BEFORE, AFTER)])
+    yield as_junit([compare(BEFORE, AFTER)])
+
+
+def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
+    baseline = make_baseline(BEFORE, {})
+    judgement = judge(baseline, "main", AFTER, Rules.of(baseline.rules, ()))
+    yield report_formats()["md"](gate_document(judgement))
+    yield comparison_as_json([judgement.comparison])
+    yield as_junit([judgement.comparison])
+
+
+def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
+    sampled = timed("probe", [10, 20]).model_copy(update={"deviations": APART})
+    run_of(path, 0, [odd(), sampled])
+    result = list(find([path], Filters()))
+    for rows, columns in ((figure_rows, FIGURE_COLUMNS), (sample_rows, SAMPLE_COLUMNS)):
+        for form in ("csv", "jsonl"):
+            yield FORMS[form](rows(result), columns).decode()
+        table = pq.read_table(io.BytesIO(FORMS["parquet"](rows(result), columns)))
+        yield str(table.column("deviations").to_pylist())
+
+
+def _placement(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
+    yield json.dumps(study_as_json([placed()]))
+
+
+def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
+    done = reproduced(path)
+    yield said(lambda: show_paper(done, Console(width=200)), capsys)
+    yield json.dumps(cmd_paper._as_json(path, done))
+
+
+def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
+    yield json.dumps(cmd_choose._as_json(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}))
+
+
+def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
+    yield json.dumps(cmd_stability._as_json(judged((LEAST,), STABILITY)))
+    write_stability(path / "lentka2022.ndjson", STABILITY)
+    assert read_stability(path / "lentka2022.ndjson").deviations == {"a": APART}
+    yield (path / "lentka2022.ndjson").read_text()
+
+
+def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
+    result = response_times()
+    yield said(lambda: cmd_rta._print(result), capsys)
+    yield json.dumps(study_json(result))
+    assert result.overheads is not None
+    for name in ("kept.toml", "kept.json"):
+        write_overheads(result.overheads, path / name)
+        assert read_overheads(path / name).deviations == APART
+        yield (path / name).read_text()
+    searched = Summary(
+        kernel="odd", board="b", cores=1, config={}, sets=1, jobs=1, findings=0, median=1.0, least=1.0, deviations=APART
+    )
+    yield searched.text()
+    yield json.dumps(searched.as_json())
+
+
+def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
+    result = sweep_of_offsets()
+    yield said(lambda: cmd_worst_case._print(cast("Any", SimpleNamespace(title=result.title)), result), capsys)
+    yield json.dumps(result.as_json())
+
+
+ANY_IMAGE = "observes an image, anybody's or a benchmark's, whose port nobody was asked to examine"
+BY_DOCUMENT = "shows one of the documents above"
+COMMANDS: Mapping[str, Callable[[pytest.CaptureFixture[str], Path], Iterator[str]] | str] = {
+    "run": _points, "demo": _points, "show": _points, "report": _report, "compare": _compare, "gate": _gate,
+    "runs": _runs, "placement": _placement, "paper": _paper, "stability": _stability, "rta": _rta,
+    "choose": _choose,
+    "worst-case": _worst_case,
+    "sweep": BY_DOCUMENT,
+    "profile": ANY_IMAGE, "trace": ANY_IMAGE, "query": ANY_IMAGE, "measure": ANY_IMAGE, "masked": ANY_IMAGE,
+    "sim": ANY_IMAGE, "gdb": ANY_IMAGE, "footprint": "tells bytes, which do not depend on what a kernel does",
+    "conformance": "says itself what deviates", "tree": "says itself what deviates",
+    "baseline": "keeps figures for `gate`, which shows them beside what is measured anew",
+    "lint": "tells how configurations differ", "verify": "tells whether stored figures are right",
+    "calibrate": "sets two boards beside each other with one kernel", "decode": "reads pins",
+    "reference": "keeps points for `report`, `lint` and `paper`", "capture": "records pins",
+    "completion": "no figure", "doctor": "no figure", "kernel": "no figure", "list": "no figure", "new": "no figure",
+    "targets": "no figure", "init": "no figure",
+}  # fmt: skip
+"""What each command gives besides documents; or why it need not say it."""
+
+
+@pytest.mark.parametrize("name", [name for name, gives in COMMANDS.items() if callable(gives)])
+def test_what_a_command_gives_tells_it(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    gives = COMMANDS[name]
+    assert callable(gives)
+    for text in gives(capsys, tmp_path):
+        assert CHECK in text
+        assert (MARK in text) == (FOOTNOTE in text)
+
+
+def test_no_command_is_forgotten() -> None:
+    assert set(app.list_commands(click.Context(app))) == set(COMMANDS)

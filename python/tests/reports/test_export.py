@@ -1,0 +1,183 @@
+"""Tables and charts for other documents: escaped, complete, and the same bytes every time."""
+
+import csv
+import io
+import re
+import shutil
+import zlib
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.errors import StoreError
+from rtoslab.reports.citation import LICENCE
+from rtoslab.reports.csv_records import table_cells
+from rtoslab.reports.drawing import draw_for_file, pdf_of
+from rtoslab.reports.export_files import export, files, latex, slug, to_csv, to_latex
+from rtoslab.reports.table import ChartData, Document, Section, TableData
+from rtoslab.store.stored_point import StoredPoint
+from tests.reports.test_citation import EARLY, document, stored
+
+TABLE = TableData(
+    "Cost in \N{MICRO SIGN}s & more",
+    ("task_name", ">100 %"),
+    [["a & b_c", "1,625"], ["#1 {x}", "~2"]],
+    "By 2 % & more.",
+)
+ROWS = [{"x": "give", "series": "paper", "y": 21.5}, {"x": "give", "series": "here", "y": 20.1}]
+CHART = ChartData("pairs", ROWS, "A chart", "", "us")
+DOCUMENT = Document("t", "s", "sum", (Section("one", "One", (), (CHART,), (TABLE,)),))
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("50 % & more", r"50 \% \& more"),
+        ("x_y #1 $2", r"x\_y \#1 \$2"),
+        ("{a}", r"\{a\}"),
+        ("a\\b", r"a\textbackslash{}b"),
+        ("~^", r"\textasciitilde{}\textasciicircum{}"),
+        ("<|>", r"\textless{}\textbar{}\textgreater{}"),
+        ("5 \N{MICRO SIGN}s", r"5 \textmu{}s"),
+        ("5 \N{GREEK SMALL LETTER MU}s", r"5 \textmu{}s"),
+        ("A \N{RIGHTWARDS ARROW} B \N{EN DASH} C", r"A $\rightarrow$ B -- C"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_latex_escapes_what_it_would_take_for_something_else(text: str, escaped: str) -> None:
+    assert latex(text) == escaped
+
+
+def test_a_latex_table_is_booktabs_and_whole() -> None:
+    text = to_latex(TABLE, "tab:one-cost", "one-table1-cost.tex")
+    assert text.splitlines()[1:] == [
+        r"% Include this table with \input{one-table1-cost.tex}, refer to it with \ref{tab:one-cost}.",
+        r"\begin{table}[htbp]",
+        r"\centering",
+        r"\caption[{Cost in \textmu{}s \& more}]{Cost in \textmu{}s \& more. By 2 \% \& more.}",
+        r"\label{tab:one-cost}",
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"task\_name & 100 \% \\",
+        r"\midrule",
+        r"a \& b\_c & 1,625 \\",
+        r"\#1 \{x\} & \textasciitilde{}2 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    for package in ("booktabs", "fontenc"):
+        assert package in text.splitlines()[0]
+
+
+EVIL = r"}\end{table} \input{x} 50 % & a_b #1 $ ~ ^ \\ { [x]"
+MARKED = TableData(EVIL, (EVIL, f">{EVIL}"), [[EVIL, EVIL]], EVIL, f"\N{DAGGER} {EVIL}")
+
+
+@pytest.mark.parametrize("table", [TABLE, MARKED])
+def test_no_text_breaks_the_structure_of_a_latex_table(table: TableData) -> None:
+    text = to_latex(table, "tab:a", "a.tex")
+    body = re.sub(r"\\[{}%&#$_\\]", "", "\n".join(line for line in text.splitlines() if not line.startswith("%")))
+    assert re.findall(r"\\(begin|end)\{(\w+)\}", body) == [
+        ("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")
+    ]  # fmt: skip
+    depth = 0
+    for char in body:
+        depth += {"{": 1, "}": -1}.get(char, 0)
+        assert depth >= 0
+    assert depth == 0
+    rows = [line for line in body.splitlines() if " & " in line]
+    assert [line.count("&") for line in rows] == [1] * (1 + len(table.rows))
+    assert not set("#$~^%") & set(body)
+    assert "input" not in re.findall(r"\\([a-z]+)", body)
+    assert latex(table.note) in text
+    assert latex(table.footnote) in text
+
+
+def test_each_label_of_a_document_is_its_own() -> None:
+    document = Document("t", "s", "sum", (Section("one", "One", (), (), (TABLE, TABLE)),))
+    labels = [re.findall(r"\\label{(.*)}", str(text)) for name, text in files(document) if name.endswith(".tex")]
+    assert labels == [["tab:one-cost-in-s-more"], ["tab:one-cost-in-s-more-2"]]
+
+
+def test_csv_reads_back() -> None:
+    assert list(csv.reader(io.StringIO(to_csv(table_cells(TABLE))))) == [
+        ["task_name", "100 %", "flags", "note"],
+        ["a & b_c", "1625", "", ""],
+        ["#1 {x}", "2", "100 %: ~", ""],
+    ]
+
+
+def test_no_cell_of_a_csv_file_is_a_formula() -> None:
+    assert to_csv([["=1+1", -2.5, None, "-3"]]) == "'=1+1,-2.5,,-3\n"
+
+
+def test_a_pdf_has_its_text_and_neither_date_nor_id() -> None:
+    pdf = dict(files(DOCUMENT))["one-figure1.pdf"]
+    assert isinstance(pdf, bytes)
+    assert pdf.startswith(b"%PDF-")
+    assert b"LiberationSans" in pdf
+    for changing in (b"CreationDate", b"ModDate", b"/ID"):
+        assert changing not in pdf
+    streams = re.findall(rb"FlateDecode.*?stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
+    texts = [zlib.decompress(stream) for stream in streams if stream.startswith(b"x")]
+    assert any(b" Tf" in text for text in texts), "letters of a font, not outlines"
+
+
+def test_the_same_drawing_is_the_same_pdf_each_time() -> None:
+    """The converter names a page's resources in the order of a hash table; translucent lines have many."""
+    marks = [{"x": x, "series": name, "y": x + 1, "low": x, "high": x + 2} for x in range(6) for name in ("a", "b")]
+    drawing = draw_for_file(ChartData("lines", marks, "A chart", "bytes", "us"))
+    result = {pdf_of(drawing) for _ in range(6)}
+    assert all(len(set(re.findall(rb"/gs[0-9]+ ", pdf))) > 5 for pdf in result)
+    assert len(result) == 1
+
+
+def test_everything_is_exported_with_the_same_bytes_each_time(tmp_path: Path) -> None:
+    first = {path.name: path.read_bytes() for path in export(DOCUMENT, tmp_path / "a")}
+    second = {path.name: path.read_bytes() for path in export(DOCUMENT, tmp_path / "b")}
+    assert set(first) == {
+        "one-figure1.svg",
+        "one-figure1.pdf",
+        "one-figure1.csv",
+        "one-table1-cost-in-s-more.csv",
+        "one-table1-cost-in-s-more.tex",
+        "CITATION.txt",
+        "CITATION.bib",
+    }
+    assert first == second
+    assert b"<svg" in first["one-figure1.svg"]
+
+
+def test_an_older_export_is_replaced_and_a_users_own_file_stays(tmp_path: Path) -> None:
+    for suffix in ("svg", "pdf", "csv"):
+        (tmp_path / f"gone-figure1.{suffix}").write_text("old")
+    (tmp_path / "thesis.tex").write_text("mine")
+    export(DOCUMENT, tmp_path)
+    assert not list(tmp_path.glob("gone-figure1.*"))
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="Cannot export to"):
+        export(DOCUMENT, tmp_path / "file" / "export")
+
+
+def test_slugs_are_short_and_plain() -> None:
+    assert (
+        slug("Figure 16, throughput (per core) = 100 %, an object per core")
+        == "figure-16-throughput-per-core-100-an-obj"
+    )
+
+
+def test_an_export_says_how_to_cite_its_run_whenever_it_is_written(tmp_path: Path) -> None:
+    point = stored(tmp_path / "run", EARLY)
+    first = {path.name: path.read_bytes() for path in export(document(point), tmp_path / "a")}
+    shutil.copytree(tmp_path / "run", tmp_path / "copy")
+    again = StoredPoint(tmp_path / "copy" / "points" / "one", point.result, point.manifest)
+    assert first == {path.name: path.read_bytes() for path in export(document(again), tmp_path / "b")}
+    assert set(first) == {"CITATION.txt", "CITATION.bib"}
+    assert b"2024-02-29" in first["CITATION.txt"]
+    assert LICENCE.encode() in first["CITATION.txt"]
+    assert b"@misc{rtoslab," in first["CITATION.bib"]

@@ -1,0 +1,220 @@
+"""Stored points found again and exported; points measured once under one manifest."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from rtoslab import api
+from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.archive.index import Filters, find
+from rtoslab.base.errors import ReportError
+from rtoslab.compare.history import history_document
+from rtoslab.reports import report_formats
+from rtoslab.results.results import CodePlace, MeasuredPoint
+from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
+from rtoslab.store.store import RunDirectory
+from tests.cli.test_cli import HANG_S, ROOT, error, rtoslab
+from tests.fakes import STEADY, measured, point
+
+MANIFEST = {
+    "elf_sha256": "feed5eed",
+    "build": {"kernel_config": {"configX": "7"}, "kernel_package": {"sha256": "c0ffee"}},
+}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
+        run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
+        run.add("t2-1", measured(1), MANIFEST, {})
+        run.add("t2-2", measured(2), {}, {})
+        (tmp_path / name / JOURNAL_FILE).write_text(session_line(Session(f"{date}T00:00:00Z", "abc")) + '{"cut')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (Filters(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (Filters(cores=(2,)), ["old/t2-2", "new/t2-2"]),
+        (Filters(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (Filters(boards=("other",)), []),
+        (Filters(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
+        (Filters(config={"configX": "8"}), []),
+        (Filters(config={"opt": "-O2", "lto": "0"}, cores=(1,)), ["old/t2-1", "new/t2-1"]),
+        (Filters(config={"opt": "-O3"}), []),
+        (Filters(config={"opt": "-O2"}, hash="feed"), ["old/t2-1", "new/t2-1"]),
+        (Filters(hash="feed", since="2026-02"), ["new/t2-1"]),
+        (Filters(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
+        (Filters(until="2026-01-04"), []),
+    ],
+)
+def test_points_are_found(runs: Path, wanted: Filters, names: list[str]) -> None:
+    assert [f"{item.run.name}/{item.stored.folder.name}" for item in find([runs], wanted)] == names
+
+
+def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
+    RunDirectory.create(tmp_path / "run", None, [point(1)])
+    assert last_session(tmp_path / "run").date.startswith("20")
+
+
+def test_all_forms_hold_the_same_rows(runs: Path) -> None:
+    rows = list(figure_rows(find([runs], Filters(cores=(1,)))))
+    assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
+    lines = [json.loads(line) for line in FORMS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
+    assert lines == rows
+    table = pq.read_table(io.BytesIO(FORMS["parquet"](rows, FIGURE_COLUMNS))).to_pylist()
+    assert table == rows
+    texts = list(csv.DictReader(io.StringIO(FORMS["csv"](rows, FIGURE_COLUMNS).decode())))
+    assert [float(text["value"]) for text in texts] == [row["value"] for row in rows]
+
+
+def test_raw_samples_are_exported(tmp_path: Path) -> None:
+    out = tmp_path / "call"
+    api.run(
+        "call_times", kernels=["freertos"], boards=["pico"], out=out, config={"samples": "5", "instrument": "probe"}
+    )
+    (stored,) = RunDirectory.open(out).points()
+    assert isinstance(stored.result, MeasuredPoint)
+    rows = list(sample_rows(find([out], Filters())))
+    assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
+    assert pq.read_table(io.BytesIO(FORMS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
+
+
+def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Path) -> None:
+    cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
+    ask = ("run", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--json", "--out")
+    assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
+    (entry,) = (tmp_path / "cache").rglob("*.point")
+    stamp = entry.stat().st_mtime_ns
+    assert rtoslab(*ask, tmp_path / "two", **cache).returncode == 0
+    assert rtoslab(*ask, tmp_path / "two", "--fresh", **cache).returncode == 0
+    assert entry.stat().st_mtime_ns == stamp
+    (one,), (two,) = ((tmp_path / name / "points").iterdir() for name in ("one", "two"))
+    assert one.name == two.name
+    for file in one.iterdir():
+        assert file.read_bytes() == (two / file.name).read_bytes(), file.name
+    output = rtoslab(*ask[:-2], "--out", tmp_path / "three", **cache).stderr
+    assert "1 of 1 point was measured before under the same manifest" in output
+
+
+def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
+    ask = ("run", "t1", "t2", "--kernel", "freertos", "--board", "pico", "--cores", "1", "--window", "10ms")
+    command = [sys.executable, "-m", "rtoslab", *ask, "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "RTOSLAB_CACHE": str(tmp_path / "cache")}
+    pair = [
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    ended = [(popen.communicate(timeout=HANG_S)[1], popen.returncode) for popen in pair]
+    assert [code for _, code in ended] == [0, 0], ended
+    assert len(RunDirectory.open(tmp_path / "run").points()) == 2
+    assert len(list((tmp_path / "cache").rglob("*.point"))) == 2
+
+
+def test_nothing_found_is_said(tmp_path: Path) -> None:
+    assert "No stored point is like that" in rtoslab("runs", "--in", tmp_path).stdout
+    assert "There is no folder" in error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
+    assert "not a date such as" in error(rtoslab("runs", "--since", "yesterday"), 2)
+    assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
+
+
+def run_of(
+    folder: Path, index: int, points: Sequence[MeasuredPoint], board: str = "one", where: dict[str, Any] | None = None
+) -> None:
+    """A run of these points on the day of its index, each with a run id of its own."""
+    run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
+    for number, item in enumerate(points):
+        manifest = {**(STEADY if where is None else where), "target": {"sources_sha256": board}}
+        run.add(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
+    session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
+    (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
+
+
+def _in_places(counts: Sequence[int]) -> list[MeasuredPoint]:
+    return [measured(1, item, config={"placement": str(place)} if place else {}) for place, item in enumerate(counts)]
+
+
+def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
+    built = measured(1, counts)
+    assert built.virtual is not None
+    names = {function.name for function in built.virtual.functions}
+    return built.model_copy(update={"code": {name: CodePlace(digest=digest, address=address) for name in names}})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "board", "is_claimed"),
+    [
+        (_in_places([5000, 5050, 5100]), _in_places([5080, 5150, 5200]), "one", False),
+        (_in_places([5000, 5050, 5100]), _in_places([5110, 5150, 5200]), "one", True),
+        (_in_places([5000, 5050, 5100]), [measured(1, 5150)], "one", False),
+        (_in_places([5000, 5050, 5100]), [measured(1, 5300)], "one", True),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "one", False),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x104, "e")], "one", True),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x100)], "one", True),
+        ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "two", True),
+    ],
+)
+def test_history_claims_no_move_that_the_place_of_the_code_may_be(
+    before: list[MeasuredPoint], after: list[MeasuredPoint], board: str, is_claimed: bool, tmp_path: Path
+) -> None:
+    """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
+    run_of(tmp_path, 0, before)
+    run_of(tmp_path, 1, after, board)
+    document = history_document(list(find([tmp_path], Filters())), ["cycles_per_count"])
+    (table,) = document.sections[0].tables
+    assert len(table.rows) == 1, "the placement is no axis"
+    assert (table.title == "No more than placement") == (not is_claimed)
+    assert ("(placement)" in table.rows[0][-1]) == (not is_claimed)
+    assert ("Nothing moved over 2 runs beyond placement" in document.summary) == (not is_claimed)
+
+
+def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -> None:
+    """Where its place matters; what is no time is exact."""
+    for index, counts in enumerate((5000, 5000, 4000)):
+        run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
+    document = history_document(list(find([tmp_path], Filters())), ["cycles_per_count", "heap.peak"])
+    (table,) = document.sections[0].tables
+    assert table.title == "In one placement each"
+    assert table.rows[0][-1].endswith("at rev2 (one placement)")
+    assert "Nothing is told to have moved over 3 runs; 1 figure differed in one placement, most of all" in (
+        document.summary
+    )
+    assert "what its place is not known" in report_formats()["md"](document)
+
+
+def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
+    for index, counts in enumerate((5000, 5000, 4000)):
+        run_of(tmp_path, index, [measured(1, counts)])
+    document = history_document(list(find([tmp_path], Filters())))
+    text = report_formats()["md"](document)
+    assert "at rev2 |" in text
+    assert "rev1 |" not in text.split("## Run by run")[0]
+    assert "<svg" in report_formats()["html"](document)
+    assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
+    with pytest.raises(ReportError, match="No figure is in two"):
+        history_document(list(find([tmp_path / "0"], Filters())))
+
+
+def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:
+    """Of `-o` given twice the last one alone was."""
+    for index in (0, 1):
+        run_of(tmp_path, index, [measured(1, 5000 - 1000 * index)])
+    request: list[list[str | Path]] = [["report", tmp_path / "0"], ["runs", "history", "--in", tmp_path]]
+    for words in request:
+        files = [tmp_path / f"{words[0]}.{form}" for form in ("html", "md")]
+        done = rtoslab(*words, *(word for file in files for word in ("-o", file)))
+        assert done.returncode == 0, done.stderr
+        assert files[0].read_text().startswith("<!doctype html>")
+        assert files[1].read_text().startswith("# ")

@@ -1,0 +1,287 @@
+"""What is stored cannot be altered unnoticed: random damage to every kept file, and commands over damaged runs."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.archive.index import Filters, find
+from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
+from rtoslab.records import seal
+from rtoslab.results.results import Failed, MeasuredPoint, SeriesSamples
+from rtoslab.store.journal import (
+    JOURNAL_FILE,
+    Session,
+    last_session,
+    note_session,
+    read_sessions,
+    revision_of,
+    session_line,
+)
+from rtoslab.store.store import RunDirectory
+from rtoslab.store.stored_point import folder_name, read_point
+from tests.cli.test_cli import error, rtoslab
+from tests.fakes import measured, point
+
+Damage = Callable[[random.Random, bytes], bytes]
+
+
+def flip(dice: random.Random, content: bytes) -> bytes:
+    place = dice.randrange(len(content))
+    return content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :]
+
+
+def cut(dice: random.Random, content: bytes) -> bytes:
+    return content[: dice.randrange(len(content))]
+
+
+def insert(dice: random.Random, content: bytes) -> bytes:
+    place = dice.randrange(len(content) + 1)
+    return content[:place] + dice.randbytes(dice.randrange(1, 9)) + content[place:]
+
+
+def drop(dice: random.Random, content: bytes) -> bytes:
+    place = dice.randrange(len(content))
+    return content[:place] + content[place + dice.randrange(1, 9) :]
+
+
+def swap(dice: random.Random, content: bytes) -> bytes:
+    """Two different neighbouring bytes change places: digits of one number."""
+    places = [index for index in range(len(content) - 1) if content[index] != content[index + 1]]
+    place = dice.choice(places)
+    return content[:place] + content[place + 1 : place + 2] + content[place : place + 1] + content[place + 2 :]
+
+
+def spaced(_: random.Random, content: bytes) -> bytes:
+    """The same JSON in other bytes."""
+    return content.replace(b": ", b":  ", 1) if b": " in content else content + b" "
+
+
+DAMAGES: tuple[Damage, ...] = (flip, cut, insert, drop, swap, spaced)
+
+
+def with_samples() -> MeasuredPoint:
+    series = SeriesSamples(
+        id="s", title="S", instrument="probe", comparable=True, cycles=(5, 6, 7), mark_cycles=(5, 6, 7)
+    )
+    return measured().model_copy(update={"series": (series,)})
+
+
+def stored(folder: Path) -> tuple[RunDirectory, Path]:
+    """A run directory with two points; the first has samples and further files."""
+    run = RunDirectory.create(folder / "run", "suite", [point(1), point(2)])
+    one = with_samples()
+    place = run.add(folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
+    two = measured(2)
+    run.add(folder_name(two.point, two.run_id), two, {"b": 1}, {})
+    return run, place
+
+
+def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    whole = {path.name: path.read_bytes() for path in place.iterdir()}
+    assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE}
+    dice, tried = random.Random(1), 0
+    for name, content in whole.items():
+        for _ in range(200):
+            damaged = dice.choice(DAMAGES)(dice, content)
+            if damaged == content:
+                continue
+            (place / name).write_bytes(damaged)
+            with pytest.raises(AlteredError, match=name.replace(".", r"\.")):
+                read_point(place)
+            tried += 1
+        (place / name).write_bytes(content)
+    assert tried > 900
+    assert read_point(place).result == with_samples()
+
+
+@pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    _, place = stored(tmp_path)
+    (place / name).unlink()
+    with pytest.raises(AlteredError, match=f"{name} is missing"):
+        read_point(place)
+
+
+def test_files_of_another_point_are_named(tmp_path: Path) -> None:
+    run, place = stored(tmp_path)
+    (other,) = (folder for folder in run.folders() if folder != place)
+    shutil.copy(other / "result.json", place / "result.json")
+    with pytest.raises(AlteredError, match=r"result\.json was altered"):
+        read_point(place)
+    shutil.rmtree(place)
+    other.rename(place)
+    with pytest.raises(AlteredError, match="holds what was stored as"):
+        read_point(place)
+
+
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    (place / "uart.txt").unlink()
+    (place / "uart.txt").mkdir()
+    with pytest.raises(AlteredError, match=r"Cannot read the stored file .*uart\.txt \(is a directory\)"):
+        read_point(place)
+
+
+def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
+        (place / seal.SEAL_FILE).write_text(text, encoding="latin-1")
+        with pytest.raises(AlteredError, match=r"seal\.json was altered"):
+            read_point(place)
+
+
+def test_what_lies_beside_is_left_alone(tmp_path: Path) -> None:
+    _, place = stored(tmp_path)
+    (place / "notes.txt").write_text("mine")
+    assert read_point(place).result == with_samples()
+    assert seal.unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
+
+
+def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
+    run, place = stored(tmp_path)
+    (place / "uart.txt").write_bytes(b"x")
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+        one, two = run.points()
+    assert isinstance(one.result, Failed)
+    assert (one.result.point, one.result.stage) == (point(1), "store")
+    assert two.result == measured(2)
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+        (only,) = find([tmp_path], Filters())
+    assert only.result == measured(2)
+
+
+def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> None:
+    run, _ = stored(tmp_path)
+    text = (run.path / "plan.json").read_text()
+    (run.path / "plan.json").write_text(text.replace('"suite": "suite"', '"suite": "sweet"'))
+    with pytest.raises(AlteredError, match=r"plan\.json was altered"):
+        run.plan()
+    with pytest.warns(AlteredWarning, match=r"plan\.json was altered"):
+        assert len(run.points()) == 2
+
+
+def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
+    run, _ = stored(tmp_path)
+    lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
+    (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
+    with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
+        assert last_session(run.path).date == "2026-01-01T00:00:00Z"
+
+
+def _journal(run: RunDirectory) -> tuple[list[Session], bytes]:
+    sessions = [Session(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
+    content = "".join(session_line(session) for session in sessions).encode()
+    (run.path / JOURNAL_FILE).write_bytes(content)
+    return sessions, content
+
+
+def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
+    run, _ = stored(tmp_path)
+    sessions, content = _journal(run)
+    assert read_sessions(run.path) == sessions
+    dice = random.Random(3)
+    for place in range(len(content)):
+        others = {content[place] ^ 1 << dice.randrange(8), dice.randrange(256), *b"\n{}"} - {content[place]}
+        for other in others:
+            (run.path / JOURNAL_FILE).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
+            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was altered"):
+                read_sessions(run.path)
+
+
+def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rtoslab.store.journal.revision_of", lambda _: "abc")
+    run, _ = stored(tmp_path)
+    sessions, content = _journal(run)
+    for length in range(len(content)):
+        (run.path / JOURNAL_FILE).write_bytes(content[:length])
+        whole = content[:length].count(b"}")
+        assert read_sessions(run.path) == sessions[:whole]
+        note_session(run.path, tmp_path)
+        assert read_sessions(run.path)[:-1] == sessions[:whole]
+        assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
+
+
+def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
+    """What report, runs, compare and lint go by; None for a plan that is refused."""
+    stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
+    results = [(item.stored.folder.name, item.result, item.stored.manifest) for item in find([run.path], Filters())]
+    try:
+        plan = run.plan()
+    except StoreError:
+        plan = None
+    try:
+        sessions = read_sessions(run.path)
+    except AlteredError:
+        sessions = []
+    return stored, results, plan, sessions
+
+
+def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> None:
+    """Over every file of it, by all ways to read it: each point is the one that was stored or counts as failed."""
+    run, _ = stored(tmp_path)
+    sessions, _ = _journal(run)
+    points, _, plan, _ = _all_that_is_read(run)
+    whole = {name: (result, manifest) for name, result, manifest in points}
+    dice, report = random.Random(11), 0
+    files = [item for item in sorted(run.path.rglob("*")) if item.is_file() and item.stat().st_size]
+    assert {file.name for file in files} >= {
+        "plan.json",
+        JOURNAL_FILE,
+        "result.json",
+        "samples.parquet",
+        seal.SEAL_FILE,
+    }
+    for path in [dice.choice(files) for _ in range(300)]:
+        content = path.read_bytes()
+        path.write_bytes(flip(dice, content))
+        with warnings.catch_warnings(record=True) as output:
+            warnings.simplefilter("always")
+            now = _all_that_is_read(run)
+        path.write_bytes(content)
+        assert {str(message.category.__name__) for message in output} <= {AlteredWarning.__name__}
+        differs = now != (points, points, plan, sessions)
+        report += differs
+        for name, result, manifest in now[0]:
+            assert (result, manifest) == whole[name] or (isinstance(result, Failed) and result.stage == "store"), path
+        assert all((result, manifest) == whole[name] for name, result, manifest in now[1]), path
+        assert now[2] is None or now[2] == plan, path
+        assert now[3] in ([], sessions), path
+        if "points" in path.parts:
+            assert differs, path
+            assert any(path.parent.name in str(message.message) for message in output), path
+    assert report > 200
+
+
+@pytest.mark.parametrize(
+    "command", [["show"], ["report", "--format", "md"], ["runs", "--in"], ["runs", "export", "--in"], ["lint"]]
+)
+def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
+    run, place = stored(tmp_path)
+    result = json.loads((place / "result.json").read_text())
+    result["counters"][0]["count"] *= 2
+    (place / "result.json").write_text(json.dumps(result))
+    done = rtoslab(*command, run.path)
+    output = error(done, 1)
+    assert output.count("result.json was altered after it was stored") == 1
+    assert "delete the folder" in output
+    assert done.stdout.strip(), "the other point is told"
+
+
+def test_a_commit_of_another_project_around_the_package_is_not_ours(tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    (tmp_path / "site").mkdir()
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):
+        subprocess.run([*git, *words], check=True)
+    assert re.fullmatch("[0-9a-f]{12}", revision_of(tmp_path))
+    assert revision_of(tmp_path / "site") == ""

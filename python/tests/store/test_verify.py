@@ -1,0 +1,211 @@
+"""`rtoslab verify`: whoever alters a result and seals it again is found by computing it anew."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.canonical_json import canonical
+from rtoslab.base.errors import AlteredError, BuildError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.measure.pipeline import _find_cached
+from rtoslab.records.seal import SEAL_FILE, read_sealed, seal_files
+from rtoslab.results.results import MeasuredPoint
+from rtoslab.store.cache import ResultCache
+from rtoslab.store.store import RunDirectory
+from rtoslab.store.stored_point import RESULT
+from rtoslab.verify import verify_folder
+from rtoslab.verify.point import _differences, verify_point
+from tests.cli.test_cli import error, rtoslab
+from tests.fakes import measured
+
+CATALOGUE = Catalogue(find_root())
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    """A count on two cores, latencies by every instrument, the kernel's handlers."""
+    out = tmp_path_factory.mktemp("verify") / "run"
+    plain: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "window_ms": 20}
+    api.run("t7", **plain, cores=[2], out=out)
+    for number, name in enumerate(("mutex", "tick_handler"), 1):
+        other = out.with_name(f"other-{number}")
+        api.run(name, **plain, out=other, config={"samples": "5"} if name == "mutex" else {})
+        for path in (other / "points").iterdir():
+            path.rename(out / "points" / path.name)
+    return RunDirectory.open(out)
+
+
+def forge(folder: Path, name: str, content: bytes) -> None:
+    """Puts another content in place of a file and seals the folder again."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
+    for item, built in seal_files(folder.name, {**files, name: content}).items():
+        (folder / item).write_bytes(built)
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of each number, text and truth in a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    return [path] if inner is None else [leaf for key, part in inner for leaf in leaves(part, (*path, key))]
+
+
+def altered(value: Any, path: tuple[Any, ...]) -> Any:
+    """A copy with one leaf changed to another value of its kind."""
+    if not path:
+        if isinstance(value, bool):
+            return not value
+        return value + 1 if isinstance(value, int) else "" if value is None else f"{value} "
+    copy = value.copy()
+    copy[path[0]] = altered(value[path[0]], path[1:])
+    return copy
+
+
+def test_what_was_measured_is_verified(run: RunDirectory) -> None:
+    result = list(verify_folder(CATALOGUE, run.path))
+    assert len(result) == len(run.folders()) == 5
+    assert [point.differences for point in result] == [()] * 5
+    assert [point.remarks for point in result] == [()] * 5
+
+
+def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
+    dice = random.Random(2)
+    for folder in run.folders():
+        content = (folder / RESULT).read_bytes()
+        value = json.loads(content)
+        places = leaves(value)
+        for path in dice.sample(places, min(len(places), 24)):
+            forge(folder, RESULT, canonical(altered(value, path)).encode())
+            result = verify_point(CATALOGUE, folder)
+            assert result.differences, f"{folder.name}: {path} was altered and nothing was said"
+        forge(folder, RESULT, content)
+        assert not verify_point(CATALOGUE, folder).differences
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "conformance.json", "uart.txt"])
+def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, name: str) -> None:
+    folder = run.folders()[0]
+    content = (folder / name).read_bytes()
+    forged = {
+        "manifest.json": b"{}\n",
+        "conformance.json": content.replace(b'"holds"', b'"fails"', 1),
+        "uart.txt": content.replace(b"value=1", b"value=2", 1),
+    }[name]
+    assert forged != content
+    forge(folder, name, forged)
+    assert verify_point(CATALOGUE, folder).differences
+    forge(folder, name, content)
+    assert not verify_point(CATALOGUE, folder).differences
+
+
+def test_a_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
+    folder = run.folders()[0]
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    (folder / "evidence.json.zst").unlink()
+    forge(folder, RESULT, files[RESULT])
+    assert "evidence.json.zst is missing" in verify_point(CATALOGUE, folder).differences[0]
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def test_the_command_names_what_differs(tmp_path: Path) -> None:
+    out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
+    ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
+    assert rtoslab(*ask, **cache).returncode == 0
+    assert "1 point verified: all are what was measured." in rtoslab("verify", out).stdout
+    (folder,) = RunDirectory.open(out).folders()
+    result = json.loads((folder / RESULT).read_text())
+    count = result["counters"][0]["count"]
+    result["counters"][0]["count"] = 2 * count
+    forge(folder, RESULT, canonical(result).encode())
+    done = rtoslab("verify", out)
+    assert done.returncode == 3
+    assert f"counters.0.count is stored as {2 * count}, computed {count}." in done.stdout
+    assert "gave another result.json" in error(rtoslab(*ask, "--fresh", **cache), 1)
+    assert "is not a run directory" in error(rtoslab("verify", tmp_path), 1)
+
+
+def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
+    cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
+    ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out")
+    assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
+    (entry,) = (tmp_path / "cache").rglob("*.point")
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[:-7])
+    done = rtoslab(*ask, tmp_path / "two", **cache)
+    assert done.returncode == 0, done.stderr
+    assert "was altered after it was kept: the point was measured again" in done.stderr
+    assert entry.read_bytes() == whole
+    (two,) = RunDirectory.open(tmp_path / "two").points()
+    assert isinstance(two.result, MeasuredPoint)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
+def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
+    folder, cache, key = run.folders()[0], ResultCache(tmp_path), "ab" * 32
+    files = {name: item for name, item in read_sealed(folder).items() if name != SEAL_FILE}
+    cache.put(key, seal_files(folder.name, files))
+    assert _find_cached(cache, key, folder.name)[0] is not None
+    del files[RESULT]
+    cache.put(key, seal_files(folder.name, files if content is None else {**files, RESULT: content}))
+    taken, note = _find_cached(cache, key, folder.name)
+    assert taken is None
+    assert "is damaged: the point was measured again." in note
+    cache.put(key, {})
+    assert _find_cached(cache, key, folder.name)[0] is None
+
+
+def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
+    out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
+    ask = ("run", "t1", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1")
+    assert rtoslab(*ask, "--out", out, **cache).returncode == 0
+    folder = RunDirectory.open(out).folders()[0]
+    (folder / RESULT).unlink()
+    done = rtoslab(*ask, "--out", out, "--json", **cache)
+    assert done.returncode == 3, done.stderr
+    one, two = json.loads(done.stdout)["points"]
+    assert (one["status"], one["stage"], two["status"]) == ("failed", "store", "measured")
+    assert "result.json is missing though it was stored" in one["message"]
+
+
+def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path))
+    image = api.build_image("t1", kernel="bare", board="pico")
+    content = image.read_bytes()
+    for name in ("image.elf", "build-info.json", "image.map"):
+        whole = image.with_name(name).read_bytes()
+        image.with_name(name).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        with pytest.raises(BuildError, match=f"{name} was altered after it was stored"):
+            api.build_image("t1", kernel="bare", board="pico")
+        image.with_name(name).write_bytes(whole)
+    image.with_name(SEAL_FILE).unlink()  # as a build that was killed, or of a version without seals, leaves it
+    assert api.build_image("t1", kernel="bare", board="pico").read_bytes() == content
+    assert image.with_name(SEAL_FILE).exists()
+
+
+def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None:
+    folder = run.folders()[0]
+    other = RunDirectory.create(tmp_path / "run", None, run.plan().points)
+    files = read_sealed(folder)
+    with pytest.raises(AlteredError, match=r"uart\.txt was altered"):
+        other.put(folder.name, {**files, "uart.txt": b""})
+    with pytest.raises(AlteredError, match="holds what was stored as"):
+        other.put("elsewhere", files)
+    assert not other.folders()
+
+
+def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
+    """Points from before functions' instructions were stored; a number that is another one still is."""
+    plain = measured()
+
+    def counted(number: int | None) -> MeasuredPoint:
+        assert plain.virtual is not None
+        uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
+        return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
+
+    assert not _differences(counted(None), counted(5))
+    assert _differences(counted(4), counted(5))
+    assert _differences(counted(5), counted(None))

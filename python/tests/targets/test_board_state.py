@@ -1,0 +1,55 @@
+"""What is switched on as a window opens, by the board's registers, and that nobody notices being asked."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab import _sim, api
+from rtoslab.results import MeasuredPoint
+from rtoslab.targets.board import make_machine
+from rtoslab.targets.board_state import read_state
+from tests.targets.test_boards import CATALOGUE
+
+SYSTICK_COUNT = 0xE000_E018
+NOWHERE = 0x9000_0000
+
+
+def state(tmp_path: Path, board: str, **config: str) -> dict[str, Any]:
+    (outcome,) = api.run(
+        "t4", kernels=["bare"], boards=[board], cores=[1], window_ms=5, config=config, out=tmp_path / str(len(config))
+    )
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
+    return outcome.result.state
+
+
+def test_a_point_tells_what_was_switched_on(tmp_path: Path) -> None:
+    message = state(tmp_path, "nucleo-f446re")
+    assert message["clock_hz"] == 84_000_000
+    assert (message["wait_states"], message["feature.prefetch"], message["feature.icache"]) == (2, 1, 1)
+    assert message["urgency.irq79"] == message["isr_urgency"] == 0
+    assert (message["mpu"], message["float_contexts"]) == (0, 0)
+    assert state(tmp_path, "nucleo-f446re", **{"feature.icache": "0"})["feature.icache"] == 0
+
+
+def test_the_pico_tells_of_its_flash_cache(tmp_path: Path) -> None:
+    message = state(tmp_path, "pico")
+    assert (message["xip.cache"], message["xip.divider"]) == (1, 2)
+
+
+@pytest.mark.parametrize("board", ["pico", "nucleo-f446re", "nucleo-h743zi", "nucleo-l053r8"])
+def test_registers_are_read_on_a_copy(board: str) -> None:
+    machine = make_machine(CATALOGUE.board(board).facts, cores=1)
+    before = machine.cycle()
+    first = machine.read_registers(0, [SYSTICK_COUNT, NOWHERE])
+    assert first == machine.read_registers(0, [SYSTICK_COUNT, NOWHERE])
+    assert first[1] is None, "nothing answers there"
+    assert machine.cycle() == before
+    assert not machine.warnings()
+    assert read_state(machine, CATALOGUE.board(board).facts, 1)["mpu"] == 0
+
+
+def test_a_core_that_the_board_lacks_is_refused() -> None:
+    machine = make_machine(CATALOGUE.board("nucleo-f446re").facts, cores=1)
+    with pytest.raises(_sim.SimError, match="core"):
+        machine.read_registers(1, [SYSTICK_COUNT])

@@ -1,0 +1,238 @@
+"""The phase sweep: each arrival is what it would be alone, the longest wait is found and named, errors are clear."""
+
+import json
+import random
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from rtoslab.base.errors import PlanError, RunError, UnknownNameError
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.cli.cmd_worst_case import command
+from rtoslab.plan.plan import Options
+from rtoslab.records import seal_files
+from rtoslab.reports.formats.html import render
+from rtoslab.results import write_samples
+from rtoslab.targets.events import EVENT
+from rtoslab.targets.exceptions import exception_number
+from rtoslab.worst_case.arrivals import Span, choose_span, draw, inject_at_every_cycle
+from rtoslab.worst_case.document import make_document
+from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, manifest_of, recompute, write
+from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
+from rtoslab.worst_case.worst_case import find
+from tests.checkouts import alter
+from tests.cli.test_cli import rtoslab
+from tests.conformance_fakes import examine_nothing
+
+WINDOW_MS = 1000
+
+
+def scenario(kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str) -> Scenario:
+    options = Options([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
+    return of_benchmark(Catalogue(find_root()), "phase_sweep", options, core=core)
+
+
+def alone(of: Scenario, cycle: int) -> tuple[int, int | None]:
+    """One arrival by itself: a fresh board from the snapshot, run in one go, watched by exception events."""
+    machine: Any = of.snapshot.open()
+    machine.trace_exceptions(True)
+    machine.inject_exception(cycle, of.exception, of.core)
+    if of.task is not None:
+        machine.watch_exec(of.task, 9)
+    machine.run(cycle - machine.cycle() + 20_000)
+    events = np.frombuffer(machine.take_events(), EVENT)
+    late = events[(events["cycle"] >= cycle) & (events["core"] == of.core)]
+    handler = late[(late["kind"] == 3) & (late["id"] == of.exception)]["cycle"][0]
+    tasks = late[(late["kind"] == 1) & (late["id"] == 9)]["cycle"]
+    return int(handler) - cycle, int(tasks[0]) - cycle if len(tasks) else None
+
+
+@pytest.mark.parametrize(
+    ("kernel", "board", "cores", "core"),
+    [
+        ("freertos", "nucleo-f446re", 1, 0),
+        ("bare", "nucleo-l073rz", 1, 0),
+        pytest.param("rt", "nucleo-l073rz", 1, 0, marks=pytest.mark.long),
+        pytest.param("freertos", "nucleo-f767zi", 1, 0, marks=pytest.mark.long),
+        ("freertos", "pico", 2, 1),
+    ],
+)
+def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: int, core: int) -> None:
+    of = scenario(kernel, board, cores=cores, core=core)
+    arrivals = inject_at_every_cycle(of, Span(1500, "1500 cycles"), threads=2)
+    assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
+    for index in random.Random(7).sample(range(1500), 12):  # noqa: S311
+        item = arrivals[index]
+        task = int(item["task"]) if of.task is not None else None
+        assert (int(item["handler"]), task) == alone(of, int(item["cycle"])), index
+    assert len(set(arrivals["handler"].tolist())) > 2
+
+
+def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
+    of = scenario("freertos", "nucleo-f446re")
+    span = choose_span(of, "2period")
+    whole = inject_at_every_cycle(of, span, threads=1)
+    assert (inject_at_every_cycle(of, span, threads=3) == whole).all()
+    drawn = choose_span(of, "2period", samples=50, seed=3)
+    assert drawn.offsets == draw(span.cycles, 50, 3)
+    assert drawn.offsets is not None
+    assert (inject_at_every_cycle(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
+    result = find(of, drawn, inject_at_every_cycle(of, drawn))
+    assert "as observed" in result.claim
+    assert "every" not in result.claim
+
+
+def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
+    of = scenario("freertos", "nucleo-f446re")
+    arrivals = inject_at_every_cycle(of, Span(400, "400 cycles"))
+    machine: Any = of.snapshot.open()
+    executing = machine.position(0)[1]
+    for arrival in arrivals:
+        machine.run(int(arrival["cycle"]) - machine.cycle())
+        begins, pc, _ = machine.position(0)
+        if begins == arrival["cycle"]:
+            executing = pc
+        assert arrival["pc"] == executing
+
+
+def test_a_planted_critical_section_is_found_and_named_by_its_line(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one give of 16 the port masks interrupts for some hundred cycles: few arrivals meet it."""
+    give = "    rt_sem_post(semaphore); /* a full one stays full; nobody is told */\n"
+    planted = (
+        "    static unsigned gives;\n\n"
+        "    if (++gives % 16u == 0) {\n"
+        "        uint32_t masked = cpu_mask_interrupts(); /* planted */\n\n"
+        "        for (volatile unsigned i = 0; i < 100; i++) {\n        }\n"
+        "        cpu_restore_interrupts(masked);\n    }\n"
+    )
+    alter(checkout, "kernels/rt/port.h", give, planted + give)
+    examine_nothing(monkeypatch)
+    of = scenario("rt", "nucleo-f446re")
+    result = find(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
+    assert result.handler.maximum_cycles > 500
+    assert result.handler.median_cycles < 60
+    lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
+    first = 1 + next(number for number, text in enumerate(lines) if "/* planted */" in text)
+    assert {f"port.h:{line}" for line in range(first, first + 4)} & set(result.handler.executing.source)
+    assert result.handler.executing.function.startswith(("phase_service", "calling", "body"))
+
+
+def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
+    done = rtoslab("worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--service", "queue", "--json",
+                   "--out", tmp_path / "one")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    output = json.loads(done.stdout)
+    assert output["exhaustive"]
+    assert output["arrivals"] == output["span_cycles"] == output["period_cycles"]
+    assert output["claim"].startswith("Over every arrival phase of this scenario within one period")
+    stored = pq.read_table(tmp_path / "one" / "arrivals.parquet").to_pydict()
+    assert stored["offset"] == list(range(output["arrivals"]))
+    assert max(stored["handler_cycles"]) == output["handler"]["maximum_cycles"]
+    assert stored["handler_cycles"][output["handler"]["worst_offset"]] == output["handler"]["maximum_cycles"]
+    report = (tmp_path / "one" / "report.html").read_text()
+    assert output["claim"] in report
+    assert report.count("<svg") == 2
+    assert stored["task_cycles"] == [None] * output["arrivals"], "without a kernel there is no task to wake"
+    of = scenario("bare", "nucleo-l073rz", service=1)
+    span = choose_span(of, "period")
+    arrivals = inject_at_every_cycle(of, span, threads=1)
+    report = render(make_document(result := find(of, span, arrivals), arrivals))
+    write(tmp_path / "two", result, arrivals, manifest_of(of, span), report)
+    for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("damaged", [{ARRIVALS: b"PAR1 nothing PAR1"}, {RESULT: b"{"}])
+def test_a_sweep_damaged_under_a_seal_that_holds_is_said_to_be(tmp_path: Path, damaged: dict[str, bytes]) -> None:
+    files = {ARRIVALS: write_samples([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
+    for name, content in seal_files(tmp_path.name, files).items():
+        (tmp_path / name).write_bytes(content)
+    assert not list(recompute(tmp_path))
+    for name, content in seal_files(tmp_path.name, {**files, **damaged}).items():
+        (tmp_path / name).write_bytes(content)
+    (output,) = recompute(tmp_path)
+    assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
+
+
+def test_an_image_of_ones_own() -> None:
+    """The same scenario told by symbols and a line instead of a benchmark."""
+    by_name = scenario("freertos", "nucleo-f446re")
+    target = Target(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
+    of = of_image(by_name.elf, by_name.board, target)
+    span = Span(300, "300 cycles")
+    assert (inject_at_every_cycle(of, span)["handler"] == inject_at_every_cycle(by_name, span)["handler"]).all()
+
+
+def test_what_the_image_raises_itself_is_told() -> None:
+    """The tick comes of itself; the benchmark's own interrupt does not, and only then the report says so."""
+    of = scenario("freertos", "nucleo-f446re")
+    tick_cycles = of.tick_cycles or 0
+    span = Span(3 * tick_cycles, "three ticks", tuple(range(0, 3 * tick_cycles, tick_cycles // 3)))
+    tick = of_image(of.elf, of.board, Target("systick", start=str(of.snapshot.cycle())))
+    finding = find(tick, span, inject_at_every_cycle(tick, span))
+    assert len(finding.own_entries) in {3, 4}
+    assert {right - left for left, right in pairwise(finding.own_entries)} <= set(
+        range(tick_cycles - 99, tick_cycles + 99)
+    )
+    assert f"The image itself raises this interrupt there, {len(finding.own_entries)} times" in finding.claim
+    idle = find(of, span, inject_at_every_cycle(of, span))
+    assert idle.own_entries == ()
+    assert "The image" not in idle.claim
+    for item, says in ((finding, False), (idle, True)):
+        assert (
+            "the image itself does not raise the interrupt"
+            in render(make_document(item, inject_at_every_cycle(of, span)))
+        ) is says
+
+
+def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
+    of = scenario("bare", "nucleo-l073rz")
+    deaf = of_image(of.elf, of.board, Target("irq3", start=str(of.snapshot.cycle())))
+    with pytest.raises(RunError, match=r"3 of 3 arrivals did not bring about the handler within 1 s"):
+        inject_at_every_cycle(deaf, Span(3, "3 cycles"))
+
+
+def test_errors_are_sentences(tmp_path: Path) -> None:
+    board = Catalogue(find_root()).board("nucleo-f446re").facts
+    with pytest.raises(PlanError, match=r"has no interrupt 'irq200'; give irq0 to irq96"):
+        exception_number("irq200", board)
+    of = scenario("bare", "nucleo-l073rz")
+    for request in ("0", "a while", "0period", "-3"):
+        with pytest.raises(PlanError, match="is no span; give up to"):
+            choose_span(of, request)
+    (tmp_path / "x.elf").write_bytes(b"")
+    one = ("--kernel", "bare", "--board", "nucleo-l073rz")
+    for args, says in (
+        (("t2", *one), "has no [phase]"),
+        (("--service", "hooks", *one), "no service that phase_sweep calls named 'hooks'; known: "),
+        (("--service", "semafore", *one), "did you mean 'semaphore'?"),
+        (("--service", "mutex", *one), "has no mutex service"),
+        ((str(tmp_path / "x.elf"),), "say --interrupt irqN"),
+    ):
+        with pytest.raises((PlanError, UnknownNameError), match=re.escape(says)):
+            command.main(args, standalone_mode=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("board", list(Catalogue(find_root()).boards))
+@pytest.mark.parametrize("kernel", ["freertos", "rt", "bare"])
+def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: str) -> None:
+    catalogue = Catalogue(find_root())
+    for service, name in enumerate(catalogue.benchmark("phase_sweep").facts.picks["service"]):
+        if not catalogue.kernel(kernel).facts.services[name]:
+            continue
+        of = scenario(kernel, board, service)
+        span = choose_span(of, "period")
+        result = find(of, span, inject_at_every_cycle(of, span))
+        assert result.arrivals == of.period_cycles
+        # Quicker than an entry alone: an arrival while another one is under way takes its place.
+        assert result.handler.minimum_cycles > 0
+        assert result.task is None or result.task.minimum_cycles > result.handler.minimum_cycles
