@@ -19,7 +19,7 @@ __all__ = ["__version__", "board", "build_image", "load", "profile", "run", "swe
 
 
 def __getattr__(name: str) -> Any:
-    """Returns what `rtoslab.api.library` gives is loaded on first use, so that the command starts fast."""
+    """Loads a public name of `rtoslab.api.library` on first use, so that the command starts fast."""
     if name not in __all__:
         raise AttributeError(f"module 'rtoslab' has no attribute {name!r}")
     from rtoslab import api, base  # noqa: PLC0415

@@ -262,8 +262,8 @@ class Matcher:
         return lambda value, _: value == due
 
     def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
-        """Returns what is taken is remembered, and only what was taken is given back. A function that gives a code
-        instead does not tell where the block lies: that is told by who fills it."""
+        """Whether a taken block is noted, or a released one was taken before. A function that returns a code does not
+        tell the block's address: the function that fills it does."""
         operands = (step.first, step.second)
         if service in _GIVES:
             return names.is_given_back(operands[self._kernel.argument_place(service, "block")])

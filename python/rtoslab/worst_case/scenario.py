@@ -248,7 +248,7 @@ class _Beginning:
 
 
 def _tick_cycles(seen: float, clock_hz: int) -> int:
-    """Returns what is seen is off by what masked the interrupts: a tick comes a whole number of times a second."""
+    """Returns the tick's true cycles. Masked interrupts delay the seen one, and a tick divides a second evenly."""
     return round(clock_hz / max(1, round(clock_hz / seen)))
 
 

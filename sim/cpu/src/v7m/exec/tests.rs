@@ -252,7 +252,7 @@ fn sleep_and_events() {
 
 #[test]
 fn special_registers_and_masks() {
-    // msr basepri, r0; cpsid if; mrs r1, basepri; mrs r2, faultmask. Cpsie f; mrs r3, faultmask
+    // msr basepri, r0; cpsid if; mrs r1, basepri; mrs r2, faultmask; cpsie f; mrs r3, faultmask
     let code = [
         0xf380, 0x8811, 0xb673, 0xf3ef, 0x8111, 0xf3ef, 0x8213, 0xb661, 0xf3ef, 0x8313, //
     ];
