@@ -58,7 +58,9 @@ def test_of_several_placements_it_says_which_it_shows() -> None:
     for several in (False, True):
         drawn = over_time(FIGURE, [_run(5)], several=several)
         assert drawn is not None
-        assert [("one, the linker's own order" in text) for text in (drawn[0].caption, drawn[1].note)] == [several] * 2
+        assert [("one of them, the linker's own order" in text) for text in (drawn[0].caption, drawn[1].note)] == [
+            several
+        ] * 2
 
 
 def test_without_such_a_point_there_is_no_figure() -> None:

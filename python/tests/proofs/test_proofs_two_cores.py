@@ -88,14 +88,14 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (ONE, {"objects": ((0, 16),)}, Verdict.FAILS),
     (ONE, {"objects": ()}, Verdict.FAILS),
     (SOME, {"failed": (3, 0)}, Verdict.HOLDS),
-    (SOME, {"failed": (0, 0), "found": 5}, Verdict.FAILS),  # the kernel's own functions know better
+    (SOME, {"failed": (0, 0), "result": 5}, Verdict.FAILS),  # the kernel's own functions know better
     (SOME, {"failed": None, "waited": 2}, Verdict.HOLDS),  # a kernel that is seen by its switches only
     (SOME, {"failed": None, "waited": 0}, Verdict.FAILS),
-    (SOME, {"probes": False, "found": 5}, Verdict.HOLDS),
-    (SOME, {"probes": False, "found": 0}, Verdict.FAILS),
+    (SOME, {"probes": False, "result": 5}, Verdict.HOLDS),
+    (SOME, {"probes": False, "result": 0}, Verdict.FAILS),
     (NO, {"failed": (0, 0)}, Verdict.HOLDS),
     (NO, {"failed": (0, 1)}, Verdict.FAILS),
-    (NO, {"failed": (0, 0), "found": 1}, Verdict.FAILS),
+    (NO, {"failed": (0, 0), "result": 1}, Verdict.FAILS),
     (SHARE, {}, Verdict.HOLDS),
     (SHARE, {"accesses": 139, "calls": 139}, Verdict.HOLDS),  # 100 expected, a deviation of draws is 9.5
     (SHARE, {"accesses": 141, "calls": 141}, Verdict.FAILS),

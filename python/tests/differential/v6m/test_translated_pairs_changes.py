@@ -88,11 +88,11 @@ class Session:
         self.machine.profile(self.profiles)
 
     def keep(self) -> None:
-        self.kept = self.machine.snapshot()
+        self.stored = self.machine.snapshot()
 
     def put_back(self) -> None:
-        if self.kept is not None:
-            self.machine.restore(self.kept)
+        if self.stored is not None:
+            self.machine.restore(self.stored)
 
     def open(self) -> None:
         self.translated += self.machine.translated()
