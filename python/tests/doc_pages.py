@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,15 @@ _HEAD = re.compile(r"\s*\| head -(\d+)$")
 _MEASURES = ("--kernel", "--board", "--check")
 """What makes a command build firmware and execute it."""
 _AT_ONCE = ("list", "rta", "completion", "choose")
+
+
+def run_command(words: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Runs rtoslab with these words in a folder, on a terminal of COLUMNS columns."""
+    terminal = {"COLUMNS": str(COLUMNS), "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT / "python")}
+    program = [sys.executable, "-m", "rtoslab", *words]
+    return subprocess.run(
+        program, capture_output=True, text=True, check=False, cwd=folder, env={**os.environ, **terminal}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +75,7 @@ class Session(Command):
 
     def run(self) -> tuple[str, ...]:
         """What it prints today."""
-        environment = {**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
-        program = [sys.executable, "-m", "rtoslab", *self.words]
-        done = subprocess.run(program, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
+        done = run_command(self.words, ROOT)
         if done.returncode not in {0, 3}:
             raise RuntimeError(f"{self} ended with {done.returncode}: {done.stderr.strip()}")
         lines = [part.rstrip() for part in done.stdout.rstrip("\n").split("\n")]

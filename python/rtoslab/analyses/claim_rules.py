@@ -72,7 +72,7 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
 
 
-def _describe(value: float, unit: str) -> str:
+def _value_text(value: float, unit: str) -> str:
     return f"{value:.1%}" if unit == "1" else number_text(value)
 
 
@@ -87,7 +87,7 @@ def _single_value(rule: Rule) -> Judge:
         if len(known) != len(numbers):
             raise NotComputedError("the values are of different quantities")
         parts = [
-            f"{name_of(value, names)} {_describe(number, unit)}{_equivalent(value.value)}".strip()
+            f"{name_of(value, names)} {_value_text(number, unit)}{_stand_in_note(value.value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
         scale = first.in_unit(unit)
@@ -98,7 +98,7 @@ def _single_value(rule: Rule) -> Judge:
     return judge
 
 
-def _equivalent(value: Value) -> str:
+def _stand_in_note(value: Value) -> str:
     return f" ({value.stand_in})" if value.stand_in else ""
 
 

@@ -85,11 +85,11 @@ class ClaimVerdict:
         ):
             cases = [verdict for verdict in self.cases if verdict.outcome == outcome]
             if cases:
-                parts.append(f"{word} {_join_listed(cases, len(self.cases), numbers=outcome != 'same')}")
+                parts.append(f"{word} {_cases_text(cases, len(self.cases), numbers=outcome != 'same')}")
         return "; ".join(parts)
 
 
-def _join_listed(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
+def _cases_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
     if len(cases) == whole and not numbers:
         return all_of(whole, "case")
     if not numbers:

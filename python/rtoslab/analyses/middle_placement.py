@@ -33,7 +33,7 @@ class PlacedPoint:
 
 def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
     """Returns the points with their placements, in the order of the points. A point in one placement stays as it is."""
-    return [_place(group) for group in by_placement(points)]
+    return [_join_placements(group) for group in by_placement(points)]
 
 
 def numberless(
@@ -53,7 +53,7 @@ def numberless(
     return groups
 
 
-def _place(group: Sequence[MeasuredPoint]) -> PlacedPoint:
+def _join_placements(group: Sequence[MeasuredPoint]) -> PlacedPoint:
     if len(group) == 1:
         return PlacedPoint(group[0], group)
     ordered = sorted(group, key=_first)

@@ -1,7 +1,8 @@
 """The laboratory's folders: the root with firmware/, spec/ and papers/, the runs, the caches.
 
-Firmware is built from its sources, so the root is searched for, in this order: the RTOSLAB_ROOT variable, the working
-directory and its parents, the checkout this package is in, the copy inside an installed package (`make dist`).
+Firmware is built from its sources, so the root is needed. It is searched for in this order: the RTOSLAB_ROOT
+variable, the working directory and its parents, the checkout this package is in, the copy inside an installed package
+(`make dist`).
 Results and baselines go to the working directory. Built images and remembered points, which can be made again, stay in
 the checkout's build/, or in the user's cache folder where there is no checkout, or none that can be written to.
 """
@@ -60,7 +61,7 @@ def runs_folder() -> Path:
 def build_folder(root: Path) -> Path:
     """Returns the folder of built images. RTOSLAB_BUILD overrides."""
     named = os.environ.get("RTOSLAB_BUILD")
-    return Path(named).resolve() if named else _remember(root) / "firmware"
+    return Path(named).resolve() if named else _cache_folder(root) / "firmware"
 
 
 def is_checkout(root: Path) -> bool:
@@ -68,7 +69,7 @@ def is_checkout(root: Path) -> bool:
     return root != _INSTALLED
 
 
-def _remember(root: Path) -> Path:
+def _cache_folder(root: Path) -> Path:
     return root / "build" if is_checkout(root) and os.access(root, os.W_OK) else user_cache_path("rtoslab")
 
 
@@ -77,4 +78,4 @@ def results_folder(root: Path) -> Path:
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()
-    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _remember(root) / "results"
+    return build_folder(root) / "results" if os.environ.get("RTOSLAB_BUILD") else _cache_folder(root) / "results"

@@ -52,7 +52,7 @@ BUILD_VARIABLES: Final[Mapping[str, str]] = {
     "RUSTUP_TOOLCHAIN": "which cargo downloads",
     "RUSTUP_AUTO_INSTALL": "whether rustup may install that cargo",
     **dict.fromkeys(
-        (name for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (name, name.upper())),
+        (form for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for form in (name, name.upper())),
         "the way to the registry",
     ),
     **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"), "whom cargo trusts on that way"),

@@ -174,8 +174,8 @@ def tree_text(tree: Tree) -> str:
     lines = [
         f"# What `--kernel {tree.id}` is built from. Edit it as you like; `rtoslab tree check {tree.id}` tries it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
-        *([f"lacks = {_join_listed(tree.lacks)}"] if tree.exports else _part_lines(tree)),
-        *([f"absent = {_join_listed(tree.absent)}"] if tree.absent else []),
+        *([f"lacks = {_toml_list(tree.lacks)}"] if tree.exports else _part_lines(tree)),
+        *([f"absent = {_toml_list(tree.absent)}"] if tree.absent else []),
     ]
     if tree.exports:
         lines += ["", "[exports]", *(f'{key} = "{path}"' for key, path in sorted(tree.exports.items()))]
@@ -186,8 +186,8 @@ def tree_text(tree: Tree) -> str:
 
 def _part_lines(part: TreePart) -> Iterable[str]:
     for key in ("sources", "headers", "defines", "flags"):
-        yield f"{key} = {_join_listed(getattr(part, key))}"
+        yield f"{key} = {_toml_list(getattr(part, key))}"
 
 
-def _join_listed(items: Iterable[str]) -> str:
+def _toml_list(items: Iterable[str]) -> str:
     return "[" + ", ".join(f'"{item}"' for item in items) + "]"

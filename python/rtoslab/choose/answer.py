@@ -57,7 +57,7 @@ def _tie(comparison: Comparison, leaders: Sequence[Score], names: Mapping[str, s
         if known
         else "some figures stand in one placement of the code, and another could turn them round"
     )
-    listed = _join_listed([names[leader.kernel] for leader in leaders])
+    listed = _names_text([names[leader.kernel] for leader in leaders])
     return f"{_use(comparison)} on the {names[comparison.board]} {listed} cannot be told apart: {reason}."
 
 
@@ -67,7 +67,7 @@ def _against(comparison: Comparison, kernel: str, names: Mapping[str, str]) -> s
     lacks = comparison.services.get(kernel, {})
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
     absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
-    arguments += [f"it has no {_join_listed([*absent])}"] if absent else []
+    arguments += [f"it has no {_names_text([*absent])}"] if absent else []
     if not arguments:
         return f"Nothing that was measured speaks against {names[kernel]}."
     return f"Against {names[kernel]}: {'; '.join(arguments)}."
@@ -90,7 +90,7 @@ def disadvantages(comparison: Comparison, kernel: str) -> list[tuple[Operation, 
 
 
 def _lacks(kernel: str, comparison: Comparison, names: Mapping[str, str]) -> str:
-    return f"{names[kernel]} is not ranked: it has no {_join_listed(comparison.lacking[kernel])}."
+    return f"{names[kernel]} is not ranked: it has no {_names_text(comparison.lacking[kernel])}."
 
 
 def times(ratio: Ratio) -> str:
@@ -99,7 +99,7 @@ def times(ratio: Ratio) -> str:
     return f"{text} times" if least == most else f"{text} times ({least} to {most})"
 
 
-def _join_listed(words: Sequence[str]) -> str:
+def _names_text(words: Sequence[str]) -> str:
     if len(words) > _MANY:
         return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -117,7 +117,7 @@ def _too_little_known(comparison: Comparison, names: Mapping[str, str]) -> list[
 def partly_present_text(comparison: Comparison, names: Mapping[str, str]) -> str:
     """Returns which operations count only between some of the ranked kernels. Empty: none."""
     services = [
-        f"{operation.title} (not {_join_listed([names[kernel] for kernel in kernels])})"
+        f"{operation.title} (not {_names_text([names[kernel] for kernel in kernels])})"
         for operation, kernels in comparison.partly_present
     ]
     return f"These count only between kernels that have such a figure: {'; '.join(services)}." if services else ""

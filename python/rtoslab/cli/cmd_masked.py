@@ -13,7 +13,6 @@ from rtoslab.cli.names import CatalogueName, Duration, integer, split_names
 from rtoslab.instruments import (
     Choice,
     Profile,
-    Stretch,
     make_subject,
     profile,
     rich_table,
@@ -69,8 +68,7 @@ def command(
     profiles: list[Profile] = []
     with keeping(lambda: {"masked": survey_table(profiles, level).as_json()} if profiles else {}):
         for image in images:
-            stretch = Stretch(cycles=(window_ms or IMAGE_MS) * facts.clock.sys_hz // 1000)
-            one = Choice(board=board, cores=cores, config=dict(config), stretch=stretch)
+            one = Choice(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
             profiles.append(profile(make_subject(catalogue, image, **one)))
         for kernel in (split_names(kernels, catalogue.kernels_here) or (DEFAULT_KERNEL,)) if benchmarks else ():
             for benchmark in _benchmarks(catalogue, benchmarks):

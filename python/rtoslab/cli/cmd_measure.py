@@ -114,9 +114,8 @@ def command(
         )
     if not is_file(image):
         raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
-    cycles = length_ms * catalogue.board(board).facts.clock.sys_hz // 1000
-    stretch = Stretch(start=start, end=end, cycles=cycles)
-    subject = make_subject(catalogue, str(image), board=board, cores=cores, stretch=stretch)
+    stretch = Stretch(start=start, end=end)
+    subject = make_subject(catalogue, str(image), board=board, cores=cores, window_ms=length_ms, stretch=stretch)
     calls, between = _measure(subject, functions, intervals, as_json=as_json)
     if as_json:
         answer(_as_json(calls, between))

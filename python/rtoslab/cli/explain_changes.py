@@ -59,7 +59,7 @@ def explain(
     if as_json:
         answer(
             _as_json(folder, plain, single_changes, both)
-            | {"failed": [_lost_points(failure) for failure in failed.values()]}
+            | {"failed": [_failure_as_json(failure) for failure in failed.values()]}
         )
         return code
     show_section(_section(paper, plain, single_changes, both), PlainConsole())
@@ -100,7 +100,7 @@ def sentence(plain: float, single_changes: Sequence[Trial], both: Sequence[Trial
     return f"{text}." if most is None or most.whole >= reached else f"{text}; {most.setup.title}: {most.whole:.3f}."
 
 
-def _lost_points(failed: Failed) -> dict[str, str]:
+def _failure_as_json(failed: Failed) -> dict[str, str]:
     return {"point": label(failed), "stage": failed.stage, "message": failed.message}
 
 

@@ -1,5 +1,5 @@
-"""A table in the terminal's width, every word of it whole: columns are narrowed, then frame and margins left out, and
-what still finds no room stands below its row, with the column's name before it."""
+"""A table in the terminal's width, every word of it whole. Columns are narrowed first, then frame and margins left out.
+A cell that still finds no room stands below its row, with the column's name before it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

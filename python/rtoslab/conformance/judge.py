@@ -184,8 +184,8 @@ def _finding(check: Check, core: int | None, saw: str, outcome: Outcome) -> Chec
 
 def _sequence(check: Check, notes: Notes) -> tuple[bool, str]:
     if notes.values == check.notes:
-        return True, f"noted {_join_listed(notes.values)}"
-    return False, f"noted {_join_listed(notes.values)} where {_join_listed(check.notes)} was due"
+        return True, f"noted {_values_text(notes.values)}"
+    return False, f"noted {_values_text(notes.values)} where {_values_text(check.notes)} was due"
 
 
 def _timer(check: Check, notes: Notes) -> tuple[bool, str]:
@@ -211,7 +211,7 @@ def _slices(check: Check, notes: Notes) -> tuple[bool, str]:
 
 def _growth(check: Check, notes: Notes) -> tuple[bool, str]:
     if len(notes.values) != 3:
-        return False, f"noted {_join_listed(notes.values)} where three figures were due"
+        return False, f"noted {_values_text(notes.values)} where three figures were due"
     before, after, size = notes.values
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
@@ -234,5 +234,5 @@ _KINDS: Final[Mapping[str, Callable[[Check, Notes], tuple[bool, str]]]] = {
 }
 
 
-def _join_listed(values: Sequence[int]) -> str:
+def _values_text(values: Sequence[int]) -> str:
     return " ".join(map(str, values))

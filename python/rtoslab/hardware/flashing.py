@@ -57,7 +57,7 @@ def command_texts(target: Target, image: Path) -> list[str]:
 def _flash(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
     if kind_of(target.probe) == BOOTSEL:
         target = replace(target, probe=_in_bootsel(target, listener, say))
-    form = _as_format(target, image, folder)
+    form = _convert_image(target, image, folder)
     if target.tool.is_drive:
         _copy(form, _drive(target), listener)
         return
@@ -65,7 +65,7 @@ def _flash(target: Target, image: Path, folder: Path, listener: Listener, say: S
         _run(command, target, folder / "reply", listener)
 
 
-def _as_format(target: Target, image: Path, folder: Path) -> Path:
+def _convert_image(target: Target, image: Path, folder: Path) -> Path:
     if target.tool.form == ELF:
         return image
     memory, content = target.board.memory, image.read_bytes()

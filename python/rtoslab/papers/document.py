@@ -18,7 +18,7 @@ from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_table, touching
 from rtoslab.papers.tables import pairs_chart, redraw
 from rtoslab.reference import WORD, mark_as_reference
-from rtoslab.reports import ChartData, Document, Section, TableData, make_document, mark_deviations
+from rtoslab.reports import ChartData, Document, Section, TableData, join_listed, make_document, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
@@ -243,7 +243,7 @@ def _whose(done: Reproduction) -> list[str]:
 
 def _summary(done: Reproduction) -> str:
     """The answer first: how many statements hold, how near the figures are; then what that rests on."""
-    sentences = [*_reference_notes(done.verdicts), *_nearness(done)]
+    sentences = [*_statement_sentences(done.verdicts), *_nearness(done)]
     points = sum(point.result.status == "measured" for point in done.points)
     if points:
         sentences.append(
@@ -257,7 +257,7 @@ def _summary(done: Reproduction) -> str:
     return " ".join(sentences)
 
 
-def _reference_notes(verdicts: Sequence[ClaimVerdict]) -> list[str]:
+def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     if not verdicts:
         return []
     counts = Counter(verdict.outcome for verdict in verdicts)
@@ -266,17 +266,13 @@ def _reference_notes(verdicts: Sequence[ClaimVerdict]) -> list[str]:
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
-    sentences = [f"Of the paper's {count_text(len(verdicts), 'statement')} {_join_listed(words)}."]
+    sentences = [f"Of the paper's {count_text(len(verdicts), 'statement')} {join_listed(words)}."]
     against = [verdict.claim.says for verdict in verdicts if verdict.outcome == "different"]
     if against:
         more = len(against) - _NAMED
         rest = f"; and {more} more" if more > 0 else ""
         sentences.append(f"Contradicted: {'; '.join(against[:_NAMED])}{rest}.")
     return sentences
-
-
-def _join_listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _nearness(done: Reproduction) -> list[str]:

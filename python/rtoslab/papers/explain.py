@@ -173,11 +173,11 @@ def try_changes(
         ids = plain | _ids(catalogue, single, options)
         mine = [point for point in points if point.result.point.model_dump_json() in ids]
         done = reproduce(catalogue, single, mine)
-        trials += [_try(in_setup, done.compared) for in_setup in done.setups if with_ratio(in_setup.own())]
+        trials += [_make_trial(in_setup, done.compared) for in_setup in done.setups if with_ratio(in_setup.own())]
     return sorted(trials, key=lambda trial: (trial.whole, trial.setup.title))
 
 
-def _try(changed: InSetup, plain: Mapping[int, ComparedRow]) -> Trial:
+def _make_trial(changed: InSetup, plain: Mapping[int, ComparedRow]) -> Trial:
     own = changed.own()
     before, after = distance({ident: plain[ident] for ident in own}), distance(own)
     whole = distance({**plain, **own})

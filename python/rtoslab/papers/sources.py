@@ -94,21 +94,22 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
         for name, stood_for in meant.items():
             if stood_for is not None:
                 key = but_for_length(paper, without_placement(stood_for))
-                in_setups[name].setdefault(key, []).append(_move(result, result.point.kernel, stood_for.config))
+                in_setups[name].setdefault(key, []).append(_under_kernel(result, result.point.kernel, stood_for.config))
         if not any(meant.values()):
             plain.setdefault(but_for_length(paper, without_placement(point)), []).append(result)
     matches = Sorted()
     for key, candidates in plain.items():
         best = _best(paper, candidates)
         role = _role(paper, best[0])
-        matches.main += [_move(any_result, role) for any_result in best]
+        matches.main += [_under_kernel(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
             matches.today[key] = todays
     for name, by_point in in_setups.items():
         best_of = {key: _best(paper, candidates) for key, candidates in by_point.items()}
         matches.setups[name] = {
-            key: [_move(any_result, _role(paper, any_result)) for any_result in best] for key, best in best_of.items()
+            key: [_under_kernel(any_result, _role(paper, any_result)) for any_result in best]
+            for key, best in best_of.items()
         }
     return matches
 
@@ -135,7 +136,7 @@ def _role(paper: PaperFolder, result: AnyResult) -> str:
     return paper.facts.roles.get(result.point.kernel, result.point.kernel)
 
 
-def _move(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
+def _under_kernel(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
     changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
 

@@ -41,7 +41,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
     heads = list(dict.fromkeys(_across(table, row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, PublishedRow]] = {}
     for row in rows:
-        cells.setdefault(tuple(_format(str(getattr(row, name))) for name in labels), {})[_across(table, row)] = row
+        cells.setdefault(tuple(_unit_text(str(getattr(row, name))) for name in labels), {})[_across(table, row)] = row
     full = len(heads) == 1
     with_today = full and any(row.id in today and _differs(today[row.id], compared.get(row.id)) for row in rows)
     columns = list(labels)
@@ -50,7 +50,7 @@ def redraw(table: Table, done: Reproduction) -> TableData:
         columns += [f">{front}paper", f">{front}here", f">{front}ratio"]
     columns += [">n", "version"] * full + [">today", ">today's ratio"] * with_today
     units = {row.unit for row in rows if row.unit}
-    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_format(units.pop())}"
+    title = table.title if len(units) != 1 or "unit" in table.across else f"{table.title}, {_unit_text(units.pop())}"
     notes = Footnotes()
     body = []
     for label, value in cells.items():
@@ -176,12 +176,12 @@ def _rows(table: Table, published: Mapping[int, PublishedRow]) -> list[Published
     ]
 
 
-def _format(text: str) -> str:
+def _unit_text(text: str) -> str:
     return UNITS.get(text, text)
 
 
 def _across(table: Table, row: PublishedRow) -> str:
-    return " ".join(_format(str(getattr(row, name))) for name in table.across)
+    return " ".join(_unit_text(str(getattr(row, name))) for name in table.across)
 
 
 def _triple(row: PublishedRow | None, compared: Mapping[int, ComparedRow], notes: Footnotes) -> Sequence[str]:

@@ -1,8 +1,8 @@
 """The cost of a difference, from points that differ in nothing else, and a small file that stores it.
 
-baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time. Of several
-                         placements its band, and the names of those benchmarks where some choice would undo it, or
-                         that are in one placement
+baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent of each benchmark's time. A cost
+                         from several placements also has its band, and names the benchmarks where some choice would
+                         undo it and those measured in one placement
 
 The file is sealed as a baseline is: an edited cost would be a wrong answer of every report that tells it."""
 

@@ -22,14 +22,19 @@ def require_config(config: Mapping[str, str]) -> None:
     for key, value in config.items():
         if not _KEY.fullmatch(key):
             raise PlanError(f"--config {quote(key)} is no key; write a macro's name, opt, feature.NAME and so on.")
-        if len(value) > _CHARS or not _VALUE.fullmatch(value) or _COMMENT.search(value) or not _is_paired(value):
+        if (
+            len(value) > _CHARS
+            or not _VALUE.fullmatch(value)
+            or _COMMENT.search(value)
+            or not _has_paired_brackets(value)
+        ):
             raise PlanError(
                 f"--config {key}={quote(value)} is no value; write a number, a name or an expression of C of up to "
                 f"{_CHARS} characters, without comments and quotes."
             )
 
 
-def _is_paired(value: str) -> bool:
+def _has_paired_brackets(value: str) -> bool:
     depth = 0
     for char in value:
         depth += (char == "(") - (char == ")")

@@ -15,7 +15,7 @@ def varying_labels(points: Sequence[Point]) -> list[str]:
     choices = [_choices(point) for point in points]
     keys = list(dict.fromkeys(key for choice in choices for key in choice))
     varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
-    return [" ".join(_text(key, choice[key]) for key in varying if key in choice) for choice in choices]
+    return [" ".join(_choice_text(key, choice[key]) for key in varying if key in choice) for choice in choices]
 
 
 def _choices(point: Point) -> dict[str, str]:
@@ -29,7 +29,7 @@ def _choices(point: Point) -> dict[str, str]:
     return choices
 
 
-def _text(key: str, value: str) -> str:
+def _choice_text(key: str, value: str) -> str:
     if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
         return value
     if key == "cores":

@@ -128,9 +128,9 @@ def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say:
 
 def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> Subject:
     """Returns what is run of a project's image. Raises ImageFileError, PlanError."""
-    cycles = image.for_ms * catalogue.board(image.board).facts.clock.sys_hz // 1000
-    stretch = Stretch(start=image.start, end=image.until, cycles=cycles)
-    return make_subject(catalogue, str(folder / image.elf), board=image.board, cores=image.cores, stretch=stretch)
+    stretch = Stretch(start=image.start, end=image.until)
+    path = str(folder / image.elf)
+    return make_subject(catalogue, path, board=image.board, cores=image.cores, window_ms=image.for_ms, stretch=stretch)
 
 
 def _measure(catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path) -> _PlacedImage:

@@ -6,5 +6,6 @@ from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import export
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
+from rtoslab.reports.sections.wording import join_listed
 from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, band_text, cycles_text, ends
 from rtoslab.reports.terminal import label, show_points, show_proofs

@@ -29,10 +29,10 @@ def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | No
     shown = [point.result.point for point in points if isinstance(point.result, MeasuredPoint)] or points_
     kernels = {name: item.facts.title for name, item in catalogue.kernels.items()}
     boards = {name: item.facts.title for name, item in catalogue.boards.items()}
-    with_what = _join_listed([kernels.get(name, name) for name in _distinct(point_id.kernel for point_id in shown)])
-    where = _join_listed([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
+    with_what = _join_names([kernels.get(name, name) for name in _distinct(point_id.kernel for point_id in shown)])
+    where = _join_names([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
     cores = sorted({point_id.cores for point_id in shown})
-    several = f", {_join_listed([count_text(core, 'core') for core in cores])}" if cores != [1] else ""
+    several = f", {_join_names([count_text(core, 'core') for core in cores])}" if cores != [1] else ""
     return f"{_tests(shown)}: {with_what} on the {where}{several}"
 
 
@@ -58,7 +58,7 @@ def subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite |
 def _tests(points: Sequence[PointId]) -> str:
     titles = _distinct(point.title for point in points)
     if len(titles) <= NAMED:
-        return _join_listed(titles)
+        return _join_names(titles)
     short = _distinct(short_test(point) for point in points)
     numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", name) for name in short]
     row = [(number[1], int(number[2])) for number in numbers if number is not None]
@@ -71,7 +71,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _join_listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     """`a, b and c`. Semicolons where a name has a comma itself."""
     comma = "; " if any("," in name for name in names) else ", "
     return names[0] if len(names) == 1 else f"{comma.join(names[:-1])} and {names[-1]}"

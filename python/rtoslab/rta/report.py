@@ -64,15 +64,15 @@ def _sources(study: Study) -> list[Overheads]:
 def terminal_tables(study: Study) -> list[TableData]:
     """Those for a terminal."""
     beside = beside_table(study, study.beside) if study.beside is not None else None
-    return _flag(study, (beside, bounds_table(study), check_table(study), chains_table(study)))
+    return _mark_tables(study, (beside, bounds_table(study), check_table(study), chains_table(study)))
 
 
 def growth_tables(study: Study) -> list[TableData]:
     """Those for a terminal after the answer: they take longer than it."""
-    return _flag(study, (sensitivity_table(study),))
+    return _mark_tables(study, (sensitivity_table(study),))
 
 
-def _flag(study: Study, tables: tuple[TableData | None, ...]) -> list[TableData]:
+def _mark_tables(study: Study, tables: tuple[TableData | None, ...]) -> list[TableData]:
     page = Document("", "", "", (Section("", "", tables=tuple(filter(None, tables))),))
     return [*mark_deviations_by(page, deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
 

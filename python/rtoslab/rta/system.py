@@ -168,7 +168,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
             sections=tuple((one.resource, whole(one.length)) for one in task_spec.sections),
             core=task_spec.core,
             released_by=givers.get(task_spec.name)
-            or (_implied_deadline(task_spec) if task_spec.release == "interrupt" else ""),
+            or (_release_name(task_spec) if task_spec.release == "interrupt" else ""),
         )
         for task_spec in task_set.tasks
     )
@@ -195,7 +195,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
-def _implied_deadline(spec: TaskSpec) -> str:
+def _release_name(spec: TaskSpec) -> str:
     return f"release of {spec.name}"
 
 

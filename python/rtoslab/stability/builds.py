@@ -142,10 +142,10 @@ def kernel_changes(
         if facts.export is not None:
             return None
         changes |= {} if macro.startswith("=") else {macro: "1"}
-    return {**changes, **_switch(level_of(build, factors, SWITCH), role)}
+    return {**changes, **_macro_of_level(level_of(build, factors, SWITCH), role)}
 
 
-def _switch(level: str, role: str) -> Mapping[str, str]:
+def _macro_of_level(level: str, role: str) -> Mapping[str, str]:
     setting, _, named = level.partition(" (")
     macro, _, value = setting.partition("=")
     return {macro: value} if named.removesuffix(")") == role else {}

@@ -72,7 +72,7 @@ def read_stability(path: Path) -> StoredStability:
     text = read_text(path, "the values of builds", AlteredError, STORED_BYTES)
     try:
         head, *rows = (parse_object(line) for line in unseal_lines(text))
-        return _stored_rows(path, head, rows)
+        return _parse_stability(path, head, rows)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
@@ -81,7 +81,7 @@ def read_stability(path: Path) -> StoredStability:
         ) from None
 
 
-def _stored_rows(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
+def _parse_stability(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("it says another format or paper")
     stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))

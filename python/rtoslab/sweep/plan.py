@@ -105,7 +105,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
             config=config,
         )
         for point in experiment_points(catalogue, experiment, Options()):
-            marked = _skip(point, config, sweep)
+            marked = _with_skip(point, config, sweep)
             if repr(marked) not in seen:
                 seen.add(repr(marked))
                 points.append(marked)
@@ -114,6 +114,6 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
     return in_placements(catalogue, Plan(tuple(points), None), sweep.placements)
 
 
-def _skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
+def _with_skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
     why = next((skip.reason for skip in sweep.skip if skip.covers(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

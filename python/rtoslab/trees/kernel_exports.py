@@ -70,15 +70,15 @@ def build_files(
     words = {"board": board, "machine": machine, "folder": str(folder), "id": ident, "port": kernel.folder.name}
     words["needs"] = "".join(f", {need}" for need in needs)
 
-    def describe(path: Path, what: str) -> str:
+    def fill_template(path: Path, what: str) -> str:
         text = read_text(path, what, CatalogueError)
         return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
     files = {
-        item.name: describe(item, "a file for the kernel's build") for item in sorted(config.glob("application/*"))
+        item.name: fill_template(item, "a file for the kernel's build") for item in sorted(config.glob("application/*"))
     }
     files[wants.asked_in] = defconfig(kernel, board, needs, opt, absent)
-    return files, describe(config / "README.in", "the port's instructions")
+    return files, fill_template(config / "README.in", "the port's instructions")
 
 
 def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, before: Tree | None) -> tuple[Tree, str]:

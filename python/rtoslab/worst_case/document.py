@@ -32,7 +32,7 @@ def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
             _figures(finding, both),
             _against_offset(finding, arrivals, both),
             _distribution(both),
-            _meetings(finding),
+            _meetings_section(finding),
         ),
     )
     return mark_deviations_by(document, finding.deviations, all_deviate=bool(finding.deviations))
@@ -99,7 +99,7 @@ def _distribution(both: list[tuple[str, Latency]]) -> Section:
     return Section("distribution", "Distribution", (), (chart,))
 
 
-def _meetings(finding: WorstCase) -> Section:
+def _meetings_section(finding: WorstCase) -> Section:
     rows = [
         [
             meeting.function or "no function",

@@ -165,12 +165,10 @@ def read_rust(language: Language, path: Path) -> None:
 
 def read_page(language: Language, path: Path) -> None:
     """Add the sentences of a Markdown page, paragraph by paragraph."""
-    number = 1
-    for block in re.split(r"\n\s*\n", re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)):
-        language.sentences += (
-            (f"{path.relative_to(ROOT)} (paragraph {number})", sentence) for sentence in split_sentences(block)
-        )
-        number += 1
+    prose = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
+    for number, block in enumerate(re.split(r"\n\s*\n", prose), 1):
+        place = f"{path.relative_to(ROOT)} (paragraph {number})"
+        language.sentences += ((place, sentence) for sentence in split_sentences(block))
 
 
 @cache

@@ -29,7 +29,7 @@ class _Function:
     name: str
     lines: int
     demands: bool
-    """Whether it contains an assertion, or what stands for one: what is called demand… raises where it must."""
+    """Whether it contains an assertion, or what stands for one: assert_… and require_… raise where they must."""
     calls: frozenset[str]
 
 
@@ -60,7 +60,7 @@ def _read(path: Path) -> _Source:
 def _function(node: ast.FunctionDef) -> _Function:
     below = [*ast.walk(node)]
     names = {getattr(item, "attr", getattr(item, "id", "")) for item in below}
-    substitutes = names & DEMANDS or any(name.startswith(("assert_", "require_", "demand")) for name in names)
+    substitutes = names & DEMANDS or any(name.startswith(("assert_", "require_")) for name in names)
     called = (item.func for item in below if isinstance(item, ast.Call))
     return _Function(
         node.name,

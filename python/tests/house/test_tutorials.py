@@ -1,17 +1,14 @@
 """The tutorial of a user's firmware runs as its page says: each command in turn, and the lines that it quotes."""
 
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rtoslab.base.paths import find_root
+from tests.doc_pages import ROOT, run_command
 
-ROOT = find_root()
 PAGE = ROOT / "docs" / "tutorial-firmware.md"
 EXAMPLE = ROOT / "examples" / "firmware"
 OMITTED = "..."
@@ -47,19 +44,12 @@ def test_omitted_lines_stand_for_any() -> None:
 def test_the_commands_print_what_the_page_says(tmp_path: Path) -> None:
     folder = tmp_path / "firmware"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("build"))
-    environment = {
-        **os.environ,
-        "COLUMNS": "200",
-        "NO_COLOR": "1",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONPATH": str(ROOT / "python"),
-    }
     for command, quoted in steps():
         words = shlex.split(command)
-        program = [sys.executable, "-m", "rtoslab", *words[1:]] if words[0] == "rtoslab" else words
-        done = subprocess.run(program, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+        if words[0] == "rtoslab":
+            done = run_command(words[1:], folder)
+        else:
+            done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder)
         assert done.returncode == (3 if any("Regression" in line for line in quoted) else 0), (command, done.stderr)
-        assert not quoted or has_lines("".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines()), quoted), (
-            command,
-            done.stdout,
-        )
+        output = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+        assert not quoted or has_lines(output, quoted), (command, output)
