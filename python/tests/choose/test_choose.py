@@ -44,11 +44,11 @@ from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.reports import make_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredPoint
+from tests.archive.test_runs import run_of
 from tests.cli.test_cli import error, rtoslab
 from tests.doc_matrix import PAGE, page
 from tests.fakes import STEADY, measured
 from tests.latency_fakes import timed
-from tests.store.test_runs import run_of
 
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)

@@ -19,8 +19,8 @@ from rtoslab.compare.sides import Figures, Side
 from rtoslab.reports import report_formats
 from tests.checkouts import alter, build_apart, copy_checkout
 from tests.cli.test_cli import rtoslab
-from tests.compare.test_parity import compiler_calls
 from tests.fakes import STEADY, measured, point
+from tests.parity.test_parity import compiler_calls
 
 TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 

@@ -20,6 +20,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 PACKAGES = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
 FOUND_BY_NAME = {"cli"}
 """Packages whose modules are loaded by the names of commands, so that nothing is public."""
+TESTED_BY_OTHERS = {"api", "base", "records"}
+"""Packages without a folder of tests: the tests of the others use them."""
 
 
 @cache
@@ -54,6 +56,11 @@ def test_every_package_has_its_floor() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     (layers,) = [setting["layers"] for setting in settings["contracts"] if setting["type"] == "layers"]
     assert sorted(name for layer in layers for name in re.split(r"\s*[|:]\s*", layer)) == PACKAGES
+
+
+def test_every_package_has_its_folder_of_tests() -> None:
+    folders = {path.parent.name for path in (ROOT / "python" / "tests").glob("*/test_*.py")}
+    assert set(PACKAGES) - folders == TESTED_BY_OTHERS
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -65,17 +65,17 @@ from rtoslab.worst_case.arrivals import ARRIVAL
 from rtoslab.worst_case.document import make_document as worst_case_document
 from rtoslab.worst_case.places import Place
 from rtoslab.worst_case.worst_case import Latency, WorstCase
-from tests.analyses.test_place_effects import PAPER, references_of
+from tests.archive.test_runs import run_of
 from tests.choose.test_choose import CLEAR, compared
 from tests.choose.test_choose import NAMES as CHOICE_NAMES
-from tests.compare.test_stability import LEAST, judged
-from tests.compare.test_stability import example as stability_example
 from tests.fakes import measured
 from tests.latency_fakes import timed
 from tests.papers.test_papers import folder as paper_folder
 from tests.papers.test_papers import published
 from tests.rta.systems import KERNEL
-from tests.store.test_runs import run_of
+from tests.stability.test_place_effects import PAPER, references_of
+from tests.stability.test_stability import LEAST, judged
+from tests.stability.test_stability import example as stability_example
 
 CATALOGUE = Catalogue(find_root())
 CHECK, SAW = "Order", "noted 2 1 where 1 2 was due; declared: by design"

@@ -14,10 +14,10 @@ from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.settings_fit import fit
 from rtoslab.calibrate.silicon_file import grades, of_fit, read_silicon, write_silicon
 from rtoslab.cli import app
+from tests.calibrate.test_calibrate_fit import DEFAULTS, LINEAR, linear
 from tests.cli.test_cli import error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
 from tests.hardware.disguise import jittered
-from tests.hardware.test_calibrate_fit import DEFAULTS, LINEAR, linear
 
 BOARD = "nucleo-f446re"
 SECRET = {

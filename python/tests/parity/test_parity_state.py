@@ -7,8 +7,8 @@ import pytest
 from rtoslab.parity.board_settings import STATE, state_concept
 from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
 from rtoslab.targets import board_state
-from tests.compare.test_parity import BUILD, CATALOGUE
 from tests.fakes import point
+from tests.parity.test_parity import BUILD, CATALOGUE
 
 STATE_F446: dict[str, int] = {
     "clock_hz": 84_000_000, "wait_states": 2, "feature.icache": 1, "feature.dcache": 1, "feature.prefetch": 1, "mpu": 0,

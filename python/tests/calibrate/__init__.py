@@ -1,0 +1,1 @@
+"""Tests of real boards, on a desk made of virtual ones."""
