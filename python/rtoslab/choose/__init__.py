@@ -13,6 +13,6 @@ from rtoslab.choose.document import MARKS, choice_document, figure_text
 from rtoslab.choose.explorer import explorer_page
 from rtoslab.choose.matrix_file import Matrix, matrices, matrix_path, read_matrix, write_matrix
 from rtoslab.choose.matrix_points import matrix_boards, matrix_kernels, matrix_plan, matrix_points
-from rtoslab.choose.measured_matrix import board_manifests, matrix_rows, merge_matrix
+from rtoslab.choose.measured_matrix import board_manifests, matrix_changes, matrix_rows, merge_matrix
 from rtoslab.choose.observed_rows import observed_rows
 from rtoslab.choose.own_runs import kernels_section, rows_of_runs, with_kernels

@@ -2,16 +2,19 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.board_comparison import NOT_MEASURED
 from rtoslab.choose.matrix_file import Matrix
 from rtoslab.choose.matrix_points import MatrixPoint
+from rtoslab.choose.measured_code import firmware_digest
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_of_points
 from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
+from rtoslab.targets import timing_version
 
 _BUILD_KEYS = (
     "calls", "clock", "clock_hz", "code", "compiler", "cores", "data", "features", "flags", "kernel", "kernel_version",
@@ -55,10 +58,16 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
             build: Any = stored_point.manifest.get("build", {})
             target: Any = stored_point.manifest.get("target", {})
             selected = {key: build[key] for key in _BUILD_KEYS if key in build}
-            parity = set(catalogue.kernel(point.kernel).facts.parity.values())
+            kernel = catalogue.kernel(point.kernel)
+            parity, port = set(kernel.facts.parity.values()), kernel.folder.name
             macros = build.get("kernel_config", {})
             selected["kernel_config"] = {name: value for name, value in macros.items() if name in parity}
-            by_board[point.board] = {"build": selected, "target": {"timing_version": target.get("timing_version")}}
+            by_board[point.board] = {
+                "build": selected,
+                "firmware": firmware_digest(catalogue.root, port, point.board),
+                "port": port,
+                "target": {"timing_version": target.get("timing_version")},
+            }
     return by_board
 
 
@@ -69,3 +78,15 @@ def merge_matrix(old: Matrix | None, new: Matrix, boards: Collection[str]) -> Ma
     unchanged = tuple(row for row in old.rows if row.stands_for.board not in boards)
     manifests = {board: manifest for board, manifest in old.manifests.items() if board not in boards}
     return replace(new, rows=(*unchanged, *new.rows), manifests={**manifests, **new.manifests})
+
+
+def matrix_changes(root: Path, matrix: Matrix) -> list[str]:
+    """Returns what has changed since the figures were measured: "the virtual board", "the firmware (board, ...)"."""
+    versions = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
+    boards = [
+        board
+        for board, manifest in matrix.manifests.items()
+        if manifest.get("firmware") != firmware_digest(root, str(manifest.get("port")), board)
+    ]
+    firmware = [f"the firmware ({', '.join(boards)})"] if boards else []
+    return [*(("the virtual board",) if versions - {timing_version()} else ()), *firmware]

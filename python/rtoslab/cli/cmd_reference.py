@@ -1,6 +1,7 @@
 """`rtoslab reference`: results of the papers' kernels that come with the checkout, listed and renewed."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from rtoslab.base import (
     one_look,
 )
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
-from rtoslab.choose import Matrix, coverage, matrices
+from rtoslab.choose import Matrix, coverage, matrices, matrix_changes
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, show_progress
@@ -29,6 +30,8 @@ from rtoslab.papers import paper_plan, weigh_programs, with_needed_placements
 from rtoslab.plan import Options, Plan
 from rtoslab.reference import (
     Reference,
+    add_code_digests,
+    compiled_files,
     out_of_date,
     reference_path,
     references,
@@ -37,7 +40,6 @@ from rtoslab.reference import (
 )
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
-from rtoslab.targets import timing_version
 
 _MATRIX = "(choose)"
 """In the place of a paper: figures that no paper asks for."""
@@ -68,7 +70,7 @@ def list_references(*, as_json: bool) -> int:
     catalogue = Catalogue(root)
     with one_look():
         rows = [_row(catalogue, reference) for reference in references(root)]
-        rows += [_matrix_row(matrix) for matrix in matrices(root)]
+        rows += [_matrix_row(root, matrix) for matrix in matrices(root)]
     if as_json:
         answer(rows, indent=2)
         return EXIT_OK
@@ -154,6 +156,10 @@ def _refresh_paper(
         if any(isinstance(stored_point.result, MeasuredPoint) for stored_point in own):
             path = reference_path(catalogue.root, paper.key, kernel)
             write_reference(path, own, [weight for weight in weights if weight.weight.point.kernel == kernel])
+            add_code_digests(
+                catalogue.root,
+                compiled_files([*(point.manifest for point in own), *(weight.manifest for weight in weights)]),
+            )
             size = f"{path.stat().st_size / 1024:,.0f} kB"
             click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(own), 'point')}, {size}.")
     return EXIT_POINT_FAILED if unbuilt else points_exit_code([outcome.result for outcome in outcomes])
@@ -181,10 +187,9 @@ def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
     }
 
 
-def _matrix_row(matrix: Matrix) -> dict[str, Any]:
+def _matrix_row(root: Path, matrix: Matrix) -> dict[str, Any]:
     """The figures of a kernel that `rtoslab choose` compares."""
     covered = coverage(matrix).values()
-    boards = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
     return {
         "paper": _MATRIX,
         "kernel": matrix.kernel,
@@ -192,7 +197,7 @@ def _matrix_row(matrix: Matrix) -> dict[str, Any]:
         "boards": matrix.boards,
         "measured": sum(cell.measured for cell in covered),
         "not_applicable": sum(cell.requested - cell.measured for cell in covered),
-        "changed_since": ["the virtual board"] if boards - {timing_version()} else [],
+        "changed_since": matrix_changes(root, matrix),
     }
 
 

@@ -1,6 +1,7 @@
 """Reference results: kernels of the papers, measured by this project, for readers who do not have their sources."""
 
 from rtoslab.reference.age import changed_since, out_of_date
+from rtoslab.reference.code_digest import add_code_digests, compiled_files, today_code
 from rtoslab.reference.reference_file import (
     Reference,
     StoredWeight,

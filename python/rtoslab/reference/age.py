@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import memoize_by_contents, sha256_of
+from rtoslab.reference.code_digest import read_code_digests, today_code
 from rtoslab.reference.reference_file import Reference
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -12,7 +13,8 @@ from rtoslab.targets import timing_version
 
 
 def changed_since(root: Path, point: StoredPoint) -> list[str]:
-    """Returns what has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has.
+    """Returns what has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has. A
+    change of comments alone is none.
 
     Points have most files in common: who asks of many does so in `one_look`."""
     return _changed_files(root, [point.manifest])
@@ -31,7 +33,14 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
         for item in manifest["build"]["sources"].items()
         if item[0].startswith("firmware/")
     }
-    changed = sorted({name for name, digest in files if digest != today(root, name)})
+    code_digests = read_code_digests(root)
+    changed = sorted(
+        {
+            name
+            for name, digest in files
+            if digest != today(root, name) and code_digests.get(digest) != today_code(root, name)
+        }
+    )
     # What is only weighed runs on no board.
     versions = {manifest["target"].get("timing_version") for manifest in manifests if "target" in manifest}
     return [*(("the virtual board",) if versions - {timing_version()} else ()), *changed]

@@ -1,0 +1,34 @@
+"""One digest of all firmware code that the figures of a kernel on a board depend on, so that a later change is noticed.
+
+Comments do not count. Code of other chips, and of benchmarks' variants that the kernel cannot run, does: it is simpler,
+and at most asks for a measurement too many.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from rtoslab.choose.matrix_points import matrix_suite
+from rtoslab.reference import today_code
+
+_COMMON: Final = ("CMakeLists.txt", "chips", "cmake", "core", "cpus", "footprint", "include", "instruments")
+_NO_CODE: Final = ".md"
+
+
+def firmware_digest(root: Path, port: str, board: str) -> str:
+    """Returns the digest of the code that the matrix's images of a board are made of, as it is now.
+
+    `port` is the folder in `firmware/kernels` that the kernel is built by."""
+    lines = sorted(f"{today_code(root, name)} {name}" for name in _names(root, port, board))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
+
+
+def _names(root: Path, port: str, board: str) -> Iterator[str]:
+    experiments = matrix_suite(root).experiments
+    benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}
+    for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):
+        path = root / "firmware" / place
+        for file in [path] if path.is_file() else path.rglob("*"):
+            if file.is_file() and file.suffix != _NO_CODE:
+                yield file.relative_to(root).as_posix()

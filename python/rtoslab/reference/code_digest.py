@@ -1,0 +1,95 @@
+"""Digests of source files without their comments: a comment that is written better makes no figure out of date.
+
+Manifests name each source file by the SHA-256 of its bytes. `reference/code_digests.ndjson` has, for each of these, the
+digest of the same file's code. Whoever stores reference results adds those of today's files.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import AlteredError, memoize_by_contents, sha256_of, write_whole
+from rtoslab.intake import read_text
+from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
+
+FILE: Final = "code_digests.ndjson"
+_C: Final = frozenset({".c", ".h", ".S", ".ld", ".in"})
+_CMAKE: Final = frozenset({".cmake", ".txt"})
+_COMMENTS_AND_TEXTS: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')""", re.DOTALL)
+"""Texts are matched as well, because `//` inside one begins no comment."""
+_COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
+
+
+def code_digest(name: str, content: bytes) -> str:
+    """Returns the SHA-256 of a source file without comments and without the space around them.
+
+    A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is."""
+    return hashlib.sha256(_code(name, content)).hexdigest()
+
+
+def _code(name: str, content: bytes) -> bytes:
+    kind = Path(name).suffix
+    try:
+        text = content.decode()
+        if kind == ".toml":
+            return json.dumps(tomllib.loads(text), sort_keys=True, default=str).encode()
+    except ValueError:
+        return content
+    if kind in _C and not _COUNTS_LINES.search(text):
+        return _squeeze(_COMMENTS_AND_TEXTS.sub(lambda match: match[1] or " ", text)).encode()
+    if kind in _CMAKE:
+        lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+        over_lines = "#[" in text or any(line.count('"') % 2 for line in lines)
+        return content if over_lines else "\n".join(lines).encode()
+    return content
+
+
+def _squeeze(text: str) -> str:
+    """Drops blank lines and the space at the ends of lines."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def read_code_digests(root: Path) -> Mapping[str, str]:
+    """Returns the digest of the code by the SHA-256 of the file. Raises AlteredError for a file edited by hand."""
+    path = root / "reference" / FILE
+    return _read(path, sha256_of(path)) if path.is_file() else {}
+
+
+@cache
+def _read(path: Path, _sha256: str) -> Mapping[str, str]:
+    try:
+        return dict(
+            pair
+            for line in unseal_lines(read_text(path, "the digests of code", AlteredError))
+            for pair in json.loads(line).items()
+        )
+    except ValueError as cause:
+        raise AlteredError(f"{path} was edited by hand ({cause}); take it from the repository again.") from None
+
+
+def add_code_digests(root: Path, names: Iterable[str]) -> None:
+    """Adds the pairs of files of the checkout as they are now. Raises StoreError."""
+    today = {sha256_of(root / name): today_code(root, name) for name in set(names) if (root / name).is_file()}
+    known = read_code_digests(root)
+    if not today.keys() <= known.keys():
+        pairs = sorted({**known, **today}.items())
+        write_whole(root / "reference" / FILE, seal_lines([dict([pair]) for pair in pairs]), "the digests of code")
+
+
+def compiled_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Returns the names of our files in the images of the manifests."""
+    sources = (manifest.get("build", {}).get("sources", {}) for manifest in manifests)
+    return {name for names in sources for name in names if name.startswith("firmware/")}
+
+
+@memoize_by_contents
+def today_code(folder: Path, name: str) -> str:
+    """Returns the digest of the code of a file of the folder as it is now. Empty if it has none of that name."""
+    path = folder / name
+    return code_digest(name, path.read_bytes()) if path.is_file() else ""

@@ -1,0 +1,56 @@
+"""A later change of firmware code makes the figures of a kernel on a board out of date. A comment does not."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base import find_root
+from rtoslab.choose import Matrix, matrix_changes
+from rtoslab.choose.measured_code import firmware_digest
+from rtoslab.targets import timing_version
+
+BOARDS = ("blue", "red")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    shutil.copytree(find_root() / "reference" / "matrix", tmp_path / "reference" / "matrix")
+    for name in ("core/run.c", "kernels/k/port.h", "boards/blue/board.c", "boards/red/board.c", "scenes/a.c"):
+        path = tmp_path / "firmware" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("int a = 1; /* One. */\n")
+    return tmp_path
+
+
+def matrix(root: Path) -> Matrix:
+    target = {"timing_version": timing_version()}
+    manifests = {
+        board: {"firmware": firmware_digest(root, "k", board), "port": "k", "target": target} for board in BOARDS
+    }
+    return Matrix("k", "2026-11-29", manifests, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"),
+    [
+        ("core/run.c", ["the firmware (blue, red)"]),
+        ("kernels/k/port.h", ["the firmware (blue, red)"]),
+        ("boards/red/board.c", ["the firmware (red)"]),
+        ("scenes/a.c", []),
+    ],
+)
+def test_changed_code_is_noticed_on_the_boards_that_have_it(root: Path, name: str, changed: list[str]) -> None:
+    measured = matrix(root)
+    assert matrix_changes(root, measured) == []
+    (root / "firmware" / name).write_text("int a = 1; /* Another word. */\n\n")
+    assert matrix_changes(root, measured) == []
+    (root / "firmware" / name).write_text("int a = 2; /* One. */\n")
+    assert matrix_changes(root, measured) == changed
+
+
+def test_another_timing_is_noticed(root: Path) -> None:
+    measured = matrix(root)
+    manifests = {board: {**manifest, "target": {"timing_version": 0}} for board, manifest in measured.manifests.items()}
+    assert matrix_changes(root, replace(measured, manifests=manifests)) == ["the virtual board"]

@@ -1,0 +1,68 @@
+"""Reference results stay of today's checkout when only a comment changes, and do not when code changes."""
+
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base import AlteredError, find_root
+from rtoslab.reference import add_code_digests, compiled_files
+from rtoslab.reference.code_digest import FILE, code_digest, read_code_digests
+
+C = b"/* Takes. */\nint take(void)\n{\n    return 1; // always\n}\n"
+TOML = b'# A benchmark.\nid = "t1"\n[params]\npinned = 1\n'
+CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.c", C, b"/* Takes it, and says so. */\n\nint take(void)\n{\n    return 1;\n}\n"),
+        ("a.h", b"#define A 1 /* one */\n", b"#define A 1\n"),
+        ("a.S", b"/* Entry. */\nbx lr\n", b"bx lr // back\n"),
+        ("a.toml", TOML, b'id = "t1"\n\n[params] # all\npinned = 1\n'),
+        ("CMakeLists.txt", CMAKE, b"# Another word.\n  # One more.\nadd_library(kernel OBJECT tasks.c)\n"),
+    ],
+)
+def test_a_comment_is_no_change(name: str, before: bytes, after: bytes) -> None:
+    assert before != after
+    assert code_digest(name, before) == code_digest(name, after)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.c", C, C.replace(b"return 1", b"return 2")),
+        ("a.c", b'char *at = "http://a";', b'char *at = "http://b";'),
+        ("a.c", b'char *at = "/* a */";', b'char *at = "/* b */";'),
+        ("a.c", b"char at = '\"'; int a = 1;", b"char at = '\"'; int a = 2;"),
+        ("a.c", b'char *at = "a  b";', b'char *at = "a b";'),
+        ("a.c", b"int at = __LINE__;", b"// One line more.\nint at = __LINE__;"),
+        ("a.c", b"int a; // \xff\n", b"int b; // \xff\n"),
+        ("a.S", b"mov r0, #1", b"mov r0, #2"),
+        ("a.toml", TOML, TOML.replace(b"pinned = 1", b"pinned = 0")),
+        ("a.toml", b"broken =", b"broken = #"),
+        ("CMakeLists.txt", CMAKE, CMAKE.replace(b"tasks.c", b"queue.c")),
+        ("CMakeLists.txt", b'set(A "\n#a\n")', b'set(A "\n#b\n")'),
+        ("a.defconfig", b"# CONFIG_A is not set\n", b"# CONFIG_B is not set\n"),
+    ],
+)
+def test_a_change_of_code_is_one(name: str, before: bytes, after: bytes) -> None:
+    assert code_digest(name, before) != code_digest(name, after)
+
+
+def test_todays_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path
+    (folder / "reference").mkdir()
+    (folder / "firmware").mkdir()
+    (folder / "firmware/a.c").write_bytes(C)
+    manifests = [{"build": {"sources": {"firmware/a.c": "0", "kernel/b.c": "1"}}}, {}]
+    add_code_digests(folder, compiled_files(manifests))
+    assert list(read_code_digests(folder).values()) == [code_digest("a.c", C)]
+    path = folder / "reference" / FILE
+    path.write_text(path.read_text().replace(code_digest("a.c", C), "0" * 64))
+    with pytest.raises(AlteredError, match="edited by hand"):
+        read_code_digests(folder)
+
+
+def test_the_checkout_has_the_digests_of_all_its_references() -> None:
+    assert len(read_code_digests(find_root())) > 100
