@@ -205,7 +205,7 @@ $(STAMPS)/tools: Makefile
 	  echo "Python 3.11 or later is needed; python3 here is $$(python3 --version 2>&1)."; exit 1; }
 	@command -v cargo > /dev/null || { echo "== Installing Rust with rustup, for this user"; $(call apt,curl ca-certificates); \
 	  curl --proto =https --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --quiet --no-modify-path; }
-	@$(CARGO) --version > /dev/null || { echo "cargo does not run; install Rust 1.87 or later with rustup, then run make again."; exit 1; }
+	@$(CARGO) --version > /dev/null || { echo "cargo does not run; install Rust 1.88 or later with rustup, then run make again."; exit 1; }
 	@touch $@
 
 $(STAMPS)/python: pyproject.toml requirements-dev.lock | $(STAMPS)/tools

@@ -36,6 +36,22 @@ def sources(image: bytes) -> list[tuple[str, list[tuple[int, int]]]]:
 def readable_name(name: str) -> str:
     """A symbol's name as its C++ or Rust source has it, with the suffix of a compiler's copy; another name as it is."""
 
+_ColumnParts = tuple[str, str, bytes, list[str], bytes | None]
+"""Name, type (of numpy, or `text`), little-endian values (places in the texts, as 32-bit numbers), texts, a byte a row that
+is not 0 where it has a value (None: all rows have one)."""
+
+def write_parquet(columns: list[_ColumnParts]) -> bytes:
+    """Returns a Parquet file. Raises ValueError for columns of different lengths."""
+
+def read_parquet(content: bytes, limit: int) -> list[_ColumnParts]:
+    """Returns the columns of a Parquet file. Raises ValueError if it is damaged, or has more than `limit` values."""
+
+def compress_zstd(content: bytes) -> bytes:
+    """Returns the content compressed by Zstandard."""
+
+def decompress_zstd(content: bytes, limit: int) -> bytes | None:
+    """Returns the unpacked content, or None if it has more than `limit` bytes. Raises ValueError for damaged content."""
+
 class EventTally:
     """What packed events (`Machine.take_events`) come to, fed in the order of time."""
 

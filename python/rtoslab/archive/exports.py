@@ -6,35 +6,34 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
 
 from rtoslab.analyses import metrics, placement
 from rtoslab.archive.index import ArchivedPoint
-from rtoslab.intake import sheet
+from rtoslab.intake import column_of, sheet, write_parquet
 from rtoslab.results import COLUMNS, MeasuredPoint
 
 AXES: Final = (
-    ("run", pa.string()),
-    ("date", pa.string()),
-    ("revision", pa.string()),
-    ("benchmark", pa.string()),
-    ("kernel", pa.string()),
-    ("board", pa.string()),
-    ("cores", pa.int32()),
-    ("window_ms", pa.int64()),
-    ("config", pa.string()),
-    ("placement", pa.int32()),
-    ("run_id", pa.string()),
-    ("status", pa.string()),
-    ("deviations", pa.string()),
+    ("run", None),
+    ("date", None),
+    ("revision", None),
+    ("benchmark", None),
+    ("kernel", None),
+    ("board", None),
+    ("cores", np.int32),
+    ("window_ms", np.int64),
+    ("config", None),
+    ("placement", np.int32),
+    ("run_id", None),
+    ("status", None),
+    ("deviations", None),
 )
-FIGURE_COLUMNS: Final = (*AXES, ("metric", pa.string()), ("value", pa.float64()), ("unit", pa.string()))
+FIGURE_COLUMNS: Final = (*AXES, ("metric", None), ("value", np.float64), ("unit", None))
 SAMPLE_COLUMNS: Final = (
     *AXES,
-    ("series", pa.string()),
-    ("index", pa.int64()),
-    *((name, pa.int64()) for name in COLUMNS),
+    ("series", None),
+    ("index", np.int64),
+    *((name, np.int64) for name in COLUMNS),
 )
 Row = dict[str, Any]
 Columns = tuple[tuple[str, Any], ...]
@@ -85,10 +84,7 @@ def _axes(result: ArchivedPoint) -> Row:
 def as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
     """Typed columns, compressed."""
     listed = list(rows)
-    data = {name: pa.array([row[name] for row in listed], kind) for name, kind in columns}
-    out = io.BytesIO()
-    pq.write_table(pa.table(data), out, compression="zstd")
-    return out.getvalue()
+    return write_parquet({name: column_of([row[name] for row in listed], dtype) for name, dtype in columns})
 
 
 def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:

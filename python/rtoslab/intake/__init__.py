@@ -5,6 +5,7 @@ costs memory or time. No other module opens or parses what comes from outside (`
 holds all numbers. `input_files` reads bytes and text. `tables` TOML, `objects` JSON, `archives` zip files,
 `elf_images` ELF, `symbol_names` its names, `debug_entries` its debug information. `numbers` integers and decimals in
 any of them and on the command line. `names` what becomes part of a file's name.
+`parquet` files of columns, `zstandard` compressed content.
 """
 
 from rtoslab.intake.archives import Archive, open_archive
@@ -37,7 +38,9 @@ from rtoslab.intake.models import missing, problem
 from rtoslab.intake.names import file_name, one_line, visible
 from rtoslab.intake.numbers import decimal, fraction, quote, ticks, whole
 from rtoslab.intake.objects import parse_object, read_object
+from rtoslab.intake.parquet import ParquetColumn, column_of, read_parquet, write_parquet
 from rtoslab.intake.program_images import read_image
 from rtoslab.intake.symbol_names import readable_name
 from rtoslab.intake.tables import read_table
 from rtoslab.intake.texts import lines, words
+from rtoslab.intake.zstandard import compress, decompress

@@ -4,16 +4,13 @@ Columns: series (its id), index (from 0), then those of `results.SeriesSamples`.
 it. The same samples give the same bytes.
 """
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from rtoslab.intake import TABLE_VALUES
+from rtoslab.intake import ParquetColumn, read_parquet, write_parquet
 from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
 
@@ -22,72 +19,60 @@ COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "
 
 
 def write_samples(series: Sequence[SeriesSamples]) -> bytes:
-    """The file's content. A column that a target could not fill is null."""
+    """Returns the file's content. A column that a target could not fill is null."""
     counts = [len(samples.cycles) for samples in series]
-    ids = np.repeat(np.arange(len(series)), counts)
-    indices = [np.arange(count) for count in counts]
-    data: dict[str, Any] = {
-        "series": _names([samples.id for samples in series], ids),
-        "index": pa.array(np.concatenate([np.empty(0, int), *indices]), pa.uint32()),
+    indices = [np.arange(count, dtype=np.uint32) for count in counts]
+    columns = {
+        "series": _id_column([samples.id for samples in series], counts),
+        "index": ParquetColumn(np.concatenate([np.empty(0, np.uint32), *indices])),
     }
     for name in COLUMNS:
-        parts = [_fill(getattr(pair, name), count) for pair, count in zip(series, counts, strict=True)]
-        data[name] = pa.concat_arrays([pa.array([], pa.uint64()), *parts])
-    out = io.BytesIO()
-    pq.write_table(pa.table(data), out, compression="zstd")
-    return out.getvalue()
+        parts = [np.asarray(getattr(samples, name), np.uint64) for samples in series]
+        has_values = [len(part) > 0 for part in parts]
+        valid = None if all(has_values) else np.repeat(has_values, counts)
+        columns[name] = ParquetColumn(np.concatenate([np.empty(0, np.uint64), *parts]), valid=valid)
+    return write_parquet(columns)
 
 
-def _names(ids: Sequence[str], places: NDArray[Any]) -> pa.DictionaryArray:
-    """The id at each place. Those that have samples, in the order in which they come."""
-    held = sorted(set(places.tolist()))
-    return pa.DictionaryArray.from_arrays(
-        pa.array(np.searchsorted(held, places), pa.int16()), pa.array([ids[place] for place in held], pa.string())
-    )
-
-
-def _fill(values: Sequence[int], count: int) -> pa.Array:
-    return pa.array(np.asarray(values), pa.uint64()) if len(values) else pa.nulls(count, pa.uint64())
+def _id_column(ids: Sequence[str], counts: Sequence[int]) -> ParquetColumn:
+    """Returns each row's series: only those that have samples, in the order in which they come."""
+    filled = [(ident, count) for ident, count in zip(ids, counts, strict=True) if count]
+    places = np.repeat(np.arange(len(filled), dtype=np.uint32), [count for _, count in filled])
+    return ParquetColumn(places, tuple(ident for ident, _ in filled))
 
 
 def read_samples(content: bytes) -> dict[str, dict[str, Column]]:
-    """Series id -> column -> samples. Raises ValueError if rows are missing or out of order."""
+    """Returns samples by series id and column. Raises ValueError if rows are missing or out of order."""
     try:
-        rows = _table(content)
-        names = rows.column("series").combine_chunks().dictionary_encode()
-        indices = rows.column("index").to_numpy()
-        columns = {name: rows.column(name).combine_chunks() for name in COLUMNS}
-    except (pa.ArrowException, KeyError) as cause:
-        raise ValueError(str(cause)) from None
-    codes, columns_read = names.indices.to_numpy(zero_copy_only=False), {}
-    for code, ident in enumerate(names.dictionary.to_pylist()):
-        places = np.flatnonzero(codes == code)
-        missing = np.flatnonzero(indices[places] != np.arange(len(places)))
+        table = read_parquet(content)
+        names, indices = table["series"], table["index"].values
+        columns = {name: table[name] for name in COLUMNS}
+    except KeyError as cause:
+        raise ValueError(f"it has no column {cause}") from None
+    if names.texts is None or names.valid is not None or len(names.values) != len(indices):
+        raise ValueError("not every row names its series")
+    result = {}
+    for place, ident in enumerate(names.texts):
+        rows = np.flatnonzero(names.values == place)
+        missing = np.flatnonzero(indices[rows] != np.arange(len(rows)))
         if missing.size:
             raise ValueError(f"sample {missing[0]} of {ident} is missing")
-        mine = pa.array(places)
-        columns_read[ident] = {
-            name: Column(column.take(mine).drop_null().to_numpy()) for name, column in columns.items()
-        }
-    return columns_read
+        result[ident] = {name: Column(_values_at(column, rows)) for name, column in columns.items()}
+    return result
 
 
-def _table(content: bytes) -> pa.Table:
-    """Reads a table on this thread alone. `pq.read_table` leaves threads that at times abort the process as it ends.
-
-    Raises ValueError for what is damaged, which pyarrow calls an OSError mostly, and for what is too large."""
-    try:
-        file = pq.ParquetFile(io.BytesIO(content), pre_buffer=False)
-        if file.metadata.num_rows * file.metadata.num_columns > TABLE_VALUES:
-            raise ValueError(f"it holds more than {TABLE_VALUES:,} values")
-        return file.read(use_threads=False)
-    except (pa.ArrowException, OSError) as cause:
-        raise ValueError(str(cause)) from None
+def _values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
+    """Returns the values of those of the rows that have one."""
+    if column.valid is None:
+        return column.values[rows]
+    places = np.cumsum(column.valid) - 1
+    values: NDArray[Any] = column.values[places[rows[column.valid[rows]]]]
+    return values
 
 
 def read_columns(content: bytes) -> dict[str, list[Any]]:
-    """A Parquet file's columns. Raises ValueError."""
-    return _table(content).to_pydict()  # type: ignore[no-any-return]
+    """Returns a Parquet file's columns, with None where a row has no value. Raises ValueError."""
+    return {name: column.items() for name, column in read_parquet(content).items()}
 
 
 def join(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:

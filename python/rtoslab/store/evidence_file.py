@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, core_schema
 
 from rtoslab.base import strictly
-from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, problem
+from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, compress, decompress, problem
 from rtoslab.targets import RunOutput
 
 EVIDENCE_FILE: Final = "evidence.json.zst"
@@ -25,7 +24,7 @@ EVIDENCE_FILE: Final = "evidence.json.zst"
 def write_evidence(output: RunOutput) -> bytes:
     """Returns the file's content."""
     text = _form()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
-    return bytes(pa.compress(text, codec="zstd", asbytes=True))
+    return compress(text)
 
 
 def read_evidence(content: bytes, uart: bytes) -> RunOutput:
@@ -34,15 +33,15 @@ def read_evidence(content: bytes, uart: bytes) -> RunOutput:
         output: RunOutput = _form()[0].validate_python({**json.loads(_unpack(content)), "uart": uart})
     except ValidationError as cause:
         raise ValueError(f"the evidence cannot be read ({problem(cause)})") from None
-    except (OSError, TypeError, RecursionError, pa.ArrowException) as cause:
+    except (TypeError, RecursionError) as cause:
         raise ValueError(f"the evidence cannot be read ({type(cause).__name__})") from None
     return output
 
 
 def _unpack(content: bytes) -> bytes:
-    """The JSON. Raises ValueError before it takes much memory, OSError, ArrowException."""
-    text = bytes(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read(EVIDENCE_BYTES + 1))
-    if len(text) > EVIDENCE_BYTES:
+    """Returns the JSON. Raises ValueError before it takes much memory."""
+    text = decompress(content, EVIDENCE_BYTES)
+    if text is None:
         raise ValueError(f"the evidence unpacks to more than {EVIDENCE_BYTES:,} bytes")
     if text.count(b"[") + text.count(b"{") > CONTAINERS:
         raise ValueError(f"the evidence holds more than {CONTAINERS:,} objects and lists")

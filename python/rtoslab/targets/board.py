@@ -40,8 +40,10 @@ _NAMES: Final = (
     "PanicException",
     "Machine",
     "EventTally",
+    "compress_zstd",
     "readable_name",
     "structures",
+    "write_parquet",
 )
 """What is used of the simulator's module itself."""
 

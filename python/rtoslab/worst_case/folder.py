@@ -1,19 +1,16 @@
 """A sweep on disk: result.json, arrivals.parquet (one row an arrival), manifest.json, report.html, and their seal."""
 
 import hashlib
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from rtoslab.base import AlteredError, canonical, make_folder, runs_folder, write_whole
-from rtoslab.intake import path_text
+from rtoslab.intake import ParquetColumn, path_text, write_parquet
 from rtoslab.records import read_sealed, seal_files
 from rtoslab.results import read_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, Span
@@ -60,19 +57,16 @@ def write(folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest
 
 def to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
     """Columns offset, handler_cycles, task_cycles (null without a task), pc, asleep."""
-    unwoken = arrivals["task"] == UNANSWERED
-    table = pa.table(
+    woken = arrivals["task"] != UNANSWERED
+    return write_parquet(
         {
-            "offset": pa.array(arrivals["cycle"] - np.uint64(first_cycle), pa.uint64()),
-            "handler_cycles": pa.array(arrivals["handler"], pa.uint64()),
-            "task_cycles": pa.array(arrivals["task"], pa.uint64(), mask=unwoken),
-            "pc": pa.array(arrivals["pc"], pa.uint32()),
-            "asleep": pa.array(arrivals["asleep"] != 0, pa.bool_()),
+            "offset": ParquetColumn(arrivals["cycle"] - np.uint64(first_cycle)),
+            "handler_cycles": ParquetColumn(arrivals["handler"]),
+            "task_cycles": ParquetColumn(arrivals["task"][woken], valid=woken),
+            "pc": ParquetColumn(arrivals["pc"]),
+            "asleep": ParquetColumn(arrivals["asleep"] != 0),
         }
     )
-    out = io.BytesIO()
-    pq.write_table(table, out, compression="zstd")
-    return out.getvalue()
 
 
 def is_sweep(folder: Path) -> bool:

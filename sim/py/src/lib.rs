@@ -4,6 +4,7 @@ mod debug;
 mod flat;
 mod observed;
 mod snapshot;
+mod tables;
 mod tally;
 
 use std::sync::Arc;
@@ -449,6 +450,10 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(structures, module)?)?;
     module.add_function(wrap_pyfunction!(sources, module)?)?;
     module.add_function(wrap_pyfunction!(readable_name, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::write_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::read_parquet, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::compress_zstd, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::decompress_zstd, module)?)?;
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("TIMING_VERSION", rtoslab_timing::VERSION)?;

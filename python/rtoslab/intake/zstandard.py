@@ -1,0 +1,14 @@
+"""Content compressed by Zstandard, with a limit on what it unpacks to: 27 bytes may stand for gigabytes."""
+
+from rtoslab.intake.native import native_module
+
+
+def compress(content: bytes) -> bytes:
+    """Returns the content compressed."""
+    return bytes(native_module().compress_zstd(content))
+
+
+def decompress(content: bytes, limit: int) -> bytes | None:
+    """Returns the unpacked content. None if it has more than `limit` bytes. Raises ValueError for damaged content."""
+    unpacked = native_module().decompress_zstd(content, limit)
+    return None if unpacked is None else bytes(unpacked)
