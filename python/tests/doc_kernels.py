@@ -1,8 +1,8 @@
 """Figures in tables of docs/kernels: how each is measured, and what a run gives today.
 
-A table of figures follows a line that names its command, "`rtoslab run t2 t4 --kernel rtthread --board pico` with".
-Its columns are the benchmarks, in order; a row's options are in its first cell. `nothing else` has none. Rows without
-options are not measured: they tell what no run gives today. With the kernel's tree named (`rtoslab tree add`),
+A table of figures follows a line that ends in "`rtoslab run t2 t4 --kernel rtthread --board pico` with these options:".
+Its columns are the benchmarks, in order. A row's options are in its first cell. `default` has none. Other rows without
+options are not measured, because they show what no run gives today. With the kernel's tree named (`rtoslab tree add`),
 
     cd python && python -m tests.doc_kernels rtthread
 
@@ -26,9 +26,9 @@ ROOT: Final = find_root()
 PAGES: Final = sorted((ROOT / "docs" / "kernels").glob("*.md"))
 KEPT: Final = ROOT / "docs" / "kernels" / "figures.json"
 CANARY: Final = "freertos"
-_COMMAND: Final = re.compile(r"`rtoslab run ((?:\w+ )+)--kernel (\S+) --board (\S+)` with$")
+_COMMAND: Final = re.compile(r"`rtoslab run ((?:\w+ )+)--kernel (\S+) --board (\S+)` with these options:$")
 _OPTION: Final = re.compile(r"`(--[^`]+)`")
-_PLAIN: Final = "nothing else"
+_PLAIN: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)

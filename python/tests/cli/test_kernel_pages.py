@@ -1,4 +1,4 @@
-"""Figures on the pages of docs/kernels: those that were measured last, or said to be of earlier rules."""
+"""Figures on the pages of docs/kernels: those that were measured last, or said to be of earlier timing rules."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from tests.doc_kernels import CANARY, PAGES, ROOT, kept, measure, rows
 
 FIGURE = re.compile(r"\b\d{1,3}(?:,\d{3})+\b")
-EARLIER = "earlier rules of the virtual board"
+EARLIER = "earlier timing rules"
 REFERENCES = "reference results"
 
 
@@ -28,7 +28,7 @@ def test_the_pages_figures_are_those_that_were_measured() -> None:
 
 
 def test_other_figures_say_where_they_are_from() -> None:
-    """A table of figures that no run gives says that they are of earlier rules, or of reference results."""
+    """A table of figures that no run gives says that they are of earlier timing rules, or of reference results."""
     unsaid = []
     for page in PAGES:
         measured = {row.line for row in rows(page)}
