@@ -156,8 +156,8 @@ def main() -> None:
     before = unicorn_mips()
     rows = table(Catalogue(ROOT), options.window_ms, options.repeats)
     scale = (
-        f"Each the fastest of {options.repeats} runs in turn. unicorn on the workload of the {SCALE_BOARD}: "
-        f"{before:.0f} MIPS before, {unicorn_mips():.0f} after."
+        f"Each figure is the fastest of {options.repeats} alternating runs. For scale, unicorn ran the workload of the "
+        f"{SCALE_BOARD} with {before:.0f} MIPS before these runs and {unicorn_mips():.0f} after them."
     )
     print(scale)
     if options.write:
