@@ -118,7 +118,7 @@ def read_figures() -> list[Figure]:
 
 def budget(figures: Sequence[Figure]) -> Iterator[str]:
     """A line for each board: how many figures, the share that is met within each bound, the worst."""
-    yield "| board | figures | met to 0.1 % | within 1.5 % | within 3 % | worst |"
+    yield "| board | figures | error at most 0.1 % | at most 1.5 % | at most 3 % | largest error |"
     yield "|---|---|---|---|---|---|"
     for board in sorted({figure.board for figure in figures}):
         errors = [figure.error_percent for figure in figures if figure.board == board and figure.is_comparable]
@@ -128,7 +128,7 @@ def budget(figures: Sequence[Figure]) -> Iterator[str]:
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
     """All figures."""
-    yield "| board | chip | set-up | source and routine | published | ours | error, % | rule chosen by it | image |"
+    yield "| board | chip | set-up | source and routine | published | virtual board | error, % | rule fitted to it | measured by |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for figure in figures:
         yield f"| {' | '.join(figure.cells)} |"

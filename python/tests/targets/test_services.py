@@ -16,7 +16,7 @@ ROOT = find_root()
 
 def test_the_contracts_table_has_every_service() -> None:
     text = (ROOT / "spec" / "port.md").read_text()
-    table = text[text.index("| service | functions |") : text.index("Objects are shared by all cores")]
+    table = text[text.index("| service | functions |") : text.index("All cores share the objects")]
     rows = [line.split("|")[1] for line in table.splitlines()[2:] if line.startswith("|")]
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).services)
 
