@@ -128,7 +128,11 @@ def budget(figures: Sequence[Figure]) -> Iterator[str]:
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
     """All figures."""
-    yield "| board | chip | set-up | source and routine | published | virtual board | error, % | rule fitted to it | measured by |"
+    columns = (
+        "board", "chip", "set-up", "source and routine", "published", "virtual board", "error, %", "rule fitted to it",
+        "measured by",
+    )  # fmt: skip
+    yield f"| {' | '.join(columns)} |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for figure in figures:
         yield f"| {' | '.join(figure.cells)} |"

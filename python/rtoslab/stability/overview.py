@@ -68,20 +68,22 @@ def overview_summary(
     whole, first = pairs[-1], board_spreads(figures)[0]
     share = _percent(whole.turned / whole.pairs)
     pairs_text = count_text(whole.pairs, "pair")
-    sentences = [f"The place of the code turns the order of {whole.turned} of {pairs_text} of kernels ({share})."]
+    sentences = [f"The placement of the code changes the order of {whole.turned} of {pairs_text} of kernels ({share})."]
     if whole.close:
         share = _percent(whole.close_turned / whole.close)
-        sentences.append(f"It turns {share} of the {whole.close} whose medians differ by less than a tenth.")
+        sentences.append(
+            f"It changes the order of {share} of the {whole.close} whose medians differ by less than a tenth."
+        )
     sentences.append(
-        f"On the {first.board} the slowest placement of a build takes {_percent(first.middle)} more than the quickest, "
-        "in the median over its figures."
+        f"On the {first.board} the slowest placement of a build takes {_percent(first.middle)} longer than the fastest,"
+        " in the median over its figures."
     )
     statements = [statement.whole.whole for paper in judged for statement in paper.statements]
     if statements:
         some = sum(0 < statement.held < statement.observation_count for statement in statements)
         whole_of = f"{count_text(len(statements), 'statement')} of {count_text(len(judged), 'paper')}"
         verb = "holds" if some == 1 else "hold"
-        sentences.append(f"{some} of {whole_of} {verb} in some builds and not in others.")
+        sentences.append(f"{some} of {whole_of} {verb} only in some builds.")
     return " ".join(sentences)
 
 
