@@ -29,7 +29,7 @@ FOLDER: Final = find_root() / "docs" / "reference"
 WIDTH: Final = 100
 _PYTHON: Final = """# Python
 
-What `import rtoslab` offers. [The guide](../python-api.md) has examples.
+This page lists everything that `import rtoslab` offers. [The guide](../python-api.md) has examples.
 
 ::: rtoslab.api
 """
@@ -79,7 +79,7 @@ def generated() -> dict[str, str]:
 def mutants_page(catalogue: Catalogue, mutants: Mapping[str, MutantsOf]) -> str:
     """Returns a page with a table of mutants for each benchmark."""
     count = count_text(sum(len(of.mutant) for of in mutants.values()), "mutant")
-    parts = [f"# Mutants\n\n{count} of {count_text(len(mutants), 'benchmark')}. [What a mutant is](../mutants.md).\n"]
+    parts = [f"# Mutants\n\n{count} of {count_text(len(mutants), 'benchmark')} ([explanation](../mutants.md)).\n"]
     for name, of in sorted(mutants.items()):
         parts.append(f"## {name}: {catalogue.benchmark(name).facts.title}\n")
         rows = [
@@ -91,7 +91,8 @@ def mutants_page(catalogue: Catalogue, mutants: Mapping[str, MutantsOf]) -> str:
 
 
 def _index() -> str:
-    lines = ["# Schemas", "", "JSON Schema of each file, TOML or JSON, generated from what reads it.", ""]
+    about = "This page lists the JSON Schemas of all TOML and JSON files, generated from the code that reads them."
+    lines = ["# Schemas", "", about, ""]
     for name, model in models().items():
         output = (model.__doc__ or "").strip().partition("\n")[0]
         lines.append(f"- [{name}](schemas/{name}.json): {output}")

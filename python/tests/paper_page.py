@@ -16,8 +16,8 @@ from rtoslab.reference import further_placements, of_paper, weights_of_paper
 PAGE = find_root() / "docs" / "papers.md"
 BEGIN, END = "<!-- papers: made by tests/paper_page.py -->\n", "<!-- end of papers -->"
 HEAD = (
-    "| paper | statements | same | partly | tie | different | not computed | published figures beside ours "
-    "| ours / theirs |\n"
+    "| paper | statements | same | partly | tie | different | not computed | published figures that rtoslab measured "
+    "| ratio rtoslab / paper |\n"
     "|---|---:|---:|---:|---:|---:|---:|---|---|\n"
 )
 
@@ -33,7 +33,7 @@ def by_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
 
 
 def table() -> str:
-    """One row a paper."""
+    """One row for each paper."""
     catalogue = Catalogue(find_root())
     return HEAD + "".join(_row(by_references(catalogue, paper)) for paper in papers(catalogue).values())
 
@@ -44,7 +44,7 @@ def _row(done: Reproduction) -> str:
     assert sum(output) == len(done.verdicts)
     assert set(counts) <= set(OUTCOMES)
     ratios = [item.ratio for item in done.compared.values() if item.ratio is not None]
-    beside = f"{len(ratios)} of {len(done.compared)}" if done.compared else "none is a number in the text"
+    beside = f"{len(ratios)} of {len(done.compared)}" if done.compared else "no figure is printed as a number"
     reach = f"{min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}" if ratios else "\N{EN DASH}"
     cells = (done.paper.key, len(done.verdicts), *output, beside, reach)
     return f"| {' | '.join(str(cell) for cell in cells)} |\n"
