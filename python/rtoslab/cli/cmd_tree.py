@@ -24,7 +24,15 @@ from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.conformance import examine
 from rtoslab.plan import Options, Point, conformance_points
-from rtoslab.trees import add_export, draft, export_trouble, names_missing, recognise, repositories, sources_in
+from rtoslab.trees import (
+    add_export,
+    draft_description,
+    export_problem,
+    find_repositories,
+    missing_files,
+    recognise_port,
+    source_files,
+)
 
 
 @click.group("tree")
@@ -53,7 +61,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     target = description_path(ident)
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; name the tree's own.")
-    entry = _port(catalogue, port or ident) if port or ident in catalogue.kernels else recognise(catalogue, path)
+    entry = _port(catalogue, port or ident) if port or ident in catalogue.kernels else recognise_port(catalogue, path)
     if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
             f"There is a tree {ident} already, {target}; edit that file, or draft it anew with --force."
@@ -65,7 +73,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
         )
     where, place = catalogue.port_name(entry), path.absolute()
     if entry.facts.export is None:
-        tree = draft(entry.facts, where, ident, place, version)
+        tree = draft_description(entry.facts, where, ident, place, version)
         relation, how = f": {_file_count(tree)}", "builds"
     else:  # one export more, in place of one for the same board and cores
         tree, key = add_export(entry, where, ident, place, None if force else read_trees().get(ident))
@@ -87,7 +95,7 @@ def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
 
 def _file_count(tree: Tree) -> str:
     """How many files are compiled: a draft that took a folder too many is seen by it at once."""
-    return ", ".join(f"{count_text(len(sources_in(tree, core)), 'file')} for {core}" for core in tree.cores)
+    return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
 
 
 @command.command("list", short_help="Show the trees known here, with version and commit.")
@@ -118,7 +126,7 @@ def _row(tree: Tree) -> dict[str, Any]:
         "description": str(description_path(tree.id)),
         "repositories": [
             {"at": repository.at, "origin": repository.origin, "commit": repository.commit, "dirty": repository.dirty}
-            for repository in (repositories(tree) if is_present else ())
+            for repository in (find_repositories(tree) if is_present else ())
         ],
     }  # fmt: skip
 
@@ -143,7 +151,7 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
         raise CatalogueError(
             f"{entry.facts.title} is built from no tree; `rtoslab tree list` shows those that are known."
         )
-    missing = names_missing(entry.tree)
+    missing = missing_files(entry.tree)
     if missing:
         for sentence in missing:
             click.echo(sentence)
@@ -166,7 +174,7 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
         board, cores, opt = export_place(key)
         if boards and board not in boards:
             continue
-        trouble = export_trouble(entry, key)
+        trouble = export_problem(entry, key)
         if trouble is not None:
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR

@@ -10,7 +10,7 @@ from rtoslab.base import RtoslabError, StaleSimulatorError, build_folder, runs_f
 from rtoslab.catalogue import Tree, read_trees
 from rtoslab.hardware import SIGROK, analyzer_banner
 from rtoslab.targets import simulator_sources, timing_settings
-from rtoslab.trees import names_missing
+from rtoslab.trees import missing_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def _analyzer() -> Examination:
 
 def _tree(tree: Tree) -> Examination:
     name = f"tree {tree.id}"
-    missing = names_missing(tree)
+    missing = missing_files(tree)
     if missing:
         return Examination(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
     return Examination(name, fine=True, found=f"{tree.version}, {tree.path}")

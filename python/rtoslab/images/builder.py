@@ -47,7 +47,7 @@ from rtoslab.images.object_cache import Objects, compilers
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
-from rtoslab.trees import linked_digest, read_by, remember, repositories
+from rtoslab.trees import build_inputs, find_repositories, linked_digest, store_inputs
 
 TIMES = 4
 """How often a tree may change while it is compiled. The first build only learns what is read."""
@@ -182,9 +182,9 @@ def _build(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
         _note_calls(work, build)
         if tree is None:
             return digest
-        files = read_by(build.files_read, tree)
+        files = build_inputs(build.files_read, tree)
         look_again()
-        remember(reads_path(catalogue.root, request_digest(catalogue, point)), files)
+        store_inputs(reads_path(catalogue.root, request_digest(catalogue, point)), files)
         result = inputs_digest(catalogue, point)
         if result == digest:
             _note_tree(work / INFO, tree, files)
@@ -208,7 +208,7 @@ def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
     info = json.loads(path.read_bytes())
     root = Path(tree.path)
     info["tree"] = {
-        "repositories": [asdict(repository) for repository in repositories(tree)],
+        "repositories": [asdict(repository) for repository in find_repositories(tree)],
         "files_read": len(files),
         "sha256": hashlib.sha256(listing(root, [root / file for file in files]).encode()).hexdigest(),
         **({"linked_sha256": linked_digest(tree)} if tree.linked else {}),

@@ -12,7 +12,7 @@ from rtoslab.base import Row, build_folder, cross_tool, files_below, join_listin
 from rtoslab.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
-from rtoslab.trees import contents, names_in, one_export, repositories
+from rtoslab.trees import file_names, find_export, find_repositories, inputs_listing
 
 IMAGE: Final = "image.elf"
 INFO: Final = "build-info.json"
@@ -82,7 +82,7 @@ def tree_of(catalogue: Catalogue, point: Point) -> Tree | None:
     kernel = catalogue.kernel(point.kernel)
     if kernel.facts.export is None:
         return kernel.tree
-    return one_export(kernel, export_key(point.board, point.cores, point.opt))
+    return find_export(kernel, export_key(point.board, point.cores, point.opt))
 
 
 def kernel_options(catalogue: Catalogue, point: Point) -> list[str]:
@@ -100,7 +100,7 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     request = request_digest(catalogue, point)
     if tree is None:
         return request
-    return hashlib.sha256((request + contents(tree, reads_path(catalogue.root, request))).encode()).hexdigest()
+    return hashlib.sha256((request + inputs_listing(tree, reads_path(catalogue.root, request))).encode()).hexdigest()
 
 
 def request_digest(catalogue: Catalogue, point: Point) -> str:
@@ -118,8 +118,8 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
         core = catalogue.board(point.board).facts.core
         described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})
         own = tree.part(core).model_dump(mode="json")
-        states = [asdict(repository) for repository in repositories(tree)]
-        options += [described, own, states, names_in(tree, core)]
+        states = [asdict(repository) for repository in find_repositories(tree)]
+        options += [described, own, states, file_names(tree, core)]
     everything = sources + json.dumps([_FORMAT, *options, *compilers, STORED_FILES])
     return hashlib.sha256(everything.encode()).hexdigest()
 

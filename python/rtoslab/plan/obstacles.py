@@ -8,7 +8,7 @@ from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, 
 from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, Tree, export_key, path_variable
 from rtoslab.intake import whole as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
-from rtoslab.trees import OPTIMISATIONS, another_version, export_trouble, names_missing
+from rtoslab.trees import OPTIMISATIONS, export_problem, missing_files, version_problem
 
 _SWITCH = ("0", "1")
 MOST_PLACEMENT = 99_999
@@ -48,11 +48,11 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
-    return _another_tree(tree, board.core) or another_version(kernel)
+    return _another_tree(tree, board.core) or version_problem(kernel)
 
 
 def _another_tree(tree: Tree, core: str) -> str | None:
-    missing = names_missing(tree, core)
+    missing = missing_files(tree, core)
     if not missing:
         return None
     absent = f"{missing[0][0].lower()}{missing[0][1:-1]}"
@@ -69,7 +69,7 @@ def _missing_tree_place(tree: Tree) -> str:
 
 def _export_lacks(kernel: Entry[Kernel], key: str) -> str | None:
     """Returns why a kernel cannot be linked from exports of its own build."""
-    return None if kernel.facts.export is None else export_trouble(kernel, key)
+    return None if kernel.facts.export is None else export_problem(kernel, key)
 
 
 def _services_lack(

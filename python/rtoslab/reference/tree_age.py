@@ -11,7 +11,7 @@ from rtoslab.catalogue import DEFAULT_OPT, Catalogue, Entry, Kernel, Tree, expor
 from rtoslab.reference.age import today
 from rtoslab.reference.reference_file import Reference
 from rtoslab.results import MeasuredPoint, PointId
-from rtoslab.trees import linked_digest, one_export, repositories
+from rtoslab.trees import find_export, find_repositories, linked_digest
 
 _COMPILED: Final = "kernel/"
 """What manifests call the tree."""
@@ -40,7 +40,7 @@ def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mappin
         key = export_key(point.board, point.cores, point.config.get("opt", DEFAULT_OPT))
         linked = measured.get("linked_sha256")
         known = linked is not None and key in tree.exports
-        return [f"the export {key}"] if known and linked_digest(one_export(kernel, key)) != linked else []
+        return [f"the export {key}"] if known and linked_digest(find_export(kernel, key)) != linked else []
     sources = build["sources"].items()
     compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
     folder = Path(tree.path)
@@ -51,7 +51,7 @@ def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mappin
 
 
 def _commits(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list[str]:
-    now = {repository.at: (repository.commit or "", repository.dirty) for repository in repositories(tree)}
+    now = {repository.at: (repository.commit or "", repository.dirty) for repository in find_repositories(tree)}
     before = {
         repository["at"]: (repository["commit"] or "", repository["dirty"])
         for repository in measured.get("repositories", ())

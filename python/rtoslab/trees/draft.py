@@ -1,7 +1,7 @@
-"""A tree's description, drafted by looking into it: where what our port names is defined and declared.
+"""Drafts a tree's description by searching its files for the names that our port uses.
 
-A port says which headers it includes, by which functions it is measured, and by which words folders for one core are
-known. The folders where these are found are the kernel's, whatever the tree's layout. A draft is a proposal: the user
+A port says which headers it includes, which functions are measured, and which words are in the names of folders for one
+core. The folders where these are found are the kernel's, whatever the tree's layout. A draft is a proposal: the user
 may edit it, and `rtoslab tree check` tries it.
 """
 
@@ -25,19 +25,21 @@ _MOST_SHOWN: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class _Index:
+    """The source files and headers of a tree, relative to its root."""
+
     root: Path
     code: tuple[PurePosixPath, ...]
     headers: tuple[PurePosixPath, ...]
 
 
-def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> Tree:
-    """A description of the tree in `path` for a port. Raises CatalogueError naming what was not found."""
+def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> Tree:
+    """Returns a description of the tree in `path` for a port. Raises CatalogueError naming what was not found."""
     wants = kernel.tree
     if wants is None:
         raise CatalogueError(f"The port {port} builds its kernel from a package; it says nothing of trees (`[tree]`).")
-    index = _index(path, wants)
-    cores = {core: _core_part(index, wants, words) for core, words in wants.cores.items()}
-    common = _common(index, kernel, wants)
+    index = _index_files(path, wants)
+    cores = {core: _core_files(index, wants, words) for core, words in wants.cores.items()}
+    common = _common_patterns(index, kernel, wants)
     usable = {core: part for core, part in cores.items() if part["sources"]}
     if not usable:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
@@ -48,7 +50,7 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
             "id": ident,
             "port": port,
             "path": str(path),
-            "version": version or _version(index, wants, headers) or describe_version(path) or "unknown",
+            "version": version or _read_version(index, wants, headers) or describe_version(path) or "unknown",
             "sources": tuple(common),
             "headers": tuple(headers),
             "cores": usable,
@@ -57,7 +59,8 @@ def draft(kernel: Kernel, port: str, ident: str, path: Path, version: str | None
     return tree.model_copy(update={"absent": absent_names(kernel, tree)})
 
 
-def _index(root: Path, wants: TreeWants) -> _Index:
+def _index_files(root: Path, wants: TreeWants) -> _Index:
+    """Returns the files of a tree, without those that the port avoids. Raises CatalogueError for too many or none."""
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
         folders[:] = sorted(
@@ -68,7 +71,11 @@ def _index(root: Path, wants: TreeWants) -> _Index:
             raise CatalogueError(f"{root} holds more than {MOST_FILES:,} files; name the kernel's own folder.")
         for name in sorted(names):
             place = PurePosixPath(Path(base, name).relative_to(root).as_posix())
-            if place.suffix in _CODE and not _has(place.stem, wants.skip) and not _is_avoided(place.stem, wants):
+            if (
+                place.suffix in _CODE
+                and not _contains_any(place.stem, wants.skip)
+                and not _is_avoided(place.stem, wants)
+            ):
                 code.append(place)
             elif place.suffix == ".h":
                 headers.append(place)
@@ -77,85 +84,92 @@ def _index(root: Path, wants: TreeWants) -> _Index:
     return _Index(root, tuple(code), tuple(headers))
 
 
-def _has(name: str, words: Iterable[str]) -> bool:
+def _contains_any(name: str, words: Iterable[str]) -> bool:
+    """Whether a name contains one of the words, in whichever letter case."""
     return any(word.lower() in name.lower() for word in words)
 
 
 def _is_avoided(name: str, wants: TreeWants) -> bool:
-    """Whether a folder's or file's name is, or has between underscores, one of the words to avoid."""
+    """Whether a folder's or file's name is one of the words to avoid, or has one between underscores."""
     parts = {name.lower(), *name.lower().split("_")}
     return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
-def _core_part(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The files for one core (`TreePart`), each by its name: those of another one may be beside them."""
-    named = ((header, name) for header in index.headers for name in wants.headers if _is_called(header, name))
-    headers = dict.fromkeys(str(_folder(item, name)) for item, name in named if _fits(item, words))
-    return {"sources": tuple(str(path) for path in index.code if _fits(path, words)), "headers": tuple(headers)}
+def _core_files(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Returns the files for one core (`TreePart`), each by its name: files of other cores may be beside them."""
+    named = ((header, name) for header in index.headers for name in wants.headers if _can_include(header, name))
+    headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
+    return {
+        "sources": tuple(str(path) for path in index.code if _matches_words(path, words)),
+        "headers": tuple(headers),
+    }
 
 
-def _is_called(path: PurePosixPath, name: str) -> bool:
+def _can_include(path: PurePosixPath, name: str) -> bool:
     """Whether `#include` with a name, which may begin with folders, can mean this header."""
     return path.as_posix() == name or path.as_posix().endswith(f"/{name}")
 
 
-def _folder(path: PurePosixPath, name: str) -> PurePosixPath:
-    """The folder of headers in which a header is found by its name."""
+def _include_folder(path: PurePosixPath, name: str) -> PurePosixPath:
+    """Returns the folder from which `#include` with `name` finds a header."""
     return path.parents[len(PurePosixPath(name).parts) - 1]
 
 
-def _fits(path: PurePosixPath, words: tuple[str, ...]) -> bool:
-    """Whether each word, but for letter case, is a part of the path or the end of its file's name (`_gcc`)."""
+def _matches_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
+    """Whether each word is a folder of the path or the end of its file's name (`_gcc`), in whichever letter case."""
     parts = [part.lower() for part in path.parts[:-1]]
     return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
-def _common(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
-    """The fewest folders, for every core, in which the measured functions are defined, as patterns.
+def _common_patterns(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
+    """Returns patterns of the fewest folders that define the measured functions for every core.
 
-    Those that folders for one core define, in whatever language, need no other.
+    Functions that folders for one core define, in C or assembly, need no other folder.
     """
     names = {symbol for symbols in kernel.symbols.values() for symbol in symbols} | set(wants.also)
-    own = {path for words in wants.cores.values() for path in index.code if _fits(path, words)}
+    own = {path for words in wants.cores.values() for path in index.code if _matches_words(path, words)}
     for path in own:
-        text = _text(index.root / path)
+        text = _read_source(index.root / path)
         names -= {label.decode() for label in re.findall(rb"^[ \t]*(\w+):", text, re.MULTILINE)}
         names -= _defined_names(text, names)
     headers: dict[PurePosixPath, set[str]] = {}
     for path in index.code:
         if path.suffix == ".c" and path not in own:
-            headers.setdefault(path.parent, set()).update(_defined_names(_text(index.root / path), names))
-    chosen = _covering(headers)
+            headers.setdefault(path.parent, set()).update(_defined_names(_read_source(index.root / path), names))
+    chosen = _choose_folders(headers)
     if not chosen:
         raise CatalogueError(
             f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path, or what `[symbols]` "
-            f"and `also` of the port's kernel.toml name: {_some(names)}."
+            f"and `also` of the port's kernel.toml name: {_first_names(names)}."
         )
     missing = names.intersection(wants.also).difference(*headers.values())
     if missing:
         raise CatalogueError(f"No file in {index.root} defines {', '.join(sorted(missing))}; check the path.")
-    return [pattern for folder in sorted(chosen, key=str) for pattern in _glob(folder, index, wants)]
+    return [pattern for folder in sorted(chosen, key=str) for pattern in _folder_patterns(folder, index, wants)]
 
 
-def _some(names: Iterable[str]) -> str:
+def _first_names(names: Iterable[str]) -> str:
+    """Returns the first names, in order, for a sentence."""
     ordered = sorted(names)
     return ", ".join(ordered[:_MOST_SHOWN]) + (", …" if len(ordered) > _MOST_SHOWN else "")
 
 
 def _defined_names(text: bytes, names: Iterable[str]) -> set[str]:
-    """Those of the names that are functions with a body there."""
+    """Returns those of the names that are functions with a body in a source text."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
     pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
-    return {match[1].decode() for match in pattern.finditer(text) if _is_definition(text, match.end())}
+    return {match[1].decode() for match in pattern.finditer(text) if _is_body_next(text, match.end())}
 
 
-def _covering(headers: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
-    """Chooses, folder by folder, the one that defines most of the names that those before it do not. Among equal ones
-    the least deep one counts."""
+def _choose_folders(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
+    """Returns folders that together define all names: each time the one that defines most of the remaining names.
+
+    Among equal folders the least deep one counts.
+    """
     chosen: list[PurePosixPath] = []
     covered: set[str] = set()
     while True:
-        rest = {folder: names - covered for folder, names in headers.items()}
+        rest = {folder: names - covered for folder, names in names_by_folder.items()}
         best = min(rest, key=lambda folder: (-len(rest[folder]), len(folder.parts), str(folder)), default=None)
         if best is None or not rest[best]:
             return chosen
@@ -163,10 +177,10 @@ def _covering(headers: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
         covered |= rest[best]
 
 
-def _is_definition(text: bytes, at: int) -> bool:
-    """Whether a body follows the parameters that begin at `at`."""
+def _is_body_next(text: bytes, start: int) -> bool:
+    """Whether a body follows the parameters that begin at `start`."""
     depth = 1
-    for place in range(at, min(at + 2000, len(text))):
+    for place in range(start, min(start + 2000, len(text))):
         letter = text[place : place + 1]
         depth += (letter == b"(") - (letter == b")")
         if depth == 0:
@@ -174,56 +188,63 @@ def _is_definition(text: bytes, at: int) -> bool:
     return False
 
 
-def _glob(folder: PurePosixPath, index: _Index, wants: TreeWants) -> Iterator[str]:
+def _folder_patterns(folder: PurePosixPath, index: _Index, wants: TreeWants) -> Iterator[str]:
+    """Yields the pattern of a folder's sources, then those of the sources to leave out."""
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
-        if _has(path.stem, wants.skip) or _is_avoided(path.stem, wants):
+        if _contains_any(path.stem, wants.skip) or _is_avoided(path.stem, wants):
             yield f"!{folder / path.name}"
 
 
 def _header_folders(index: _Index, wants: TreeWants, common: list[str]) -> list[str]:
-    """The folder of each header that is not one core's: of several the one nearest to the sources."""
+    """Returns the folder of each header that is not for one core: of several the one nearest to the sources."""
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
     for name in wants.headers:
-        places = [_folder(header, name) for header in index.headers if _is_called(header, name)]
+        places = [_include_folder(header, name) for header in index.headers if _can_include(header, name)]
         if not places:
             raise CatalogueError(f"There is no {name} in {index.root}; check the path.")
-        if not any(_fits(path / name, words) for words in wants.cores.values() for path in places):
-            folders.append(str(min(places, key=lambda place: (_distance(place, near), str(place)))))
+        if not any(_matches_words(path / name, words) for words in wants.cores.values() for path in places):
+            folders.append(str(min(places, key=lambda place: (_distance_to_nearest(place, near), str(place)))))
     return list(dict.fromkeys(folders))
 
 
-def _distance(place: PurePosixPath, near: list[PurePosixPath]) -> int:
+def _distance_to_nearest(folder: PurePosixPath, near: list[PurePosixPath]) -> int:
+    """Returns the number of steps in the tree from a folder to the nearest of `near`."""
+
     def apart(other: PurePosixPath) -> int:
-        shared = takewhile(lambda pair: pair[0] == pair[1], zip(place.parts, other.parts, strict=False))
-        return len(place.parts) + len(other.parts) - 2 * len(list(shared))
+        shared = takewhile(lambda pair: pair[0] == pair[1], zip(folder.parts, other.parts, strict=False))
+        return len(folder.parts) + len(other.parts) - 2 * len(list(shared))
 
     return min(map(apart, near))
 
 
-def _version(index: _Index, wants: TreeWants, used: list[str]) -> str:
-    """Returns what the text of a header says, or the values of the macros that tell it, joined by dots. Empty if they
-    are not there. Headers of the folders that are used come first: an old one of the same name may lie elsewhere."""
+def _read_version(index: _Index, wants: TreeWants, used_folders: list[str]) -> str:
+    """Returns the version by the text of a header or by its macros, joined by dots. Empty if there is none.
+
+    Headers of the used folders come first, because an old one of the same name may be elsewhere.
+    """
     values = []
-    headers = sorted(index.headers, key=lambda path: str(path.parent) not in used)
+    headers = sorted(index.headers, key=lambda path: str(path.parent) not in used_folders)
     if wants.version_text:
         pattern = re.compile(re.escape(wants.version_text.encode()) + rb"[ \t]+([Vv]?\d[\w.+-]*)")
         texts = (
-            _text(index.root / header) for header in headers if any(_is_called(header, name) for name in wants.headers)
+            _read_source(index.root / header)
+            for header in headers
+            if any(_can_include(header, name) for name in wants.headers)
         )
         if match := next(filter(None, map(pattern.search, texts)), None):
             return match[1].decode()
     for macro in wants.version:
-        value = next(filter(None, (_macro(index.root / header, macro) for header in headers)), None)
+        value = next(filter(None, (_macro_value(index.root / header, macro) for header in headers)), None)
         if value is None:
             return ""
         values.append(value)
-    return ".".join(_parts("".join(values), wants.version_digits) if wants.version_digits else values)
+    return ".".join(_split_number("".join(values), wants.version_digits) if wants.version_digits else values)
 
 
-def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
-    """One number cut into its first part and those after it."""
+def _split_number(number: str, digits: tuple[int, ...]) -> list[str]:
+    """Returns the parts of a version number, of which all but the first have the given numbers of digits."""
     parts = []
     for digit in reversed(digits):
         number, part = number[:-digit], number[-digit:]
@@ -231,13 +252,13 @@ def _parts(number: str, digits: tuple[int, ...]) -> list[str]:
     return [number, *reversed(parts)]
 
 
-def _macro(path: Path, name: str) -> str | None:
-    """Its value. The last of several words counts."""
-    text = _text(path)
+def _macro_value(path: Path, name: str) -> str | None:
+    """Returns the value of a macro in a header. Of several words the last counts. None without the macro."""
+    text = _read_source(path)
     value = rb"[ \t]+\(?\"?(?:[\w ]+ )?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
     match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)
     return match[1].decode() if match else None
 
 
-def _text(path: Path) -> bytes:
+def _read_source(path: Path) -> bytes:
     return read_bytes(path, FILE_BYTES, "the source file", CatalogueError)

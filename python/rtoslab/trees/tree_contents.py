@@ -1,8 +1,8 @@
-"""Which files of a tree an image was made of: what the compiler itself says it read, headers included.
+"""The files of a tree that an image was built from, as the compiler reports them, headers included.
 
-The trap: a list of sources says nothing of headers, so that an edited header gives the old number. The read files are
-known only after a build, so they are stored by the request, and their present content is part of the image's key. A
-file that is new among the headers' folders may come before another, so their names are in the key, too."""
+The trap: a list of sources does not name headers, so that an edited header would give the old number. The files are
+known only after a build, so a cache file per request stores them, and their present content is part of the image's key.
+A new file in a headers' folder may hide another, so the names of all files are in the key, too."""
 
 import hashlib
 import os
@@ -20,11 +20,13 @@ _UNREAD: Final = "unread"
 
 
 class _Reads(Strict):
+    """The cache file of a request."""
+
     files: tuple[str, ...]
 
 
-def names_in(tree: Tree, core: str) -> str:
-    """Returns what could be read: the names, without content, of all files in the folders of sources and headers."""
+def file_names(tree: Tree, core: str) -> str:
+    """Returns the names of all files in the folders of sources and headers, a line each: a build could read them."""
     root, part = Path(tree.path), tree.part(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
@@ -37,26 +39,28 @@ def names_in(tree: Tree, core: str) -> str:
     return "\n".join(sorted(result))
 
 
-def sources_in(tree: Tree, core: str) -> tuple[str, ...]:
-    """The files that a description's patterns stand for, for one core. Relative to the tree, in order."""
+def source_files(tree: Tree, core: str) -> tuple[str, ...]:
+    """Returns the source files of a description's patterns for one core, relative to the tree and in order."""
     root, files = Path(tree.path), set[str]()
     patterns = tree.part(core).sources
-    for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # what is left out comes last
+    for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # exclusions come last
         matches = {path.relative_to(root).as_posix() for path in root.glob(pattern.removeprefix("!"))}
         files = files - matches if pattern.startswith("!") else files | matches
     return tuple(sorted(files))
 
 
 def linked_digest(tree: Tree) -> str:
-    """Returns SHA-256 of the files of an export that images are linked with: names and contents."""
+    """Returns SHA-256 of the names and contents of the files that images are linked with."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
     return hashlib.sha256(listing(root, files).encode()).hexdigest()
 
 
-def names_missing(tree: Tree, core: str | None = None) -> list[str]:
-    """A sentence for each pattern or folder of a description, of one core or of all, that names nothing. First for the
-    tree itself."""
+def missing_files(tree: Tree, core: str | None = None) -> list[str]:
+    """Returns a sentence for each pattern or folder of a description that matches nothing.
+
+    `core`: check only its part and the common one. A missing tree is the only sentence.
+    """
     root = Path(tree.path)
     if tree.exports:
         gone = [path for path in tree.exports.values() if not Path(path).is_dir()]
@@ -76,11 +80,12 @@ def names_missing(tree: Tree, core: str | None = None) -> list[str]:
     return missing
 
 
-def contents(tree: Tree, cache: Path) -> str:
-    """Returns what the files hold now that were read when this was built last. A word of its own if it never was.
+def inputs_listing(tree: Tree, cache: Path) -> str:
+    """Returns a listing of the files that the last build read, with digests of their present content.
 
-    A file that is gone is said to be, which gives another key."""
-    files = load_files(cache)
+    A file that no longer exists is listed as gone, which gives another key. Without a build it is a fixed word.
+    """
+    files = load_inputs(cache)
     if files is None:
         return _UNREAD
     root = Path(tree.path)
@@ -89,27 +94,27 @@ def contents(tree: Tree, cache: Path) -> str:
     return listing(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
 
 
-def load_files(cache: Path) -> tuple[str, ...] | None:
-    """The files, relative to the tree. None if nothing readable is there."""
+def load_inputs(cache: Path) -> tuple[str, ...] | None:
+    """Returns the files that the last build read, relative to the tree. None without a readable cache file."""
     try:
         return _Reads.model_validate(read_object(cache, "what was read of a tree", BuildError)).files
     except (BuildError, ValidationError):
         return None
 
 
-def remember(cache: Path, files: tuple[str, ...]) -> None:
-    """Raises StoreError."""
+def store_inputs(cache: Path, files: tuple[str, ...]) -> None:
+    """Stores the files that a build read, relative to the tree. Raises StoreError."""
     make_folder(cache.parent)
     write_whole(cache, canonical({"files": files}), "what was read of a tree")
 
 
-def read_by(read: Iterable[str], tree: Tree) -> tuple[str, ...]:
-    """Files of the tree that a build linked, or that are among those its compilers read. Relative to it, in order.
+def build_inputs(paths: Iterable[str], tree: Tree) -> tuple[str, ...]:
+    """Returns the files of the tree that a build linked or its compilers read, relative to it and in order.
 
     Raises BuildError if it read none.
     """
     root = Path(os.path.normpath(tree.path)).as_posix() + "/"
-    files = {item[len(root) :] for item in read if item.startswith(root)}
+    files = {item[len(root) :] for item in paths if item.startswith(root)}
     files |= {path.relative_to(root).as_posix() for name in tree.linked for path in Path(root).glob(name)}
     if not files:
         raise BuildError(

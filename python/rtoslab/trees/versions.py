@@ -1,4 +1,4 @@
-"""Which port a tree belongs to, and which names of later versions it does not have yet: both read in its files."""
+"""Recognises by a tree's files its port, and the names of later versions that it does not have yet."""
 
 import os
 import re
@@ -16,12 +16,12 @@ MOST_FILES: Final = 400_000
 FILE_BYTES: Final = 4 << 20
 
 
-def recognise(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
-    """Returns the one port whose headers are all in a folder, or whose export it is. Raises CatalogueError."""
+def recognise_port(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
+    """Returns the only port whose headers, or files of an export, are all in a folder. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
     ports = [catalogue.port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
-    fitting = [port for port in ports if _fits(port.facts, path, headers)]
+    fitting = [port for port in ports if _is_port_of(port.facts, path, headers)]
     if len(fitting) != 1:
         known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)
         why = "more than one port fits" if fitting else "no port finds all its headers there"
@@ -29,52 +29,55 @@ def recognise(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
     return fitting[0]
 
 
-def _fits(facts: Kernel, path: Path, headers: set[str]) -> bool:
+def _is_port_of(facts: Kernel, path: Path, headers: set[str]) -> bool:
+    """Whether a folder with these headers is a tree, or an export, of a port."""
     if facts.export is not None:
         return all((path / name).is_file() for name in (facts.export.config, facts.export.version_header))
     return facts.tree is not None and headers.issuperset(Path(header).name for header in facts.tree.headers)
 
 
 def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
-    """Returns the port's `earlier` names that no file has in the folders that a description names."""
+    """Returns the port's `earlier` names that no file of a description's folders contains."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / header for part in parts for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for part in parts for source in part.sources}
-    return _absent_in(kernel, [path for folder in sorted(folders) for path in sorted(folder.glob("*.[ch]"))])
+    return _absent_in_files(kernel, [path for folder in sorted(folders) for path in sorted(folder.glob("*.[ch]"))])
 
 
 def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
-    """The same of an export, by its folders of headers and the folders in these."""
+    """Returns the port's `earlier` names that an export's headers do not contain. `headers`: their folders."""
     paths = {path for folder in headers for pattern in ("*.h", "*/*.h") for path in folder.glob(pattern)}
-    return _absent_in(kernel, sorted(paths))
+    return _absent_in_files(kernel, sorted(paths))
 
 
 def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
-    """Names that a version does not have, by what the port says they came with. Raises CatalogueError."""
+    """Returns the port's `earlier` names that came after a version. Raises CatalogueError."""
     if not re.match(r"[Vv]?\d", version):
         raise CatalogueError(f"{quote(version)} is no version of {kernel.title}; say it in numbers, such as 11.0.")
-    return tuple(earlier.name for earlier in kernel.earlier if _numbers(version) < _numbers(earlier.since))
+    return tuple(
+        earlier.name for earlier in kernel.earlier if _version_numbers(version) < _version_numbers(earlier.since)
+    )
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
-def _absent_in(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
+def _absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
     names = tuple(earlier.name for earlier in kernel.earlier)
     files = [path for path in paths if path.is_file()] if names else []
-    return _absent(names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files))
+    return _search_absent(names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files))
 
 
 @lru_cache(maxsize=64)
-def _absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) -> tuple[str, ...]:
-    """Files go with time and size, so that an edited one is read again."""
+def _search_absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) -> tuple[str, ...]:
+    """Returns the names that no file contains. Files have time and size, so that an edited one is read again."""
     texts = [read_bytes(path, FILE_BYTES, "the source file", CatalogueError) for path, _, _ in files]
     return tuple(name for name in names if not any(re.search(rb"\b%b\b" % name.encode(), text) for text in texts))
 
 
-def another_version(kernel: Entry[Kernel]) -> str | None:
-    """Why a description no longer holds of its tree, as a clause. None if it does."""
+def version_problem(kernel: Entry[Kernel]) -> str | None:
+    """Returns why a description no longer fits its tree, as a clause. None if it does."""
     tree = kernel.tree
     if tree is None or absent_names(kernel.facts, tree) == tree.absent:
         return None

@@ -8,7 +8,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees
-from rtoslab.trees.kernel_exports import defconfig
+from rtoslab.trees.kernel_exports import make_defconfig
 from rtoslab.trees.versions import earlier_names
 from tests.trees.exports import CONFIG, make_export, make_export_port
 from tests.trees.test_exports import refusal, said
@@ -96,7 +96,7 @@ def test_versions_are_compared_by_number(home: Path) -> None:
 def nuttx(board: str, version: str = "99") -> set[str]:
     """What the configuration of NuttX says for a board."""
     entry = Catalogue(find_root()).kernel("nuttx")
-    return set(defconfig(entry, board, (), absent=earlier_names(entry.facts, version)).splitlines())
+    return set(make_defconfig(entry, board, (), absent=earlier_names(entry.facts, version)).splitlines())
 
 
 @pytest.mark.parametrize(("board", "chip", "older"), [

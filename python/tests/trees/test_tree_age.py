@@ -15,7 +15,7 @@ from rtoslab.catalogue.trees import read_trees, tree_text
 from rtoslab.reference import Reference, reference_path, tree_changes, write_reference
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.trees import linked_digest, one_export, repositories
+from rtoslab.trees import find_export, find_repositories, linked_digest
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured
 from tests.trees.exports import make_export, make_export_port
@@ -53,7 +53,7 @@ def of_today(tree: Path) -> Reference:
     assert described is not None
     states = [
         {"at": repository.at, "commit": repository.commit, "dirty": repository.dirty}
-        for repository in repositories(described)
+        for repository in find_repositories(described)
     ]
     assert states
     sources = {f"kernel/{SOURCE}": sha256_of(tree / SOURCE), "firmware/core/main.c": "00"}
@@ -109,7 +109,7 @@ def test_an_export_is_told_by_what_is_linked(user: Path) -> None:
     make_export_port(user / "ports")
     make_export(user / "export")
     said("tree", "add", "tiny", str(user / "export"))
-    digest = linked_digest(one_export(Catalogue(find_root()).kernels["tiny"], "pico-1"))
+    digest = linked_digest(find_export(Catalogue(find_root()).kernels["tiny"], "pico-1"))
     before = reference({"tree": {"linked_sha256": digest, "repositories": []}})
     assert changes(before) == []
     make_export(user / "export", pause='__asm volatile("nop");')

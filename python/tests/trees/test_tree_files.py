@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue, Tree
-from rtoslab.trees import draft, recognise
+from rtoslab.trees import draft_description, recognise_port
 from tests.trees.test_trees import counts, described, home, t7
 from tests.trees.tiny import HEADER, commit
 
@@ -31,7 +31,7 @@ def drafted(home: Path, wants: str = "") -> Tree:
         facts.write_text(
             facts.read_text().replace('version = ["TINY_VERSION"]', f'version = ["TINY_VERSION"]\n{wants}')
         )
-    return draft(Catalogue(find_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None)
+    return draft_description(Catalogue(find_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None)
 
 
 def test_assembler_is_preprocessed_whatever_it_is_called_and_is_seen_to_be_read(home: Path) -> None:
@@ -85,4 +85,4 @@ def test_a_header_may_be_included_by_a_path(home: Path) -> None:
         "cortex-m0plus": ("ports/v6m/inc",),
         "cortex-m4f": ("ports/v7m/inc",),
     }
-    assert recognise(Catalogue(find_root()), tree).facts.title == "Tiny"
+    assert recognise_port(Catalogue(find_root()), tree).facts.title == "Tiny"

@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.results.results import MeasuredPoint, NotApplicable
-from rtoslab.trees.versions import recognise
+from rtoslab.trees.versions import recognise_port
 from tests.cli.test_cli import error, rtoslab
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.tiny import commit, make_port, make_tree
@@ -125,4 +125,4 @@ def test_of_two_kernels_that_build_themselves_an_export_tells_whose_it_is(user: 
         path.write_text(text.replace(before, after))
     make_export_port(user / "ports")
     make_export(user / "export")
-    assert recognise(Catalogue(find_root()), user / "export").id == "tiny"
+    assert recognise_port(Catalogue(find_root()), user / "export").id == "tiny"

@@ -13,7 +13,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees, tree_text
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
-from rtoslab.trees.draft import draft
+from rtoslab.trees.draft import draft_description
 from tests.cli.test_cli import error, rtoslab
 from tests.trees.tiny import commit, make_port, make_tree
 
@@ -29,7 +29,7 @@ def home(user: Path) -> Path:
 def described(home: Path) -> Path:
     """The tree's description, drafted."""
     kernel = Catalogue(find_root()).kernels["tiny"]
-    tree = draft(kernel.facts, "tiny", "tiny", home / "tree", None)
+    tree = draft_description(kernel.facts, "tiny", "tiny", home / "tree", None)
     path = home / "trees" / "tiny.toml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(tree_text(tree))

@@ -12,8 +12,8 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.trees import Tree, read_trees, tree_text
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
-from rtoslab.trees.draft import draft
-from rtoslab.trees.versions import recognise
+from rtoslab.trees.draft import draft_description
+from rtoslab.trees.versions import recognise_port
 from tests.cli.test_cli import error, rtoslab
 from tests.trees.tiny import make_port, make_tree
 
@@ -89,21 +89,21 @@ def test_a_word_that_only_begins_alike_is_another_name(home: Path) -> None:
     header = home / "old" / "include" / "tiny.h"
     header.write_text(header.read_text() + "#define TINY_PAUSES\n")
     facts = Catalogue(find_root()).kernels["tiny"].facts
-    assert draft(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
+    assert draft_description(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
 
 
 def test_a_tree_tells_whose_it_is(home: Path) -> None:
     catalogue = Catalogue(find_root())
-    assert recognise(catalogue, home / "new").id == "tiny"
+    assert recognise_port(catalogue, home / "new").id == "tiny"
     (home / "new" / "include" / "tiny.h").unlink()
     with pytest.raises(CatalogueError, match="no port finds all its headers there: name it by --port"):
-        recognise(catalogue, home / "new")
+        recognise_port(catalogue, home / "new")
     assert "no port finds" in error(rtoslab("tree", "add", "mine", home / "new"), 1)
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
     facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))
     with pytest.raises(CatalogueError, match="more than one port fits: name it by --port, one of other, tiny"):
-        recognise(Catalogue(find_root()), home / "old")
+        recognise_port(Catalogue(find_root()), home / "old")
 
 
 def test_what_a_header_says_in_words_outdoes_its_macros(home: Path) -> None:
@@ -112,11 +112,11 @@ def test_what_a_header_says_in_words_outdoes_its_macros(home: Path) -> None:
     wants = facts.tree.model_copy(update={"version_text": "Tiny Kernel"})
     worded = facts.model_copy(update={"tree": wants})
     header = home / "new" / "include" / "tiny.h"
-    assert draft(worded, "tiny", "new", home / "new", None).version == "1.5"
+    assert draft_description(worded, "tiny", "new", home / "new", None).version == "1.5"
     header.write_text("/* Tiny Kernel <IN DEVELOPMENT> */\n" + header.read_text())
-    assert draft(worded, "tiny", "new", home / "new", None).version == "1.5"
+    assert draft_description(worded, "tiny", "new", home / "new", None).version == "1.5"
     header.write_text("/* Tiny Kernel V1.5.1 */\n" + header.read_text())
-    assert draft(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
+    assert draft_description(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
 
 
 def test_what_a_cores_own_file_defines_is_looked_for_nowhere_else(home: Path) -> None:
@@ -126,7 +126,7 @@ def test_what_a_cores_own_file_defines_is_looked_for_nowhere_else(home: Path) ->
         path = home / "new" / name
         path.write_text(path.read_text() + taken)
     facts = Catalogue(find_root()).kernels["tiny"].facts
-    assert draft(facts, "tiny", "new", home / "new", None).sources == ("kernel/*.c", "!kernel/template.c")
+    assert draft_description(facts, "tiny", "new", home / "new", None).sources == ("kernel/*.c", "!kernel/template.c")
 
 
 def test_a_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
@@ -135,11 +135,11 @@ def test_a_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
     assert facts.tree is not None
     needing = facts.model_copy(update={"tree": facts.tree.model_copy(update={"also": ("tiny_heap", "tiny_mask")})})
     with pytest.raises(CatalogueError, match=r"No file in .* defines tiny_heap; check the path"):
-        draft(needing, "tiny", "new", home / "new", None)
+        draft_description(needing, "tiny", "new", home / "new", None)
     heap = home / "new" / "memory" / "heap.c"
     heap.parent.mkdir()
     heap.write_text("void tiny_heap(void);\nvoid tiny_heap(void)\n{\n}\n")
-    assert "memory/*.c" in draft(needing, "tiny", "new", home / "new", None).sources
+    assert "memory/*.c" in draft_description(needing, "tiny", "new", home / "new", None).sources
 
 
 def freertos_without(absent: set[str], user: Path) -> Kernel:
