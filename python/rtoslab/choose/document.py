@@ -8,7 +8,16 @@ from rtoslab.choose.answer import answer, partly_present_text
 from rtoslab.choose.board_comparison import Cell, Comparison
 from rtoslab.choose.compared_operations import Operation
 from rtoslab.parity import Unfairness
-from rtoslab.reports import ChartData, Document, Section, TableData, band_text, cycles_text, ends, mark_deviations_by
+from rtoslab.reports import (
+    ChartData,
+    Document,
+    Section,
+    TableData,
+    band_ends,
+    band_text,
+    cycles_text,
+    mark_deviations_by,
+)
 
 BEST = "*"
 SINGLE_PLACEMENT = "?"
@@ -84,7 +93,7 @@ def _bars(comparison: Comparison, names: Mapping[str, str]) -> Section:
                 band = comparison.cell(kernel, operation).band
                 if operation.unit == unit and band is not None:
                     mark = {"x": operation.title, "series": names[kernel], "kernel": kernel, "y": band.median}
-                    rows.append({**mark, "text": f"{band.median:,.0f}", **ends(band)})
+                    rows.append({**mark, "text": f"{band.median:,.0f}", **band_ends(band)})
         caption = f"Each operation in {unit}, with its own scale from zero."
         charts.append(ChartData("panels", rows, caption, "", unit))
     return Section("bars", "Operation by operation", (), tuple(charts))

@@ -32,7 +32,7 @@ from rtoslab.papers import (
 )
 from rtoslab.plan import Options, in_placements
 from rtoslab.reference import further_placements, of_paper, reference_paths, weights_of_paper
-from rtoslab.reports import deviating, export, report_formats
+from rtoslab.reports import declared_deviations, export_document, report_formats
 from rtoslab.stability import held_counts
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -102,7 +102,7 @@ def command(
     document = paper_document(catalogue, done, held_counts(catalogue, paper))
     _say("Drawing the report ...", quiet=as_json)
     write(report_formats()["html"](document), short_path(folder) / "report.html")
-    written = export(document, folder / "export")
+    written = export_document(document, folder / "export")
     click.echo(f"{count_text(len(written), 'file')} for other documents in {short_path(folder / 'export')}.", err=True)
     if as_json:
         answer(_as_json(folder, done))
@@ -130,7 +130,7 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
     return {
         "paper": done.paper.key,
         "run": str(folder),
-        "deviations": deviating(done.measured_results),
+        "deviations": declared_deviations(done.measured_results),
         "figures": [_figure(compared) for compared in done.compared.values()],
         "claims": [_claim(verdict) for verdict in done.verdicts],
         "today": _setup(done.today) if done.today is not None else None,

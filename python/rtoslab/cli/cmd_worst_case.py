@@ -14,7 +14,7 @@ from rtoslab.cli.display import short_path
 from rtoslab.cli.early_end import EndedError, answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.plan import Options
-from rtoslab.reports import MARK, footnote, report_formats
+from rtoslab.reports import MARK, deviation_footnote, report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
     EndedSweepError,
@@ -173,4 +173,4 @@ def _print(scenario: Scenario, finding: WorstCase) -> None:
             how = "asleep, then" if item.asleep else "executing"
             console.print(f"worst for the {name}, {how}: {item.executing}", markup=False, soft_wrap=True)
     if finding.deviations:
-        console.print(footnote(finding.deviations), markup=False, soft_wrap=True)
+        console.print(deviation_footnote(finding.deviations), markup=False, soft_wrap=True)

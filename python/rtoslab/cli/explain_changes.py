@@ -17,7 +17,7 @@ from rtoslab.cli.sections import show_section
 from rtoslab.measure import MeasureOptions, run_plan
 from rtoslab.papers import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
 from rtoslab.plan import Options
-from rtoslab.reports import Section, TableData, label
+from rtoslab.reports import Section, TableData, point_label
 from rtoslab.results import Failed
 from rtoslab.store import AnyResult, StoredPoint
 
@@ -101,7 +101,7 @@ def sentence(plain: float, single_changes: Sequence[Trial], both: Sequence[Trial
 
 
 def _failure_as_json(failed: Failed) -> dict[str, str]:
-    return {"point": label(failed), "stage": failed.stage, "message": failed.message}
+    return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
 
 
 def _as_json(folder: Path, plain: float, single_changes: Sequence[Trial], both: Sequence[Trial]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
-from rtoslab.reports import label
+from rtoslab.reports import point_label
 from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.store import AnyResult
 
@@ -14,7 +14,7 @@ def tell_failures(results: Iterable[AnyResult]) -> None:
     """Each by all that tells it from the others, with the stage and the reason."""
     for result in results:
         if isinstance(result, Failed):
-            click.echo(f"failed: {label(result)} ({result.stage}): {result.message}")
+            click.echo(f"failed: {point_label(result)} ({result.stage}): {result.message}")
 
 
 def points_exit_code(results: Sequence[AnyResult]) -> int:

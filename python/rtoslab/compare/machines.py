@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from rtoslab.compare.attribution import attribution
 from rtoslab.compare.comparison import Change, Comparison, Verdict
 from rtoslab.intake import xml
-from rtoslab.reports import Deviations, deviating, footnote
+from rtoslab.reports import Deviations, declared_deviations, deviation_footnote
 
 Complaint = Callable[[Change], str | None]
 """Why a change counts as a failure. None if it does not."""
@@ -53,7 +53,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
 def _deviations(comparison: Comparison) -> Deviations:
     """Returns the deviations of the kernels on both sides."""
     figures = (figure for side in (comparison.before, comparison.after) for figure in side.figures)
-    return deviating([figure.result for figure in figures if figure.result is not None])
+    return declared_deviations([figure.result for figure in figures if figure.result is not None])
 
 
 def _change(change: Change) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) ->
         )
         if deviations := _deviations(comparison):
             properties = ET.SubElement(suite, "properties")
-            ET.SubElement(properties, "property", name="deviations", value=xml(footnote(deviations)))
+            ET.SubElement(properties, "property", name="deviations", value=xml(deviation_footnote(deviations)))
         for change in comparison.changes:
             case = ET.SubElement(suite, "testcase", classname=xml(change.pair.label), name=xml(change.before.id))
             why = complaint(change)

@@ -15,7 +15,7 @@ from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import changed_verdicts, distances, missing_trees, with_ratio
 from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, here_text, ratio_text
-from rtoslab.reports import deviating, footnote
+from rtoslab.reports import declared_deviations, deviation_footnote
 
 _SEEN_CHARS: Final = 180
 """So much of what was seen is shown. The report has all of it."""
@@ -59,7 +59,7 @@ def show_paper(done: Reproduction, console: Console) -> None:
         if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
         if any(item.deviates for item in here):
-            console.print(Text(footnote(deviating(done.measured_results))), soft_wrap=True)
+            console.print(Text(deviation_footnote(declared_deviations(done.measured_results))), soft_wrap=True)
     for kernel, count in waiting.items():
         console.print(
             f"n/a: {count_text(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."

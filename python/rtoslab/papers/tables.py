@@ -9,7 +9,7 @@ from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.paper_charts import flags_of, versions_note
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.reports import MARK, ChartData, Record, TableData, band_text, ends
+from rtoslab.reports import MARK, ChartData, Record, TableData, band_ends, band_text
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row. All but the first only where they differ within the table."""
@@ -133,7 +133,9 @@ def pairs_chart(
             marks.append({"x": name, "series": "paper", "y": row.number})
             ours = compared.get(row.id)
             if ours is not None and ours.here is not None:
-                marks.append({"x": name, "series": "here", "y": ours.here, **(ends(ours.band) if ours.band else {})})
+                marks.append(
+                    {"x": name, "series": "here", "y": ours.here, **(band_ends(ours.band) if ours.band else {})}
+                )
         caption = f"{table.title}: the paper's figures and ours. A mark alone has no value of ours."
         charts.append(ChartData("pairs", marks, caption, "", AXES.get(unit, unit), table.log))
     return charts

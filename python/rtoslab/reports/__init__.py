@@ -1,11 +1,11 @@
 """A document for readers: sections, written in any format."""
 
 from rtoslab.reports.deviation_marks import mark_deviations, mark_deviations_by
-from rtoslab.reports.deviations import MARK, Deviations, deviating, footnote
+from rtoslab.reports.deviations import MARK, Deviations, declared_deviations, deviation_footnote
 from rtoslab.reports.document import make_document
-from rtoslab.reports.export_files import export
+from rtoslab.reports.export_files import export_document
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
 from rtoslab.reports.sections.wording import join_listed
-from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, band_text, cycles_text, ends
-from rtoslab.reports.terminal import label, show_points, show_proofs
+from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, band_ends, band_text, cycles_text
+from rtoslab.reports.terminal import point_label, show_points, show_proofs

@@ -1,7 +1,7 @@
-"""Bars side by side: grouped and upright by name, or lying in a panel for each test; every number where it fits.
+"""Draws bar charts: upright bars in groups by name, or lying bars in a panel for each test, with numbers that fit.
 
-Rows: `x`, `series`, `y`; also `text` (what is at the bar), `low` and `high` (between which its runs lie), `kernel`
-(whose colour it has), and `published` (what a paper prints: a dark line across the bars instead of a bar).
+Rows: `x`, `series`, `y`; also `text` (the label at the bar), `low` and `high` (the range of its runs), `kernel` (whose
+colour it has), and `published` (a paper's value: a dark line across the bars instead of a bar).
 """
 
 import math
@@ -16,39 +16,39 @@ from rtoslab.reports.palette import (
     PUBLISHED_COLOUR,
     WIDTH,
     Drawn,
-    bands,
-    colour,
-    data,
+    band_layers,
+    distinct_texts,
+    estimate_text_width,
+    inline_data,
     is_published,
-    order,
-    text_width,
-    wrap_expression,
+    series_colour_encoding,
+    wrapped_labels_expression,
 )
 
 _NUMBER: Final = 10
 """Size of the numbers at bars, in pixels."""
 _UPRIGHT: Final = 11
-"""A bar as wide as this has room for a number that is turned upright."""
+"""Pixels. A bar of this width has room for an upright number."""
 _HEIGHT: Final = 280
 _BAND: Final = 0.85
-"""The band of the room of a bar, how much it takes."""
+"""The part of its room that a bar takes."""
 _GROUP: Final = 0.8
-"""The part of a name's room that its bars take together, as the drawing library has it."""
+"""The part of a name's room that its bars take together, as in the drawing library."""
 _FEW_DECADES: Final = 3
 _COLUMNS: Final = 4
 _GAP: Final = 24
 _INK: Final = "#000000"
-"""The colour that is drawn in that of the page's text."""
+"""Drawn in the colour of the page's text."""
 
 
-def is_log(chart: ChartData) -> bool:
-    """Whether a logarithmic axis is asked for and shows something: values above zero, over a decade at least."""
+def uses_log_axis(chart: ChartData) -> bool:
+    """Whether the axis is logarithmic: the chart asks for it, and its values are above zero and span a decade."""
     values = [float(row["y"]) for row in chart.rows if row.get("y") is not None]
     return chart.log and bool(values) and min(values) > 0 and max(values) >= 10 * min(values)
 
 
-def log_axis(chart: ChartData) -> alt.Axis:
-    """Ticks of a logarithmic axis: over many decades, the powers of ten alone."""
+def make_log_axis(chart: ChartData) -> alt.Axis:
+    """Returns a logarithmic axis. Over many decades its ticks are the powers of ten."""
     values = [float(row["y"]) for row in chart.rows]
     decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
     if len(decades) > _FEW_DECADES:
@@ -56,33 +56,35 @@ def log_axis(chart: ChartData) -> alt.Axis:
     return alt.Axis(tickCount=6, format="~s")
 
 
-def names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
-    """An axis whose names are broken into lines of the room that each has. Turned where a word alone is too long."""
+def make_names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
+    """Returns an axis whose names wrap within `pixels` each. They are turned where a word alone is too long."""
     longest = max((len(word) for name in names for word in name.split()), default=0)
     for size in (12, 11, 10):
-        if text_width("n" * longest, size) <= pixels - 4:
-            lines = wrap_expression(names, pixels - 4, size)
+        if estimate_text_width("n" * longest, size) <= pixels - 4:
+            lines = wrapped_labels_expression(names, pixels - 4, size)
             return alt.Axis(labelAngle=0, labelLimit=int(pixels), labelExpr=lines, labelFontSize=size)
     return alt.Axis(labelAngle=-35, labelAlign="right", labelLimit=220)
 
 
-def upright(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Drawn:
-    """Bars by name, a colour per series. Marks instead of bars on a logarithmic axis, which has no zero. `extra`:
-    further layers, above the bars; the axis reaches to `least_top` at least."""
-    log = is_log(chart)
+def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Drawn:
+    """Draws bars by name, with a colour per series. A logarithmic axis has no zero, so it gets marks instead of bars.
+
+    `extra`: further layers, above the bars. The axis reaches to `least_top` at least.
+    """
+    log = uses_log_axis(chart)
     ours = [row for row in chart.rows if not is_published(row)]
-    names, series = order(chart.rows, "x"), order(ours, "series")
+    names, series = distinct_texts(chart.rows, "x"), distinct_texts(ours, "series")
     pixels = WIDTH / max(1, len(names))
     slot = WIDTH / (len(names) + 1 - _GROUP) * _GROUP / max(1, len(series))
-    turned = _is_upright(ours, slot * _BAND)
-    rows = [{**row, "top": _top(row)} for row in chart.rows]
+    turned = _are_numbers_upright(ours, slot * _BAND)
+    rows = [{**row, "top": _bar_end(row)} for row in chart.rows]
     tops = [least_top, *(float(row["top"]) for row in rows)]
-    base = alt.Chart(data([row for row in rows if not is_published(row)])).encode(
-        x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=names_axis(names, pixels=pixels)),
+    base = alt.Chart(inline_data([row for row in rows if not is_published(row)])).encode(
+        x=alt.X("x:N", sort=names, title=chart.x_title or None, axis=make_names_axis(names, pixels=pixels)),
         xOffset=alt.XOffset("series:N", sort=series, scale=alt.Scale(domain=series, paddingInner=1 - _BAND)),
         y=_height_axis(chart, tops, log=log, room=_label_room(ours, turned)),
     )
-    paint = colour(legend_rows(chart.rows))
+    paint = series_colour_encoding(legend_rows(chart.rows))
     marks = (
         base.mark_point(size=100, filled=True, opacity=1).encode(
             color=paint, shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series), legend=None)
@@ -93,44 +95,45 @@ def upright(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Draw
     layers = [
         marks,
         *extra,
-        *bands(base, ours),
-        *_published_marks(base, rows, series, slot),
-        *_numbers(base, ours, turned, log=log),
+        *band_layers(base, ours),
+        *_published_layers(base, rows, series, slot),
+        *_number_layers(base, ours, turned, log=log),
     ]
     return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT)
 
 
 def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Adds a series for a paper's printed values, if they are drawn at bars of another name."""
+    """Returns the rows, with one for the legend's entry of a paper's values if these are drawn across other bars."""
     mine = [{**row, "published": False} if row.get("series") != PUBLISHED else row for row in rows]
     if any(is_published(row) and row["series"] != PUBLISHED for row in rows):
         mine.append({"series": "published", "published": True})
     return mine
 
 
-def _top(row: dict[str, Any]) -> float:
-    """Returns the end of a bar, with the line of its runs: its number is beyond."""
+def _bar_end(row: dict[str, Any]) -> float:
+    """Returns where a bar ends, including the line of its runs. Its number is beyond."""
     values = [float(row[key]) for key in ("y", "low", "high") if row.get(key) is not None]
     return max(values) if float(row["y"]) >= 0 else min(values)
 
 
-def _is_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
+def _are_numbers_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
     """Whether the numbers are turned upright. None if there is room for none."""
-    widest = max((text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
+    widest = max((estimate_text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
     return False if widest <= slot else True if slot >= _UPRIGHT else None
 
 
 def _label_room(rows: Sequence[dict[str, Any]], turned: bool | None) -> float:
-    """How many pixels above the tallest bar its number takes."""
+    """Returns the pixels that a number takes above the tallest bar."""
     if turned is None or not any(row.get("text") for row in rows):
         return 4
-    return 10 + max(text_width(str(row.get("text", "")), _NUMBER) for row in rows) if turned else 18
+    return 10 + max(estimate_text_width(str(row.get("text", "")), _NUMBER) for row in rows) if turned else 18
 
 
 def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: float) -> alt.Y:
+    """Returns the axis of heights, with `room` pixels for numbers beyond the bars."""
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     if log:
-        return alt.Y("y:Q", title=title, scale=alt.Scale(type="log", nice=True), axis=log_axis(chart))
+        return alt.Y("y:Q", title=title, scale=alt.Scale(type="log", nice=True), axis=make_log_axis(chart))
     if not any(tops):
         return alt.Y("y:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=6))
     most, least = max(*tops, 0.0), min(*tops, 0.0)
@@ -144,7 +147,10 @@ def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: fl
     return alt.Y("y:Q", title=title, scale=scale, axis=axis)
 
 
-def _numbers(base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | None, *, log: bool) -> list[alt.Chart]:
+def _number_layers(
+    base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | None, *, log: bool
+) -> list[alt.Chart]:
+    """Returns the layers of numbers at bars: those above zero, and those below."""
     if turned is None or not any(row.get("text") for row in rows):
         return []
     away = 12 if log else 5
@@ -159,21 +165,22 @@ def _numbers(base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | Non
             layers.append(
                 base.transform_filter(holds)
                 .mark_text(fontSize=_NUMBER, color="#333", **style)
-                .encode(text="text:N", y=_same_scale(base, "top:Q"))
+                .encode(text="text:N", y=_on_same_scale(base, "top:Q"))
             )
     return layers
 
 
-def _same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
+def _on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
+    """Returns the axis of another field on the scale of the bars."""
     place: alt.Y = base.encoding["y"].copy()
     place.shorthand = shorthand
     return place
 
 
-def _published_marks(
+def _published_layers(
     base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence[str], slot: float
 ) -> list[alt.Chart]:
-    """A dark line across the bar of the same series, or across all bars of the name."""
+    """Returns layers with a dark line for each published value: across its series' bar, or across all of its name."""
     printed = []
     for row in filter(is_published, rows):
         across = row["series"] not in series
@@ -181,31 +188,33 @@ def _published_marks(
         for number, item in enumerate(series if across else [row["series"]]):
             band = {} if number == 0 else {"low": None, "high": None}
             printed.append({**row, **band, "series": item, "across": across, "said": label})
-    layers = bands(base.properties(data=data(printed)), printed)
+    layers = band_layers(base.properties(data=inline_data(printed)), printed)
     for across, wide in ((False, 1.0), (True, 1.18)):
         mine = [row for row in printed if row["across"] is across]
         if mine:
             layers.append(
-                base.properties(data=data(mine))
+                base.properties(data=inline_data(mine))
                 .mark_point(shape="stroke", color=PUBLISHED_COLOUR, size=(slot * wide) ** 2, strokeWidth=3, opacity=1)
                 .encode(description="said:N")
             )
     return layers
 
 
-def panels(chart: ChartData) -> Drawn:
-    """Lying bars in a panel for each name, each on its own scale from zero, which its numbers stand for. One series
-    puts all names in one panel."""
-    names, series = order(chart.rows, "x"), order(chart.rows, "series")
+def draw_bar_panels(chart: ChartData) -> Drawn:
+    """Draws lying bars in a panel for each name, each on its own scale from zero. Numbers replace the axis.
+
+    With one series all names are in one panel.
+    """
+    names, series = distinct_texts(chart.rows, "x"), distinct_texts(chart.rows, "series")
     is_single = len(series) == 1
     most = {
-        name: max(max(_top(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
+        name: max(max(_bar_end(row), 0.0) for row in chart.rows if is_single or str(row["x"]) == name) or 1.0
         for name in names
     }
-    rows = [_in_panel(row, most[str(row["x"])]) for row in chart.rows]
+    rows = [_scale_to_panel(row, most[str(row["x"])]) for row in chart.rows]
     columns = 1 if is_single else min(_COLUMNS, len(names))
     width = WIDTH / 2 if columns == 1 else (WIDTH - (columns - 1) * _GAP) / columns
-    widest = max(text_width(str(row.get("text", "")), 11) for row in rows) + 8
+    widest = max(estimate_text_width(str(row.get("text", "")), 11) for row in rows) + 8
     scale = alt.Scale(domain=[0, width / max(1.0, width - widest)], nice=False)
     field, sort = ("x:N", names) if is_single else ("series:N", series)
     axis = alt.Axis(labelLimit=320, domain=True, ticks=False, grid=False) if is_single else None
@@ -214,7 +223,7 @@ def panels(chart: ChartData) -> Drawn:
         y=alt.Y(field, sort=sort, title=None, axis=axis, scale=alt.Scale(paddingInner=0.18, paddingOuter=0.1)),
         x=alt.X("share:Q", scale=scale, axis=None),
     )
-    bars = base.mark_bar(stroke=_INK, strokeWidth=0.4).encode(color=colour(chart.rows))
+    bars = base.mark_bar(stroke=_INK, strokeWidth=0.4).encode(color=series_colour_encoding(chart.rows))
     spread = (
         base.transform_filter("datum.low_share != datum.high_share")
         .mark_rule(color=_INK, strokeWidth=2, opacity=0.6)
@@ -226,20 +235,20 @@ def panels(chart: ChartData) -> Drawn:
     title = alt.TitleParams(chart.y_title, anchor="start", fontSize=12, fontWeight="normal", offset=6)
     layers = alt.layer(bars, spread, numbers).properties(width=width, height=alt.Step(19))
     if is_single:
-        drawn: Drawn = layers.properties(data=data(rows), title=title)
+        drawn: Drawn = layers.properties(data=inline_data(rows), title=title)
         return drawn
     header = alt.Header(
         title=None, labelAnchor="start", labelAlign="left", labelFontSize=12, labelFontWeight="bold", labelLimit=width,
-        labelExpr=wrap_expression(names, width, 12.5), labelPadding=4,
+        labelExpr=wrapped_labels_expression(names, width, 12.5), labelPadding=4,
     )  # fmt: skip
     facet = alt.Facet("x:N", sort=names, title=None, header=header)
-    faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=data(rows), title=title)
+    faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=inline_data(rows), title=title)
     return faceted
 
 
-def _in_panel(row: dict[str, Any], most: float) -> dict[str, Any]:
-    """The row with its lengths as parts of the longest in its panel."""
+def _scale_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
+    """Returns the row with its lengths as parts of the longest in its panel."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
-    lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _top(row)}
+    lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _bar_end(row)}
     label = f"{row['x']}; {row['series']}: {float(row['y']):,.6g}"
-    return {**row, "said": label, **{name: value / most for name, value in lengths.items()}}
+    return {**row, "said": label, **{name: value / longest for name, value in lengths.items()}}

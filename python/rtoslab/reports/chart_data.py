@@ -1,4 +1,4 @@
-"""A chart before its drawing: what it shows, whether it is worth drawing, and in how many parts."""
+"""The data of a chart before it is drawn, and its division into parts."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,15 +11,15 @@ Record = Mapping[str, str | float | int | None]
 """One figure for a program to read. `csv_records` describes the fields."""
 Rows = Sequence[dict[str, Any]]
 Division = Callable[[Rows], dict[str, list[dict[str, Any]]]]
-"""Rows into parts, by name."""
+"""Divides rows into parts, by name."""
 MOST_SERIES: Final = 12
-"""Of more entries than this a legend is of no use."""
+"""A legend with more entries is of no use."""
 MOST_SLOTS: Final = 72
-"""Of more upright bars than this beside each other none has room for its number."""
+"""Of more upright bars side by side none has room for its number."""
 MOST_BARS: Final = 50
-"""Of more lying bars than this a chart is longer than a screen."""
+"""A chart with more lying bars is longer than a screen."""
 _HEIGHTS: Final = ("y", "rate", "gain", "bytes", "share", "multiple", "count")
-"""What a row may call the length of its mark."""
+"""The keys under which a row may have the length of its mark."""
 _PANELS: Final = frozenset({"histogram", "sweep"})
 """Charts with a panel for each series, one above the other."""
 _UPRIGHT: Final = frozenset({"bars", "gain", "heap"})
@@ -29,7 +29,7 @@ _LYING: Final = frozenset({"cycles", "losses"})
 
 @dataclass(frozen=True, slots=True)
 class ChartData:
-    """A chart: which one of `charts`, its data, and what it says in words for those who do not see it.
+    """A chart: its kind, one of `charts`, its data, and a caption for those who do not see it.
 
     Rows may also have `kernel` and `board`: the first decides the colour, the second how a large chart is divided.
     """
@@ -46,15 +46,14 @@ class ChartData:
     """The same figures for a program. Without records the CSV file contains the rows."""
 
     @property
-    def sentence(self) -> str:
-        """Returns what stands instead of a drawing that would show nothing but this. Empty if the drawing is worth
-        it."""
+    def replacing_sentence(self) -> str:
+        """Returns a sentence that replaces a drawing with nothing else to show. Empty if the chart is to be drawn."""
         subject = re.split(r"[:;]|\. ", self.caption)[0].rstrip(".")
         heights = [float(row[key]) for row in self.rows for key in _HEIGHTS if row.get(key) is not None]
         if heights and not any(heights):
             return f"{subject}: every value is zero."
         if self.kind == "histogram":
-            return self._alike(subject)
+            return self._single_bar_sentence(subject)
         if len(self.rows) == 1 and len(heights) == 1 and self.kind not in _LYING:
             (row,) = self.rows
             name = ", ".join(str(row[key]) for key in ("x", "test", "series") if row.get(key) is not None)
@@ -62,8 +61,8 @@ class ChartData:
             return f"{subject}: {value} ({name})."
         return ""
 
-    def _alike(self, subject: str) -> str:
-        """Describes a histogram in which each series is a single bar."""
+    def _single_bar_sentence(self, subject: str) -> str:
+        """Returns the sentence for a histogram in which each series is a single bar. Empty for another."""
         by_series: dict[str, list[dict[str, Any]]] = {}
         for row in self.rows:
             by_series.setdefault(str(row["series"]), []).append(row)
@@ -72,21 +71,21 @@ class ChartData:
         if len(by_series) == 1:
             ((name, (row,)),) = by_series.items()
             whose = f" ({name})" if name.strip("-") else ""
-            return f"{subject}: all {count_text(row['count'], 'sample')}{whose} took {_cycles(row)}."
-        texts = [f"{_cycles(rows[0])} ({name})" for name, rows in by_series.items()]
+            return f"{subject}: all {count_text(row['count'], 'sample')}{whose} took {_cycles_text(row)}."
+        texts = [f"{_cycles_text(rows[0])} ({name})" for name, rows in by_series.items()]
         if len(texts) > MOST_SERIES // 2:
             least = min(by_series.values(), key=lambda rows: rows[0]["low"])[0]
             most = max(by_series.values(), key=lambda rows: rows[0]["low"])[0]
-            texts = [f"{_cycles(least)} to {_cycles(most)}, by series, as in the table"]
+            texts = [f"{_cycles_text(least)} to {_cycles_text(most)}, by series, as in the table"]
         return f"{subject}: all samples of a series took the same time: {'; '.join(texts)}."
 
-    def parts(self) -> "list[ChartData]":
-        """The chart in as many parts as a reader can follow: by board, then by family of tests, then by number."""
-        return list(_divide(self, (_by_board, _by_family)))
+    def split(self) -> "list[ChartData]":
+        """Returns the chart in parts that a reader can follow: by board, then by family of tests, then by number."""
+        return list(_divide(self, (_group_by_board, _group_by_family)))
 
     @property
     def is_large(self) -> bool:
-        """Whether a reader would lose the thread."""
+        """Whether the chart has more series or bars than a reader can follow."""
         if self.kind in _LYING:
             return len({(row["test"], row["row"]) for row in self.rows}) > MOST_BARS
         series = len({row.get("series") for row in self.rows})
@@ -103,33 +102,33 @@ def _divide(chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dic
             caption = f"{name}: {chart.caption}" if len(named) > 1 and name else chart.caption
             yield from _divide(replace(chart, rows=rows, caption=caption), ways[1:])
     else:
-        groups = _by_bars(chart.rows) if chart.kind in _LYING else _by_number(chart.rows)
+        groups = _split_by_bars(chart.rows) if chart.kind in _LYING else _split_by_series(chart.rows)
         for number, rows in enumerate(groups, start=1):
             part = f" (part {number} of {len(groups)})" if len(groups) > 1 else ""
             yield replace(chart, rows=rows, caption=f"{chart.caption}{part}")
 
 
-def _cycles(row: dict[str, Any]) -> str:
+def _cycles_text(row: dict[str, Any]) -> str:
     low, high = float(row["low"]), float(row["high"])
     if high - low <= 1:
         return f"{low:,.0f} cycles"
     return f"{low:,.0f} to {high - 1:,.0f} cycles"
 
 
-def _by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+def _group_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     return _group(rows, lambda row: str(row.get("board", "")))
 
 
-def _by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
-    """Tests by the letters that their names begin with: T1 to T8, P1 to P6."""
+def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+    """Groups tests by the letters that their names begin with: T1 to T8, P1 to P6."""
 
-    def family(row: dict[str, Any]) -> str:
+    def test_family(row: dict[str, Any]) -> str:
         name = str(row.get("test", row.get("x", "")))
         word = name.split(" ", maxsplit=1)[0]
         letters = word.rstrip("0123456789-abc")
         return f"Tests {letters}" if letters.isupper() and letters != word else ""
 
-    return _group(rows, family)
+    return _group(rows, test_family)
 
 
 def _group(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
@@ -139,8 +138,8 @@ def _group(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, li
     return groups
 
 
-def _by_number(rows: Rows) -> list[list[dict[str, Any]]]:
-    """Divides the series into parts of nearly the same size, at most MOST_SERIES each."""
+def _split_by_series(rows: Rows) -> list[list[dict[str, Any]]]:
+    """Returns the rows in parts with nearly equal numbers of series, at most MOST_SERIES each."""
     series = list(dict.fromkeys(row.get("series") for row in rows))
     count = -(-len(series) // MOST_SERIES)
     size = -(-len(series) // count)
@@ -150,8 +149,8 @@ def _by_number(rows: Rows) -> list[list[dict[str, Any]]]:
     ]
 
 
-def _by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
-    """Whole tests, at most MOST_BARS bars in each part, or one test alone."""
+def _split_by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
+    """Returns the rows in parts of whole tests, at most MOST_BARS bars each, or one test alone."""
     parts: list[list[dict[str, Any]]] = []
     bars = 0
     for mine in _group(rows, lambda row: str(row["test"])).values():

@@ -1,4 +1,4 @@
-"""Charts as SVG text and PDF: drawn by Vega-Altair at report time, so the report needs no script and prints sharp."""
+"""Draws charts as SVG and PDF by Vega-Altair, so that a report needs no script and prints sharp."""
 
 import math
 import re
@@ -11,10 +11,18 @@ import vl_convert
 
 from rtoslab.analyses import PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
-from rtoslab.reports.bars import upright
-from rtoslab.reports.palette import WIDTH, Drawn, data, order, series_colours, text_width, wrap_expression
+from rtoslab.reports.bars import draw_upright_bars
+from rtoslab.reports.palette import (
+    WIDTH,
+    Drawn,
+    distinct_texts,
+    estimate_text_width,
+    inline_data,
+    series_colours,
+    wrapped_labels_expression,
+)
 from rtoslab.reports.table import ChartData
-from rtoslab.reports.tooltips import with_tooltips
+from rtoslab.reports.tooltips import add_tooltips
 
 PART_COLOURS: Final = dict(
     zip(
@@ -40,8 +48,8 @@ PART_COLOURS: Final = dict(
 _EMBEDDED_FONT: Final = "Liberation Sans"
 
 
-def svg(chart: ChartData) -> str:
-    """The chart as a standalone SVG element."""
+def render_svg(chart: ChartData) -> str:
+    """Returns the chart as a standalone SVG element."""
     draw = figures.KINDS.get(chart.kind) or schedules.KINDS.get(chart.kind)
     drawn = draw(chart) if draw else _KINDS[chart.kind](chart)
     styled = (
@@ -61,27 +69,27 @@ def svg(chart: ChartData) -> str:
         .configure_view(stroke=None)
     )
     text: str = vl_convert.vegalite_to_svg(styled.to_json())
-    return with_tooltips(text[text.index("<svg") :])
+    return add_tooltips(text[text.index("<svg") :])
 
 
 _RESOURCES: Final = re.compile(rb"(?:^ +/[a-z]+\d+ \d+ 0 R\n){2,}", re.MULTILINE)
 """Names of a PDF page's resources, a line each."""
 
 
-def pdf(drawing: str) -> bytes:
-    """Returns an SVG as PDF. The same SVG gives the same bytes.
+def convert_to_pdf(drawing: str) -> bytes:
+    """Returns the SVG text as a PDF file. The same SVG gives the same bytes.
 
     The converter writes no date and no random id, but the names of resources in the random order of its hash table.
-    They are sorted here. Their lines stay in their object, so no offset in the file moves. The font is the one that the
-    converter brings, even where Arial is installed.
+    They are sorted here. Their lines stay in their object, so no offset in the file moves. The font is the converter's
+    own, even where Arial is installed.
     """
     fonts = f"Arial, {_EMBEDDED_FONT}, sans-serif"
     data: bytes = vl_convert.svg_to_pdf(drawing.replace(fonts, _EMBEDDED_FONT))
     return _RESOURCES.sub(lambda match: b"".join(sorted(match[0].splitlines(keepends=True))), data)
 
 
-def _gain(chart: ChartData) -> Drawn:
-    """Throughput with several cores over that with one, with the lines of no gain and of a perfect one."""
+def _draw_gain(chart: ChartData) -> Drawn:
+    """Draws the throughput of several cores over that of one, with lines for no gain and for a perfect one."""
     words = alt.Chart(
         alt.InlineData(values=[{"y": 1, "says": "no gain"}, {"y": 2, "says": "perfect on two cores"}])
     ).encode(y="y:Q")
@@ -89,39 +97,41 @@ def _gain(chart: ChartData) -> Drawn:
     named = words.mark_text(align="right", dx=-4, dy=-6, fontSize=11, color="#555").encode(
         text="says:N", x=alt.value(WIDTH)
     )
-    return upright(_by_test(chart, "gain", "throughput, several cores over one"), rules, named, least_top=2.0)
+    return draw_upright_bars(
+        _bars_by_test(chart, "gain", "throughput, several cores over one"), rules, named, least_top=2.0
+    )
 
 
-def _heap(chart: ChartData) -> Drawn:
-    return upright(_by_test(chart, "bytes", "peak of the heap, bytes"))
+def _draw_heap(chart: ChartData) -> Drawn:
+    return draw_upright_bars(_bars_by_test(chart, "bytes", "peak of the heap, bytes"))
 
 
-def _by_test(chart: ChartData, height: str, title: str) -> ChartData:
-    """The chart as bars of another name for their heights, by test."""
+def _bars_by_test(chart: ChartData, height: str, title: str) -> ChartData:
+    """Returns the chart as bars by test, with the values under the key `height`."""
     rows = [{**row, "x": row["test"], "y": row[height]} for row in chart.rows]
     return replace(chart, rows=rows, y_title=title, x_title="")
 
 
-def _cycles(chart: ChartData) -> Drawn:
+def _draw_cycles(chart: ChartData) -> Drawn:
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
-    return _by_cause(chart.rows, "share", x)
+    return _draw_stacked_by_cause(chart.rows, "share", x)
 
 
-def _losses(chart: ChartData) -> Drawn:
+def _draw_losses(chart: ChartData) -> Drawn:
     title = "cycles of a core per count, in multiples of the lone core's"
     x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
-    return _by_cause(chart.rows, "multiple", x)
+    return _draw_stacked_by_cause(chart.rows, "multiple", x)
 
 
 _WIDEST_NAME: Final = 340
-"""Pixels. A longer name of a bar is cut."""
+"""Pixels. A longer name is cut."""
 
 
-def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
-    """Lying bars by test and run, stacked by cause."""
-    tests, lines = order(rows, "test"), order(rows, "row")
-    widest = min(_WIDEST_NAME, 8 + max(text_width(name, 12) for name in lines))
+def _draw_stacked_by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
+    """Draws lying bars by test and run, stacked by cause."""
+    tests, lines = distinct_texts(rows, "test"), distinct_texts(rows, "row")
+    widest = min(_WIDEST_NAME, 8 + max(estimate_text_width(name, 12) for name in lines))
     used = [part for part in PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]
     bars = (
         alt.Chart()
@@ -152,22 +162,22 @@ def _by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
     drawn: Drawn = bars.facet(
         row=alt.Row("test:N", sort=tests, header=header),
         spacing=14,
-        data=data([row for row in rows if row["part"] in used]),
+        data=inline_data([row for row in rows if row["part"] in used]),
     ).resolve_scale(y="independent")
     return drawn
 
 
-_FEW: Final = 12
-"""Up to so many whole cycles each have their tick: the drawing library would set some between them."""
+_MOST_TICKED_CYCLES: Final = 12
+"""Up to this many whole cycles each get a tick, because the drawing library would set some between them."""
 
 
 _NAME_OF_PANEL: Final = 220
 
 
-def _histogram(chart: ChartData) -> Drawn:
-    """One small histogram for each series, all on one axis of cycles."""
+def _draw_histogram(chart: ChartData) -> Drawn:
+    """Draws a small histogram for each series, all on one axis of cycles."""
     rows = chart.rows
-    series = order(rows, "series")
+    series = distinct_texts(rows, "series")
     several = len(series) > 1
     title = "samples"
     few = list(range(min(int(row["low"]) for row in rows), 1 + max(math.ceil(row["high"]) for row in rows)))
@@ -183,7 +193,7 @@ def _histogram(chart: ChartData) -> Drawn:
                 "low:Q",
                 title="cycles",
                 axis=alt.Axis(format=",.0f", values=few)
-                if len(few) <= _FEW
+                if len(few) <= _MOST_TICKED_CYCLES
                 else alt.Axis(format=",.0f", tickMinStep=1),
                 scale=alt.Scale(zero=False, nice=True),
             ),
@@ -206,19 +216,19 @@ def _histogram(chart: ChartData) -> Drawn:
         labelAlign="left",
         labelFontSize=11,
         labelLimit=_NAME_OF_PANEL,
-        labelExpr=wrap_expression(series, _NAME_OF_PANEL - 10, 11),
+        labelExpr=wrapped_labels_expression(series, _NAME_OF_PANEL - 10, 11),
         labelPadding=16,
     )
     drawn: Drawn = bars.facet(
-        row=alt.Row("series:N", sort=series, header=header), spacing=6, data=data(rows)
+        row=alt.Row("series:N", sort=series, header=header), spacing=6, data=inline_data(rows)
     ).resolve_scale(y="independent")
     return drawn
 
 
 _KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
-    "gain": _gain,
-    "heap": _heap,
-    "cycles": _cycles,
-    "histogram": _histogram,
-    "losses": _losses,
+    "gain": _draw_gain,
+    "heap": _draw_heap,
+    "cycles": _draw_cycles,
+    "histogram": _draw_histogram,
+    "losses": _draw_losses,
 }

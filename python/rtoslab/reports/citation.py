@@ -1,4 +1,4 @@
-"""How to cite a report and what was exported of it: a sentence, a BibTeX entry, the licence.
+"""The citation of a report and its exports: a sentence, a BibTeX entry, the licence.
 
 Version, commit and date are those of the run, by its manifests and journals, and never those of the moment: the same
 run gives the same bytes. A report of no stored run names this version and the checkout's commit.
@@ -37,12 +37,16 @@ class Citation:
 
 
 def citation_of(document: Document) -> Citation:
-    """Returns how to cite a document, by the runs that its points are of."""
-    sessions = _sessions(document)
-    versions = _distinct(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [__version__]
-    commits = _distinct(_REVISION, (session.revision for session in sessions) if document.points else [_checkout()])
-    dates = sorted(_distinct(_DATE, (session.date[:10] for session in sessions)))
-    return make_citation(versions, [_commit(commit) for commit in commits], dates)
+    """Returns the citation of a document, by the runs of its points."""
+    sessions = _last_sessions(document)
+    versions = _distinct_matches(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [
+        __version__
+    ]
+    commits = _distinct_matches(
+        _REVISION, (session.revision for session in sessions) if document.points else [_checkout_revision()]
+    )
+    dates = sorted(_distinct_matches(_DATE, (session.date[:10] for session in sessions)))
+    return make_citation(versions, [_commit_text(commit) for commit in commits], dates)
 
 
 def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> Citation:
@@ -67,8 +71,8 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
     return Citation(sentence, "\n".join(["@misc{rtoslab,", *lines, "}"]).replace("_", r"\_") + "\n")
 
 
-def _sessions(document: Document) -> list[Session]:
-    """Returns the last session of each run directory that the points are of."""
+def _last_sessions(document: Document) -> list[Session]:
+    """Returns the last session of each run directory of the points."""
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
         with suppress(OSError):  # a failed point without stored data
@@ -76,17 +80,18 @@ def _sessions(document: Document) -> list[Session]:
     return sessions
 
 
-def _checkout() -> str:
+def _checkout_revision() -> str:
+    """Returns the checkout's revision. Empty without a checkout."""
     try:
         return revision_of(find_root())
     except CatalogueError:
         return ""
 
 
-def _commit(revision: str) -> str:
+def _commit_text(revision: str) -> str:
     return f"{revision.removesuffix('+')} with changes" if revision.endswith("+") else revision
 
 
-def _distinct(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
-    """Returns the texts of this form, each once: a manifest comes from outside."""
+def _distinct_matches(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
+    """Returns the texts that match `form`, each once. A manifest comes from outside, so it may contain others."""
     return list(dict.fromkeys(text for text in texts if isinstance(text, str) and form.fullmatch(text)))

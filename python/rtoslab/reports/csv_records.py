@@ -67,7 +67,7 @@ Cell = str | float | int | None
 
 def table_cells(table: TableData) -> list[list[Cell]]:
     """Returns the head and the rows of a table's CSV file."""
-    return record_cells(table.records) if table.records else _split(table)
+    return record_cells(table.records) if table.records else _split_table(table)
 
 
 def chart_cells(chart: ChartData) -> list[list[Cell]]:
@@ -75,12 +75,12 @@ def chart_cells(chart: ChartData) -> list[list[Cell]]:
     if chart.records:
         return record_cells(chart.records)
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
-    rows = [[_finite(row.get(name)) for name in heads] for row in chart.rows]
+    rows = [[_finite_or_none(row.get(name)) for name in heads] for row in chart.rows]
     all_flags = _flags_of(chart.caption[:1])
-    flags = [_join([*all_flags, *(flag for cell in row for flag in _flags_of(cell))]) for row in rows]
+    flags = [_join_flags([*all_flags, *(flag for cell in row for flag in _flags_of(cell))]) for row in rows]
     if not any(flags):
         return [list(heads), *rows]
-    return [[*heads, _free("flags", heads)], *([*row, flag] for row, flag in zip(rows, flags, strict=True))]
+    return [[*heads, _unused_name("flags", heads)], *([*row, flag] for row, flag in zip(rows, flags, strict=True))]
 
 
 def record_cells(records: Sequence[Record]) -> list[list[Cell]]:
@@ -91,11 +91,11 @@ def record_cells(records: Sequence[Record]) -> list[list[Cell]]:
             if isinstance(record.get(name), str):
                 raise TypeError(f"the field {name} of a record is a number, not the text {record[name]!r}")
     heads = [*axes, *FIELDS]
-    return [list(heads), *([_finite(record.get(name)) for name in heads] for record in records)]
+    return [list(heads), *([_finite_or_none(record.get(name)) for name in heads] for record in records)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Number:
+class _CellNumber:
     """A number as a cell shows it, in digits and a decimal point."""
 
     value: str
@@ -108,22 +108,23 @@ class _Number:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of a table, and what its cells are read as."""
+    """A column of a table, with the numbers that its cells contain."""
 
     name: str
     texts: Sequence[str]
-    numbers: Sequence[Sequence[_Number]]
+    numbers: Sequence[Sequence[_CellNumber]]
     """The numbers in each cell. Empty where it has none. All are empty in a column of texts."""
 
     @property
-    def members(self) -> int:
-        """Returns the length of the longest list in a cell. 0 for a column of texts."""
+    def list_length(self) -> int:
+        """Returns the length of the longest list of numbers in a cell. 0 for a column of texts."""
         return max(map(len, self.numbers), default=0)
 
 
-def _split(table: TableData) -> list[list[Cell]]:
+def _split_table(table: TableData) -> list[list[Cell]]:
+    """Returns the head and the rows of a table without records, its numbers split from their bands, units and marks."""
     columns = [
-        _Column(name, texts, [_numbers(text) if is_number else [] for text in texts])
+        _Column(name, texts, [_parse_numbers(text) if is_number else [] for text in texts])
         for (name, is_number), texts in zip(
             table.heads, zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns), strict=True
         )
@@ -131,27 +132,29 @@ def _split(table: TableData) -> list[list[Cell]]:
     heads: list[Cell] = []
     cells: list[Sequence[Cell]] = []
     for column in columns:
-        for name, values in _parts(column):
+        for name, values in _split_column(column):
             heads.append(name)
             cells.append(values)
     count = len(table.rows)
     everywhere = _flags_of(table.title)
-    flags = [_join([*everywhere, *(flag for item in columns for flag in _cell_flags(item, at))]) for at in range(count)]
-    if any(flags) or any(item.members for item in columns):
-        notes = [_join(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
-        heads += [_free("flags", heads), _free("note", heads)]
+    flags = [
+        _join_flags([*everywhere, *(flag for item in columns for flag in _cell_flags(item, at))]) for at in range(count)
+    ]
+    if any(flags) or any(item.list_length for item in columns):
+        notes = [_join_flags(note for item in columns for note in _cell_notes(item, at)) for at in range(count)]
+        heads += [_unused_name("flags", heads), _unused_name("note", heads)]
         cells += [flags, notes]
     return [heads, *(list(row) for row in zip(*cells, strict=True))]
 
 
-def _parts(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
-    """Yields the columns that a column is split into, with their names."""
-    if not column.members:
+def _split_column(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
+    """Yields name and cells of the columns into which a column is split."""
+    if not column.list_length:
         yield column.name, column.texts
         return
-    for member in range(column.members):
-        name = column.name if column.members == 1 else f"{column.name}, {member + 1}"
-        parts = [cell[member] if member < len(cell) else _Number("") for cell in column.numbers]
+    for member in range(column.list_length):
+        name = column.name if column.list_length == 1 else f"{column.name}, {member + 1}"
+        parts = [cell[member] if member < len(cell) else _CellNumber("") for cell in column.numbers]
         yield name, [item.value for item in parts]
         for part in ("low", "high", "unit"):
             values = [getattr(item, part) for item in parts]
@@ -159,31 +162,31 @@ def _parts(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
                 yield f"{name} {part}", values
 
 
-def _numbers(text: str) -> list[_Number]:
-    """Returns the numbers of a cell. None where any part of it is something else."""
+def _parse_numbers(text: str) -> list[_CellNumber]:
+    """Returns the numbers in a cell. Empty where any part of it is something else."""
     numbers = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
-    return [_number(match) for match in numbers if match is not None] if all(numbers) else []
+    return [_parse_number(match) for match in numbers if match is not None] if all(numbers) else []
 
 
-def _number(match: re.Match[str]) -> _Number:
+def _parse_number(match: re.Match[str]) -> _CellNumber:
     parts = {name: text or "" for name, text in match.groupdict().items()}
     marks = f"{parts['about']}{parts['marks']}{parts['more_marks']}"
-    return _Number(
-        _plain(parts["value"]),
-        _plain(parts["low"]),
-        _plain(parts["high"]),
+    return _CellNumber(
+        _plain_digits(parts["value"]),
+        _plain_digits(parts["low"]),
+        _plain_digits(parts["high"]),
         parts["unit"] or ("x" if parts["times"] else ""),
         [_FLAGS.get(mark, mark) for mark in marks],
         parts["rest"].strip(" ()"),
     )
 
 
-def _plain(digits: str) -> str:
+def _plain_digits(digits: str) -> str:
     return digits.replace(",", "").replace("\N{MINUS SIGN}", "-").removeprefix("+")
 
 
 def _cell_flags(column: _Column, at: int) -> list[str]:
-    if column.members:
+    if column.list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
         return numbers or [f"{column.name}: {flag}" for flag in _flags_of(column.texts[at])]
     return _flags_of(column.texts[at])
@@ -191,7 +194,7 @@ def _cell_flags(column: _Column, at: int) -> list[str]:
 
 def _cell_notes(column: _Column, at: int) -> list[str]:
     text, numbers = column.texts[at].strip(), column.numbers[at]
-    if not column.members or text in _NO_FIGURE:
+    if not column.list_length or text in _NO_FIGURE:
         return []
     notes = [number.note for number in numbers if number.note] if numbers else [text]
     return [f"{column.name}: {note}" for note in notes]
@@ -202,17 +205,18 @@ def _flags_of(cell: object) -> list[str]:
     return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
 
 
-def _join(words: Iterable[str]) -> str:
+def _join_flags(words: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(words))
 
 
-def _free(name: str, heads: Iterable[Cell]) -> str:
-    """Returns the name, or where a column is called so already the name with an underscore."""
+def _unused_name(name: str, heads: Iterable[Cell]) -> str:
+    """Returns the name, with underscores appended where a column has it already."""
     taken = set(heads)
     while name in taken:
         name += "_"
     return name
 
 
-def _finite(cell: Cell) -> Cell:
+def _finite_or_none(cell: Cell) -> Cell:
+    """Returns the cell. None for a number that is infinite or none."""
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -1,4 +1,4 @@
-"""The mark on kernels that were measured although they do something against the port contract, as they declare."""
+"""Marks kernels that deviate from the port contract as their kernel.toml declares, and were measured all the same."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,15 +10,15 @@ from rtoslab.results import MeasuredPoint
 
 MARK: Final = "†"
 DEVIATES: Final = "deviates"
-"""The flag of records that stands for the mark."""
+"""The flag of records that corresponds to the mark."""
 Deviations = Mapping[str, Mapping[str, str]]
-"""Kernel -> the checks that it fails as declared -> what was seen, with the reason."""
-_NAMING: Final = {"series", "row", "x", "facet", "test"}
-"""What a chart shows at its axes, in its legend and above its panels."""
+"""Kernel -> the checks that it fails as declared -> observation and reason."""
+_NAMING_KEYS: Final = {"series", "row", "x", "facet", "test"}
+"""Keys of a chart's rows that are shown at its axes, in its legend and above its panels."""
 
 
-def deviating(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
-    """Returns by kernel the checks that it fails as declared, with the observation and the reason."""
+def declared_deviations(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
+    """Returns kernel -> the checks that it fails as declared -> observation and reason."""
     by_kernel: dict[str, dict[str, str]] = {}
     for result in measured:
         if result.deviations:
@@ -26,8 +26,8 @@ def deviating(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
     return by_kernel
 
 
-def footnote(kernels: Deviations) -> str:
-    """Returns what the mark means. Empty without such kernels."""
+def deviation_footnote(kernels: Deviations) -> str:
+    """Returns a sentence that explains the mark. Empty without deviating kernels."""
     if not kernels:
         return ""
     text = "; ".join(
@@ -37,8 +37,8 @@ def footnote(kernels: Deviations) -> str:
     return f"{MARK} deviates from the port contract, as its kernel.toml declares. {text}."
 
 
-def mark_deviating(text: str, names: Iterable[str]) -> str:
-    """The mark after each deviating kernel that a text names, once."""
+def mark_names(text: str, names: Iterable[str]) -> str:
+    """Returns the text with the mark after each of the names. A name that has the mark gets no second one."""
     for name in names:
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.{MARK}-])", f"{name}{MARK}", text)
     return text
@@ -47,39 +47,39 @@ def mark_deviating(text: str, names: Iterable[str]) -> str:
 def mark_section(
     section: Section,
     kernels: Deviations,
-    also: Iterable[str] = (),
+    other_names: Iterable[str] = (),
     *,
     all_deviate: bool,
 ) -> Section:
-    """The section with every table and chart marked and explained. If none of its rows names a kernel, the table's
-    title is marked, or the chart's caption.
+    """Returns the section with marks and footnotes in every table and chart.
 
-    `also` are other names of these kernels.
+    A table or chart without any of the names is marked in its title or caption if all results deviate. `other_names`:
+    further names of these kernels.
     """
-    names = [*kernels, *also]
-    note = footnote(kernels)
+    names = [*kernels, *other_names]
+    note = deviation_footnote(kernels)
     return replace(
         section,
-        tables=[_mark(table, names, note, all_deviate=all_deviate) for table in section.tables],
+        tables=[_mark_table(table, names, note, all_deviate=all_deviate) for table in section.tables],
         charts=[_mark_chart(chart, names, note, all_deviate=all_deviate) for chart in section.charts],
     )
 
 
 def _flag_records(records: Sequence[Record], names: Sequence[str], *, all_deviate: bool) -> list[Record]:
-    """Returns the records, with a flag at those of kernels that deviate. A published figure is none of ours."""
+    """Returns the records, with a flag at those of deviating kernels. Published figures get none."""
     return [
         {**record, "flags": "; ".join(filter(None, (str(record.get("flags") or ""), DEVIATES)))}
-        if _deviates(record, names, all_deviate=all_deviate)
+        if _is_deviating_record(record, names, all_deviate=all_deviate)
         else record
         for record in records
     ]
 
 
-def _deviates(record: Record, names: Sequence[str], *, all_deviate: bool) -> bool:
+def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: bool) -> bool:
     if record.get("source") == "paper":
         return False
     kernel = str(record.get("kernel") or "")
-    concerned = mark_deviating(kernel, names) != kernel if kernel else all_deviate
+    concerned = mark_names(kernel, names) != kernel if kernel else all_deviate
     return concerned and DEVIATES not in str(record.get("flags") or "").split("; ")
 
 
@@ -87,7 +87,7 @@ def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviat
     chart = replace(chart, records=_flag_records(chart.records, names, all_deviate=all_deviate))
     rows = [
         {
-            key: mark_deviating(cell, names) if key in _NAMING and isinstance(cell, str) else cell
+            key: mark_names(cell, names) if key in _NAMING_KEYS and isinstance(cell, str) else cell
             for key, cell in row.items()
         }
         for row in chart.rows
@@ -99,15 +99,15 @@ def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviat
     return replace(chart, caption=f"{MARK} {chart.caption} {note}", footnote=note)
 
 
-def _mark(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
+def _mark_table(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
     table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.heads]
     rows = [
-        [cell if number else mark_deviating(cell, names) for cell, number in zip(row, words, strict=True)]
+        [cell if number else mark_names(cell, names) for cell, number in zip(row, words, strict=True)]
         for row in table.rows
     ]
-    columns = tuple(mark_deviating(column, names) for column in table.columns)
-    title = mark_deviating(table.title, names)
+    columns = tuple(mark_names(column, names) for column in table.columns)
+    title = mark_names(table.title, names)
     named = any(MARK in text for text in (title, *columns, *(cell for row in rows for cell in row)))
     if not named and not all_deviate:
         return table

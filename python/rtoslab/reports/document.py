@@ -1,4 +1,4 @@
-"""The report of stored points before its format: which sections it has, from which analyses."""
+"""Makes the document of a report: its sections, from the analyses of stored points."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,8 +10,8 @@ from rtoslab.parity import Unfairness, comparable, lint_points
 from rtoslab.reference import WORD
 from rtoslab.reports import heading
 from rtoslab.reports.deviation_marks import mark_deviations
-from rtoslab.reports.deviations import MARK, deviating
-from rtoslab.reports.reader_names import reader_names, with_reader_names
+from rtoslab.reports.deviations import MARK, declared_deviations
+from rtoslab.reports.reader_names import replace_ids, titles_by_id
 from rtoslab.reports.sections import (
     answer,
     conformance,
@@ -34,7 +34,7 @@ from rtoslab.reports.sections import (
     tests,
     tick_cost,
 )
-from rtoslab.reports.sections.naming import one_placement
+from rtoslab.reports.sections.naming import note_middle_placement
 from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.table import Document, Record, Section
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable
@@ -44,9 +44,9 @@ from rtoslab.store import StoredPoint
 def make_document(
     catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None, beside: Sequence[StoredPoint] = ()
 ) -> Document:
-    """Analyses stored points. Raises ReportError if there are none.
+    """Returns the report of stored points. Raises ReportError if there are none.
 
-    `beside` are reference results, shown with the figures of these points and counted nowhere among them.
+    `beside`: reference results, which are shown with these points' figures, but not counted.
     """
     if not points:
         raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
@@ -65,15 +65,15 @@ def make_document(
     places = Places(placed)
 
     def of_one(section: Section | None) -> Section | None:
-        return one_placement(section) if section is not None and places.are_several else section
+        return note_middle_placement(section) if section is not None and places.are_several else section
 
-    names = reader_names(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
-    deviates = {f"{name}": f"{names[name]}{MARK}" for name in deviating(shown)}
+    names = titles_by_id(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
+    deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
     figures = speed_figures(shown, places, place_bound([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
     parts: list[Section | None] = [
         answer.answer_section(figures, places),
-        missing.not_measured(verified, failed, absent),
+        missing.missing_section(verified, failed, absent),
         speed.throughput_section(measured, places),
         latency.latency_section(timed, places),
         speed.gain_section(measured, places),
@@ -88,10 +88,10 @@ def make_document(
         memory.memory_section(shown, places),
         latency.instruments_section(timed, places),
         probe_effect.probe_effect_section(
-            [placed_point.middle for placed_point in placed], places, _intervals_of(catalogue)
+            [placed_point.middle for placed_point in placed], places, _intervals_by_benchmark(catalogue)
         ),
         placements.placements_section(placed),
-        paper.paper_section(own_counts, suite, _paper(catalogue, suite_id)),
+        paper.paper_section(own_counts, suite, _paper_of_suite(catalogue, suite_id)),
         tests.tests_section(catalogue, verified),
         reference.reference_section(catalogue.root, beside),
         parity.parity_section(unfair, several=comparable([*points, *beside])),
@@ -102,18 +102,21 @@ def make_document(
     ]
     versions = _kernel_versions([*points, *beside])
     document = Document(
-        title=heading.title(catalogue, points, suite),
-        subtitle=heading.subtitle(catalogue, points, suite),
-        summary=" ".join(filter(None, (summary.summary(verified, failed, absent), _conditions(shown, beside, unfair)))),
-        sections=tuple(_with_versions(part, versions) for part in parts if part is not None),
+        title=heading.document_title(catalogue, points, suite),
+        subtitle=heading.document_subtitle(catalogue, points, suite),
+        summary=" ".join(
+            filter(None, (summary.summary_text(verified, failed, absent), _conditions_text(shown, beside, unfair)))
+        ),
+        sections=tuple(_add_versions(part, versions) for part in parts if part is not None),
         points=tuple(points),
     )
-    return with_reader_names(mark_deviations(document, shown), names)
+    return replace_ids(mark_deviations(document, shown), names)
 
 
-def _conditions(shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], unfair: Sequence[Unfairness]) -> str:
-    """Returns what the answer rests on: pinned tasks, results that were not measured here, what was not measured
-    alike."""
+def _conditions_text(
+    shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], unfair: Sequence[Unfairness]
+) -> str:
+    """Returns the conditions of the answer: pinned tasks, reference results, unequal measurements."""
     sentences = [pinning_note([point.point for point in shown])]
     if beside:
         sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
@@ -124,7 +127,7 @@ def _conditions(shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], u
 
 
 def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
-    """Returns the version of each kernel that was measured in one version only, by the manifests."""
+    """Returns kernel -> version, by the manifests. Kernels in several versions are left out."""
     result: dict[str, set[str]] = {}
     for point in points:
         build = point.manifest.get("build")
@@ -133,11 +136,11 @@ def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
     return {kernel: versions.pop() for kernel, versions in result.items() if len(versions) == 1}
 
 
-def _with_versions(section: Section, versions: Mapping[str, str]) -> Section:
+def _add_versions(section: Section, versions: Mapping[str, str]) -> Section:
     """Returns the section, with the kernel's version in each record that has none."""
 
     def of(records: Sequence[Record]) -> list[Record]:
-        return [{"version": versions.get(_label(record)), **record} for record in records]
+        return [{"version": versions.get(_point_kernel(record)), **record} for record in records]
 
     return replace(
         section,
@@ -146,18 +149,18 @@ def _with_versions(section: Section, versions: Mapping[str, str]) -> Section:
     )
 
 
-def _label(record: Record) -> str:
-    """Returns the kernel's name as points have it."""
+def _point_kernel(record: Record) -> str:
+    """Returns the kernel of a record as points name it."""
     return f"{record.get('kernel')} {WORD}" if record.get("flags") == "reference" else str(record.get("kernel"))
 
 
-def _intervals_of(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Benchmarks of counts with the series that one count is made of."""
+def _intervals_by_benchmark(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
+    """Returns benchmark -> the series of intervals that make up one count."""
     result = {name: benchmark.facts.metric.intervals for name, benchmark in catalogue.benchmarks.items()}
     return {name: intervals for name, intervals in result.items() if intervals}
 
 
-def _paper(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
-    """The paper of a suite. None if the suite is of none."""
+def _paper_of_suite(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
+    """Returns the paper of a suite. None if it has none."""
     folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
     return next((paper_folder for paper_folder in papers(catalogue).values() if paper_folder.folder == folder), None)

@@ -1,4 +1,4 @@
-"""The door to `charts`, whose libraries are heavy: an extra of the package, loaded as the first chart is drawn."""
+"""Loads `charts` with the first chart, because its libraries are heavy. They are an extra of the package."""
 
 import re
 import textwrap
@@ -9,32 +9,32 @@ from rtoslab.base import from_extra
 from rtoslab.reports.table import ChartData
 
 
-def draw(chart: ChartData) -> str:
-    """A chart as SVG. Raises ToolMissingError where the extra `report` is not installed."""
+def draw_chart(chart: ChartData) -> str:
+    """Returns a chart as SVG. Raises ToolMissingError where the extra `report` is not installed."""
     with from_extra("report", "a report with charts"):
-        from rtoslab.reports.charts import svg  # noqa: PLC0415 (altair takes a third of the time that a command starts in)
+        from rtoslab.reports.charts import render_svg  # noqa: PLC0415 (altair takes a third of the time that a command starts in)
 
-    return svg(chart)
+    return render_svg(chart)
 
 
-def pdf_of(drawing: str) -> bytes:
-    """Returns a chart's SVG as a PDF page of its size, with text as text. Raises ToolMissingError as `drawn` does."""
+def convert_to_pdf(drawing: str) -> bytes:
+    """Returns a chart's SVG as a PDF page of its size, with text as text. Raises ToolMissingError as `draw_chart`."""
     with from_extra("report", "a report with charts"):
-        from rtoslab.reports.charts import pdf  # noqa: PLC0415 (see above)
+        from rtoslab.reports.charts import convert_to_pdf  # noqa: PLC0415 (see above)
 
-    return pdf(drawing)
+    return convert_to_pdf(drawing)
 
 
 _SIZE: Final = re.compile(r'width="(\d+)" height="(\d+)"')
 _LINE: Final = 16
 """Pixels from one line of a note to the next."""
 _LETTER: Final = 6
-"""Pixels that a letter of it is wide, at most of most."""
+"""The width of most of a note's letters, in pixels."""
 
 
-def draw_for_file(chart: ChartData) -> str:
-    """The same for a file of its own: where kernels are marked, what the mark means stands below."""
-    text, note = draw(chart), chart.footnote
+def draw_with_footnote(chart: ChartData) -> str:
+    """Returns a chart as SVG for a file of its own, with the explanation of the mark on kernels below."""
+    text, note = draw_chart(chart), chart.footnote
     size = _SIZE.search(text)
     if not note or size is None:
         return text

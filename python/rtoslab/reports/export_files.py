@@ -1,4 +1,4 @@
-r"""Every chart of a report as SVG, PDF and CSV, every table as CSV and as LaTeX, one file each, and how to cite them.
+r"""Exports each chart of a report as SVG, PDF and CSV, each table as CSV and LaTeX, and the citation of them all.
 
 A LaTeX file is a whole `table` environment with caption and label, to be read with `\input`. `csv_records` describes
 the CSV files.
@@ -15,13 +15,13 @@ from rtoslab.intake import one_line, sheet
 from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_cells, table_cells
 from rtoslab.reports.deviations import MARK
-from rtoslab.reports.drawing import draw_for_file, pdf_of
+from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
 from rtoslab.reports.table import Document, TableData
 
-_OURS = re.compile(
+_EXPORTED_NAME = re.compile(
     r"[\w.-]*-figure\d+\.(svg|pdf|csv)|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)|deviations\.txt|CITATION\.(bib|txt)"
 )
-"""Names of the files of an export: no other is removed from a folder."""
+"""Names of exported files. No other file is removed from a folder."""
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -34,15 +34,15 @@ _LATEX = {
 }  # fmt: skip
 
 
-def export(document: Document, folder: Path) -> list[Path]:
-    """Writes all files, replacing those of an earlier export. Same document, same bytes. Raises StoreError."""
+def export_document(document: Document, folder: Path) -> list[Path]:
+    """Writes all files, replacing those of an earlier export, and returns their paths. Raises StoreError."""
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():
-            if _OURS.fullmatch(old.name):
+            if _EXPORTED_NAME.fullmatch(old.name):
                 old.unlink()
-        for name, text in files(document):
+        for name, text in exported_files(document):
             write_whole(folder / name, text, "the export")
             written.append(folder / name)
     except OSError as cause:
@@ -50,20 +50,25 @@ def export(document: Document, folder: Path) -> list[Path]:
     return written
 
 
-def files(document: Document) -> Iterator[tuple[str, str | bytes]]:
-    """Yields (file name, content) of every chart and table, in the report's order. Then what the mark on kernels means,
-    for CSV files, which have no place to say it. Then how to cite them all."""
+def exported_files(document: Document) -> Iterator[tuple[str, str | bytes]]:
+    """Yields (file name, content) of every chart and table, in the report's order.
+
+    Then the explanation of the mark on kernels, for which CSV files have no place, and the citation.
+    """
     labels: set[str] = set()
     for section in document.shown_sections:
         for number, chart in enumerate(section.charts, start=1):
-            drawing = draw_for_file(chart)
+            drawing = draw_with_footnote(chart)
             yield f"{section.id}-figure{number}.svg", drawing + "\n"
-            yield f"{section.id}-figure{number}.pdf", pdf_of(drawing)
+            yield f"{section.id}-figure{number}.pdf", convert_to_pdf(drawing)
             yield f"{section.id}-figure{number}.csv", to_csv(chart_cells(chart))
         for number, table in enumerate(section.tables, start=1):
-            stem = f"{section.id}-table{number}-{slug(table.title)}"
+            stem = f"{section.id}-table{number}-{file_name_part(table.title)}"
             yield f"{stem}.csv", to_csv(table_cells(table))
-            yield f"{stem}.tex", to_latex(table, _label(section.id, slug(table.title), labels), f"{stem}.tex")
+            yield (
+                f"{stem}.tex",
+                to_latex(table, _unique_label(section.id, file_name_part(table.title), labels), f"{stem}.tex"),
+            )
     noted = [data.footnote for section in document.shown_sections for data in section.tables]
     noted += [data.footnote for section in document.shown_sections for data in section.charts]
     if explained := next(filter(None, noted), ""):
@@ -78,7 +83,7 @@ def to_bibtex_file(citation: Citation) -> str:
     return f"% {citation.licence}\n\n{citation.bibtex}"
 
 
-def _label(section: str, title: str, labels: set[str]) -> str:
+def _unique_label(section: str, title: str, labels: set[str]) -> str:
     """Returns the table's label, with a number where an earlier table of the document has it already. Notes it."""
     plain = label = f"tab:{section}-{title}"
     number = 1
@@ -89,8 +94,8 @@ def _label(section: str, title: str, labels: set[str]) -> str:
     return label
 
 
-def slug(title: str) -> str:
-    """A title as part of a file name."""
+def file_name_part(title: str) -> str:
+    """Returns a title in the form of a part of a file name."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].rstrip("-")
 
 
@@ -116,13 +121,13 @@ def to_latex(table: TableData, label: str, file_name: str) -> str:
         rf"% Include this table with \input{{{file_name}}}, refer to it with \ref{{{label}}}.",
         r"\begin{table}[htbp]",
         r"\centering",
-        rf"\caption[{{{latex(title)}}}]{{{latex(caption)}}}",
+        rf"\caption[{{{escape_latex(title)}}}]{{{escape_latex(caption)}}}",
         rf"\label{{{label}}}",
         rf"\begin{{tabular}}{{{''.join(specs)}}}",
         r"\toprule",
-        " & ".join(latex(name) for name, _ in table.heads) + r" \\",
+        " & ".join(escape_latex(name) for name, _ in table.heads) + r" \\",
         r"\midrule",
-        *(" & ".join(latex(cell) for cell in row) + r" \\" for row in table.rows),
+        *(" & ".join(escape_latex(cell) for cell in row) + r" \\" for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
@@ -130,6 +135,6 @@ def to_latex(table: TableData, label: str, file_name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex(text: str) -> str:
-    """Text with every character that LaTeX takes for something else escaped."""
+def escape_latex(text: str) -> str:
+    """Returns the text with all special characters of LaTeX escaped."""
     return "".join(_LATEX.get(char, char) for char in one_line(text.replace("\n", " ")))

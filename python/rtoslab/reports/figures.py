@@ -1,7 +1,7 @@
-"""Charts whose axes are named by what they show: bars, points and lines of rows with x, y and series.
+"""Draws bars, points and lines of rows with x, y and series.
 
-A row may have `text`, what is at its mark, and `low` and `high`, between which its runs lie. A row whose series is
-`paper`, or that has `published`, is what a paper prints: a dark line across the bars, or a hollow diamond above all.
+A row may have `text`, the label at its mark, and `low` and `high`, the range of its runs. A row whose series is
+`paper`, or that has `published`, is a paper's value: a dark line across the bars, or a hollow diamond above all.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,60 +9,67 @@ from typing import Any, Final
 
 import altair as alt
 
-from rtoslab.reports.bars import is_log, legend_rows, log_axis, names_axis, panels, upright
+from rtoslab.reports.bars import (
+    draw_bar_panels,
+    draw_upright_bars,
+    legend_rows,
+    make_log_axis,
+    make_names_axis,
+    uses_log_axis,
+)
 from rtoslab.reports.chart_data import ChartData
 from rtoslab.reports.palette import (
     PUBLISHED_COLOUR,
     WIDTH,
     Drawn,
-    bands,
-    colour,
-    data,
+    band_layers,
+    distinct_texts,
+    estimate_text_width,
+    inline_data,
     is_published,
     line_count,
-    order,
-    text_width,
-    wrap_expression,
+    series_colour_encoding,
+    wrapped_labels_expression,
 )
 
 LABEL_LIMIT_PX: Final = 300
 MOST_TICKS: Final = 12
-"""Up to so many places on a line's axis, each has its tick. More are left to the drawing library."""
+"""Up to this many values on a line's axis, each has a tick. Otherwise the drawing library chooses."""
 _LINES_HEIGHT: Final = 300
 _SHAPES: Final = ("circle", "square", "triangle-up", "cross", "triangle-down", "triangle-right", "triangle-left")
 _NUMBER: Final = 10
 _NEAR: Final = 14
-"""Pixels from one line's mark to the next within which a number would run into it."""
+"""Pixels. A number would run into another line's mark that is nearer."""
 
 
-def _y(chart: ChartData) -> alt.Y:
+def _height_axis(chart: ChartData) -> alt.Y:
     flat = not any(row["y"] for row in chart.rows)
-    log = is_log(chart)
+    log = uses_log_axis(chart)
     linear = alt.Scale(domain=[0, 1]) if flat else alt.Scale(zero=True, nice=True)
     scale = alt.Scale(type="log", nice=True) if log else linear
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
-    axis = log_axis(chart) if log else alt.Axis(tickCount=6)
+    axis = make_log_axis(chart) if log else alt.Axis(tickCount=6)
     return alt.Y("y:Q", title=title, scale=scale, axis=axis)
 
 
-def _bars(chart: ChartData) -> Drawn:
-    """Upright bars by name, one per series. Marks instead of bars on a logarithmic axis, which has no zero."""
-    return upright(chart)
+def _draw_bars(chart: ChartData) -> Drawn:
+    """Draws upright bars by name, one per series. A logarithmic axis gets marks, because it has no zero."""
+    return draw_upright_bars(chart)
 
 
-def _lines(chart: ChartData) -> Drawn:
-    """A value along a number, one line per series. A paper's values are hollow diamonds, not joined."""
-    series = order(chart.rows, "series")
+def _draw_lines(chart: ChartData) -> Drawn:
+    """Draws a value along a number, one line per series. A paper's values are hollow diamonds, not joined."""
+    series = distinct_texts(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
-    base = alt.Chart(data(_with_sides(chart, places))).encode(
+    base = alt.Chart(inline_data(_place_numbers(chart, places))).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=12), axis=axis),
-        y=_y(chart),
-        color=colour(legend_rows(chart.rows)),
+        y=_height_axis(chart),
+        color=series_colour_encoding(legend_rows(chart.rows)),
     )
     own = base.transform_filter("!datum.is_published")
     marks = own.mark_point(size=80, filled=True, opacity=1).encode(
-        shape=alt.Shape("series:N", sort=series, scale=_shapes(chart.rows), legend=None)
+        shape=alt.Shape("series:N", sort=series, scale=_shape_scale(chart.rows), legend=None)
     )
     labels = [
         own.transform_filter(f"datum.up == {up}").mark_text(dy=-up, fontSize=_NUMBER).encode(text="text:N")
@@ -70,17 +77,19 @@ def _lines(chart: ChartData) -> Drawn:
     ]
     spread = base.mark_rule(strokeWidth=2, opacity=0.5).encode(y="low:Q", y2="high:Q")
     return alt.layer(
-        spread, own.mark_line(strokeWidth=2), marks, *labels, *_diamonds(base, chart.rows, fixed=False)
+        spread, own.mark_line(strokeWidth=2), marks, *labels, *_diamond_layers(base, chart.rows, fixed=False)
     ).properties(width=WIDTH, height=_LINES_HEIGHT)
 
 
-def _with_sides(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
-    """Each row with the side of its mark where its number has room: above the highest line, below the lowest; 0 for
-    no number, where another line or the next number is too near."""
+def _place_numbers(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
+    """Returns the rows with `up`, the pixels by which a number is above its mark, below if negative.
+
+    Numbers are above the highest line and below the lowest. 0: another line or number is too near for one.
+    """
     span = max(places) - min(places) or 1.0
     heights = [float(row["y"]) for row in chart.rows]
     tall = (max(*heights, 0.0) - min(*heights, 0.0)) or 1.0
-    widest = max((text_width(str(row.get("text", "")), _NUMBER) for row in chart.rows), default=0) + 6
+    widest = max((estimate_text_width(str(row.get("text", "")), _NUMBER) for row in chart.rows), default=0) + 6
     numbered: list[float] = []
     for place in places:
         if not numbered or (place - numbered[-1]) * WIDTH / span >= widest:
@@ -101,17 +110,17 @@ def _with_sides(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any
     return sides
 
 
-def _shapes(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
-    """A diamond for what a paper prints. Other series have a shape of their own, or a circle."""
-    series = order(legend_rows(rows), "series")
+def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
+    """Returns the shapes of series: a diamond for a paper's, else a shape of its own, or a circle."""
+    series = distinct_texts(legend_rows(rows), "series")
     printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
     others = [item for item in series if item not in printed]
     shape = {item: _SHAPES[number % len(_SHAPES) if has_own_scale else 0] for number, item in enumerate(others)}
     return alt.Scale(domain=series, range=[shape.get(item, "diamond") for item in series])
 
 
-def _diamonds(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -> list[alt.Chart]:
-    """Hollow diamonds at what a paper prints, above all else: dark (`fixed`), or in the colour of their series."""
+def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -> list[alt.Chart]:
+    """Returns the layer of hollow diamonds at a paper's values: dark (`fixed`), or in the colour of their series."""
     if not any(map(is_published, rows)):
         return []
     style: dict[str, Any] = {"color": PUBLISHED_COLOUR} if fixed else {}
@@ -121,15 +130,15 @@ def _diamonds(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -
     return [points]
 
 
-def _pairs(chart: ChartData) -> Drawn:
-    """Lying marks by name, joined by a line where there are two: a published figure and ours."""
-    names, series = order(chart.rows, "x"), order(chart.rows, "series")
-    log = is_log(chart)
+def _draw_pairs(chart: ChartData) -> Drawn:
+    """Draws lying marks by name, joined by a line where there are two: a published figure and ours."""
+    names, series = distinct_texts(chart.rows, "x"), distinct_texts(chart.rows, "series")
+    log = uses_log_axis(chart)
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     scale = alt.Scale(type="log", nice=True) if log else alt.Scale(zero=True, nice=True)
-    label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=wrap_expression(names, LABEL_LIMIT_PX))
+    label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=wrapped_labels_expression(names, LABEL_LIMIT_PX))
     rows = [{**row, "is_published": is_published(row)} for row in chart.rows]
-    base = alt.Chart(data(rows)).encode(
+    base = alt.Chart(inline_data(rows)).encode(
         y=alt.Y("x:N", sort=names, title=chart.x_title or None, axis=label),
         x=alt.X("y:Q", title=title, scale=scale, axis=alt.Axis(tickCount=8, format="~s" if log else ",~f")),
     )
@@ -138,23 +147,25 @@ def _pairs(chart: ChartData) -> Drawn:
         base.transform_filter("!datum.is_published")
         .mark_point(size=110, filled=True, opacity=1)
         .encode(
-            color=colour(chart.rows),
+            color=series_colour_encoding(chart.rows),
             shape=alt.Shape(
                 "series:N",
                 sort=series,
-                scale=_shapes(chart.rows, has_own_scale=False),
+                scale=_shape_scale(chart.rows, has_own_scale=False),
                 legend=alt.Undefined if len(series) > 1 else None,
             ),
         )
     )
-    return alt.layer(joints, *bands(base, chart.rows, "x"), marks, *_diamonds(base, chart.rows, fixed=True)).properties(
+    return alt.layer(
+        joints, *band_layers(base, chart.rows, "x"), marks, *_diamond_layers(base, chart.rows, fixed=True)
+    ).properties(
         width=WIDTH - LABEL_LIMIT_PX // 2, height=alt.Step(max(30, 8 + 14 * line_count(names, LABEL_LIMIT_PX)))
     )
 
 
-def _sweep(chart: ChartData) -> Drawn:
-    """A thin stroke at each place of a number, from `low` to `high`. One panel per series, each with its own axis."""
-    series = order(chart.rows, "series")
+def _draw_sweep(chart: ChartData) -> Drawn:
+    """Draws a thin stroke at each number, from `low` to `high`, in a panel per series with its own axis."""
+    series = distinct_texts(chart.rows, "series")
     strokes = (
         alt.Chart()
         .mark_rule(strokeWidth=1, strokeCap="square")
@@ -162,7 +173,7 @@ def _sweep(chart: ChartData) -> Drawn:
             x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False, padding=4)),
             y=alt.Y("low:Q", title=chart.y_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=5)),
             y2="high:Q",
-            color=colour(chart.rows, legend=False),
+            color=series_colour_encoding(chart.rows, legend=False),
         )
     )
     points = strokes.mark_point(size=9, filled=True, opacity=1).encode(y2=alt.Undefined, y="high:Q")
@@ -171,55 +182,61 @@ def _sweep(chart: ChartData) -> Drawn:
         title=None, labelOrient="top", labelAnchor="start", labelAngle=0, labelFontWeight="bold", labelLimit=WIDTH
     )
     drawn: Drawn = layers.facet(
-        row=alt.Row("series:N", sort=series, header=header), spacing=12, data=data(chart.rows)
+        row=alt.Row("series:N", sort=series, header=header), spacing=12, data=inline_data(chart.rows)
     ).resolve_scale(y="independent")
     return drawn
 
 
-def _multiples(chart: ChartData) -> Drawn:
-    """Small charts side by side, one a facet: marks by name with bars between `low` and `high`, one colour a series."""
-    facets, names, series = (order(chart.rows, key) for key in ("facet", "x", "series"))
+def _draw_multiples(chart: ChartData) -> Drawn:
+    """Draws a small chart for each facet: marks by name with lines from `low` to `high`, and a colour per series."""
+    facets, names, series = (distinct_texts(chart.rows, key) for key in ("facet", "x", "series"))
     width = WIDTH // 4 - 60
     offset = alt.XOffset("series:N", sort=series)
-    axis = names_axis(names, pixels=width / len(names))
+    axis = make_names_axis(names, pixels=width / len(names))
     base = alt.Chart().encode(x=alt.X("x:N", sort=names, title=chart.x_title, axis=axis), xOffset=offset)
     title = chart.y_title
     spread = base.mark_rule(strokeWidth=2, opacity=0.5).encode(
         y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=4)),
         y2="high:Q",
-        color=colour(chart.rows),
+        color=series_colour_encoding(chart.rows),
     )
     marks = base.mark_point(size=60, filled=True, opacity=1).encode(
         y=alt.Y("y:Q", title=title),
-        color=colour(chart.rows),
+        color=series_colour_encoding(chart.rows),
         shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series), legend=None),
     )
-    header = alt.Header(labelFontSize=11, labelLimit=width + 50, labelExpr=wrap_expression(facets, width + 40, 11))
+    header = alt.Header(
+        labelFontSize=11, labelLimit=width + 50, labelExpr=wrapped_labels_expression(facets, width + 40, 11)
+    )
     drawn: Drawn = (
         alt.layer(spread, marks)
         .properties(width=width, height=130)
-        .facet(facet=alt.Facet("facet:N", sort=facets, title=None, header=header), columns=4, data=data(chart.rows))
+        .facet(
+            facet=alt.Facet("facet:N", sort=facets, title=None, header=header),
+            columns=4,
+            data=inline_data(chart.rows),
+        )
         .resolve_scale(y="independent")
     )
     return drawn
 
 
-def _strip(chart: ChartData) -> Drawn:
-    """One line for each series, a tick for each value on it: where lines overlap, the series have no order."""
-    series = order(chart.rows, "series")
+def _draw_strip(chart: ChartData) -> Drawn:
+    """Draws a line for each series with a tick for each value. Where lines overlap, the series have no order."""
+    series = distinct_texts(chart.rows, "series")
     values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))
     lines = alt.Y("series:N", title=None, sort=series, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX))
-    ticks = alt.Chart(data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
-    drawn = ticks.encode(x=values, y=lines, color=colour(chart.rows, legend=False))
+    ticks = alt.Chart(inline_data(chart.rows)).mark_tick(thickness=2, size=22, opacity=0.45)
+    drawn = ticks.encode(x=values, y=lines, color=series_colour_encoding(chart.rows, legend=False))
     return alt.layer(drawn).properties(width=WIDTH, height=34 * len(series))
 
 
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
-    "bars": _bars,
-    "lines": _lines,
-    "multiples": _multiples,
-    "pairs": _pairs,
-    "panels": panels,
-    "strip": _strip,
-    "sweep": _sweep,
+    "bars": _draw_bars,
+    "lines": _draw_lines,
+    "multiples": _draw_multiples,
+    "pairs": _draw_pairs,
+    "panels": draw_bar_panels,
+    "strip": _draw_strip,
+    "sweep": _draw_sweep,
 }

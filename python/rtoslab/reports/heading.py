@@ -1,4 +1,4 @@
-"""The head of a report: a title that names its contents, and a line of versions."""
+"""The heading of a report: a title that names its contents, and a line of versions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,12 +10,12 @@ from rtoslab.catalogue import Catalogue, Suite
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
-NAMED = 3
-"""Up to so many tests are named in a title. Of more, how many."""
+MOST_NAMED = 3
+"""Up to this many tests are named in a title. Of more it gives their number."""
 
 
-def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
-    """The suite's title if the run is what the suite asks for, else tests, kernels, boards and cores as they are."""
+def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
+    """Returns the suite's title if the run has its kernels, boards and cores, else names all of the run's."""
     points_ = [point.result.point for point in points]
     if suite is not None and all(
         set(held) == set(axis)
@@ -33,11 +33,11 @@ def title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | No
     where = _join_names([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
     cores = sorted({point_id.cores for point_id in shown})
     several = f", {_join_names([count_text(core, 'core') for core in cores])}" if cores != [1] else ""
-    return f"{_tests(shown)}: {with_what} on the {where}{several}"
+    return f"{_tests_text(shown)}: {with_what} on the {where}{several}"
 
 
-def subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
-    """Versions, clocks, the kind of board, and the paper that a suite is after."""
+def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
+    """Returns versions, clocks, the kind of board, and the paper that a suite follows."""
     kernels, boards, targets = set(), set(), set()
     for point in points:
         build = point.manifest.get("build")
@@ -55,9 +55,10 @@ def subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite |
     return " · ".join(part for part in parts if part)
 
 
-def _tests(points: Sequence[PointId]) -> str:
+def _tests_text(points: Sequence[PointId]) -> str:
+    """Returns the points' tests for a title: by title, as `T1 to T8`, or by their number."""
     titles = _distinct(point.title for point in points)
-    if len(titles) <= NAMED:
+    if len(titles) <= MOST_NAMED:
         return _join_names(titles)
     short = _distinct(short_test(point) for point in points)
     numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", name) for name in short]
@@ -72,6 +73,6 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """`a, b and c`. Semicolons where a name has a comma itself."""
+    """Returns `a, b and c`, with semicolons where a name has a comma itself."""
     comma = "; " if any("," in name for name in names) else ", "
     return names[0] if len(names) == 1 else f"{comma.join(names[:-1])} and {names[-1]}"

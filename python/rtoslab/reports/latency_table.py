@@ -1,4 +1,4 @@
-"""Latencies on the terminal: a line for each series and condition, medians by instrument, then the spread."""
+"""The table of latencies on a terminal: a row for each series and condition, medians by instrument, the spread."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,16 +9,16 @@ from rich.table import Table
 
 from rtoslab.analyses import Band, Latency, Places, absences, comparisons, series_names
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.deviations import deviating, mark_deviating
+from rtoslab.reports.deviations import declared_deviations, mark_names
 from rtoslab.reports.table import band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
 WIDE: Final = 110
-"""Characters a line must have for every column. A narrower one gets those without which the rest says nothing."""
+"""Characters that a line needs for every column. A narrower table has the most important ones."""
 
-_Cell = Callable[[Latency, Callable[[str], Band]], str]
-"""From the series by the best instrument, and its spread's figures by their names."""
-_SPREAD: Final[tuple[tuple[str, bool, _Cell], ...]] = (
+_FormatCell = Callable[[Latency, Callable[[str], Band]], str]
+"""Formats a cell from the series of the best instrument and a function that returns its figures by name."""
+_SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
     ("n", False, lambda best, _: str(best.spread.n)),
     ("min", True, lambda _, of: band_text(of("minimum"), cycles_text)),
     ("p99", False, lambda _, of: band_text(of("p99"), cycles_text)),
@@ -27,11 +27,11 @@ _SPREAD: Final[tuple[tuple[str, bool, _Cell], ...]] = (
     ("jitter", False, lambda _, of: band_text(of("jitter"), cycles_text)),
     ("us", True, lambda best, of: band_text(of("median"), lambda cycles: f"{best.us(cycles):,.3f}")),
 )
-"""Head, whether it is in a narrow table too, and what is in it."""
+"""Head, whether a narrow table has the column too, and its cells."""
 
 
-def latency_table(measured: Sequence[MeasuredPoint], places: Places, width: int) -> Table:
-    """The table for a terminal of `width` characters."""
+def make_latency_table(measured: Sequence[MeasuredPoint], places: Places, width: int) -> Table:
+    """Returns the table for a terminal of `width` characters."""
     compared = comparisons(measured)
     absent = absences(measured)
     together = series_names(
@@ -47,23 +47,23 @@ def latency_table(measured: Sequence[MeasuredPoint], places: Places, width: int)
         table.add_column("run with")
     for head in (*used, *(head for head, _ in spread)):
         table.add_column(head, justify="right", no_wrap=not places.are_several)
-    kernels = deviating(measured)
+    kernels = declared_deviations(measured)
     for pair, name in zip(compared, names, strict=True):
-        of = partial(_figure, pair.best, places)
-        medians = [_median(pair.by.get(one), places) for one in used]
-        where = [mark_deviating(name, kernels)] if any(together) else []
+        of = partial(_figure_band, pair.best, places)
+        medians = [_median_text(pair.by.get(one), places) for one in used]
+        where = [mark_names(name, kernels)] if any(together) else []
         table.add_row(pair.title, *where, *medians, *(cell(pair.best, of) for _, cell in spread))
     for gone, name in zip(absent, together[len(compared) :], strict=True):
-        where = [mark_deviating(name, kernels)] if any(together) else []
+        where = [mark_names(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
     table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."
     table.caption_justify = "left"
     return table
 
 
-def _median(latency: Latency | None, places: Places) -> str:
-    return "-" if latency is None else band_text(_figure(latency, places, "median"), cycles_text)
+def _median_text(latency: Latency | None, places: Places) -> str:
+    return "-" if latency is None else band_text(_figure_band(latency, places, "median"), cycles_text)
 
 
-def _figure(latency: Latency, places: Places, name: str) -> Band:
+def _figure_band(latency: Latency, places: Places, name: str) -> Band:
     return places.of_series(latency, attrgetter(f"spread.{name}"))

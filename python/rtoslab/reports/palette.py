@@ -1,7 +1,7 @@
 """The common parts of all charts: colours, width, order of names, names that wrap.
 
-Colours are the Okabe-Ito set, told apart by readers with any colour vision. A kernel has its own colour in every chart.
-Other differences (cores, configuration) are lighter and lighter. Series also differ in shape or order."""
+Colours are the Okabe-Ito set, which readers with any colour vision can distinguish. A kernel has its own colour in
+every chart. Its further series (cores, configuration) are lighter and lighter. Series also differ in shape or order."""
 
 import json
 import re
@@ -14,41 +14,43 @@ import altair as alt
 
 SERIES_COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 PUBLISHED: Final = "paper"
-"""The series of values that a paper prints. So is a row with `published`."""
+"""The series of a paper's values. A row with `published` is one, too."""
 PUBLISHED_COLOUR: Final = "#000000"
 WIDTH: Final = 840
 _LETTER: Final = 0.56
-"""Width of a letter of Arial, of its size."""
+"""The mean width of a letter of Arial, as a part of its size."""
 _LIGHTEST: Final = 0.65
-"""How much white the lightest series of a kernel has."""
+"""The share of white in the lightest series of a kernel."""
 Drawn = alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
 
-def order(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
-    """The distinct texts of a column, in the order of their first appearance."""
+def distinct_texts(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
+    """Returns the distinct texts of a column, in the order of their first appearance."""
     return list(dict.fromkeys(str(row[key]) for row in rows))
 
 
-def data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
-    """Rows as the data of a chart."""
+def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
+    """Returns rows as the data of a chart."""
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
 def is_published(row: dict[str, Any]) -> bool:
-    """Whether a row is what a paper prints: it gets a mark of its own, above all others."""
+    """Whether a row is a paper's value, which gets a mark of its own above all others."""
     return bool(row.get("published")) or row.get("series") == PUBLISHED
 
 
 def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """One colour per series: of its kernel, where rows name one; a kernel's further series are lighter. Else in their
-    order, and again from the first after the seventh."""
+    """Returns series -> colour: its kernel's, lighter for a kernel's further series.
+
+    Without kernels in the rows colours go by order, and begin again after the seventh series.
+    """
     kernels: dict[str, str] = {}
     for row in rows:
         kernels.setdefault(str(row["series"]), str(row.get("kernel") or ""))
     published = set(kernels) - {str(row["series"]) for row in rows if not is_published(row)}
     own = [item for item in kernels if item not in published]
     if all(kernels[item] for item in own):
-        hues = _hues(list(dict.fromkeys(kernels[item] for item in own)))
+        hues = _kernel_colours(list(dict.fromkeys(kernels[item] for item in own)))
     else:
         kernels.update({item: item for item in own})
         hues = {item: SERIES_COLOURS[place % len(SERIES_COLOURS)] for place, item in enumerate(own)}
@@ -59,18 +61,18 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
             colours[item] = PUBLISHED_COLOUR
         else:
             share = _LIGHTEST * alike.index(item) / max(1, len(alike) - 1)
-            colours[item] = _lighter(hues[kernel], share)
+            colours[item] = _lighten(hues[kernel], share)
     return colours
 
 
 def _preferred_colour(kernel: str) -> str:
-    """Returns the colour that a kernel has in every chart in which no other kernel has it: by its name's first word."""
+    """Returns the colour of a kernel where no other kernel has it, by the first word of its name."""
     name = re.split(r"[ ,(]", kernel.lower())[0]
     return SERIES_COLOURS[zlib.crc32(name.encode()) % len(SERIES_COLOURS)]
 
 
-def _hues(kernels: Sequence[str]) -> dict[str, str]:
-    """Each kernel's own colour where it is free. Others take the next free one."""
+def _kernel_colours(kernels: Sequence[str]) -> dict[str, str]:
+    """Returns kernel -> colour: its preferred one if that is free, else the next free one."""
     hues: dict[str, str] = {}
     for kernel in kernels:
         if _preferred_colour(kernel) not in hues.values():
@@ -82,54 +84,55 @@ def _hues(kernels: Sequence[str]) -> dict[str, str]:
     return hues
 
 
-def _lighter(colour: str, share: float) -> str:
-    """A colour with a share of white in it."""
+def _lighten(colour: str, share: float) -> str:
+    """Returns a colour mixed with a share of white."""
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
 
 
-def colour(rows: Sequence[dict[str, Any]], *, legend: bool = True) -> alt.Color:
-    """The colours of `series_colours` with their legend. A chart of one series has none."""
+def series_colour_encoding(rows: Sequence[dict[str, Any]], *, legend: bool = True) -> alt.Color:
+    """Returns the encoding of series by `series_colours`, with a legend if there are several."""
     colours = series_colours(rows)
-    columns = _columns(list(colours)) if colours else 1
+    columns = _legend_columns(list(colours)) if colours else 1
     limit = WIDTH // columns - 24
     shown = alt.Legend(columns=columns, labelLimit=limit, symbolOpacity=1) if legend and len(colours) > 1 else None
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
     return alt.Color("series:N", sort=list(colours), scale=scale, legend=shown)
 
 
-def _columns(names: Sequence[str]) -> int:
-    """How many entries of a legend are beside each other."""
+def _legend_columns(names: Sequence[str]) -> int:
+    """Returns the number of a legend's columns."""
     widest = max(map(len, names)) * 12 * _LETTER + 34
     return max(1, min(len(names), int(WIDTH // widest)))
 
 
-def text_width(text: str, size: float) -> float:
-    """About how wide a text is, in pixels."""
+def estimate_text_width(text: str, size: float) -> float:
+    """Returns about how many pixels wide a text is."""
     return len(text) * size * _LETTER
 
 
 def line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
-    """Into how many lines the longest of names is broken."""
-    return max((len(_lines(name, _letters(pixels, size))) for name in names), default=1)
+    """Returns the most lines into which one of the names is wrapped."""
+    return max((len(_wrap_name(name, _letters_in(pixels, size))) for name in names), default=1)
 
 
-def wrap_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
-    """The expression of an axis or a header that breaks its names into lines of so many pixels."""
-    lines = {name: _lines(name, _letters(pixels, size)) for name in names}
+def wrapped_labels_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
+    """Returns the expression by which an axis or header wraps its names within `pixels`."""
+    lines = {name: _wrap_name(name, _letters_in(pixels, size)) for name in names}
     return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"
 
 
-def _letters(pixels: float, size: float) -> int:
+def _letters_in(pixels: float, size: float) -> int:
+    """Returns the number of letters that fit into a width, six at least."""
     return max(6, int(pixels / (size * _LETTER)))
 
 
-def _lines(name: str, letters: int) -> list[str]:
+def _wrap_name(name: str, letters: int) -> list[str]:
     return textwrap.wrap(name, letters, break_long_words=False) or [name]
 
 
-def bands(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
-    """A line from `low` to `high` at the mark of each row that has them. No layer where none has."""
+def band_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
+    """Returns the layer of lines from `low` to `high` at the marks of rows that have them. Empty if none has."""
     if not any(row.get("low") != row.get("high") for row in rows):
         return []
     place = base.encoding[axis].copy()

@@ -1,12 +1,12 @@
-"""How many proofs hold, in words: those that had nothing to look at are no proofs that hold."""
+"""Says how many proofs hold. Proofs without observations count as proofs, but not as holding."""
 
 from collections.abc import Sequence
 
 from rtoslab.results import MeasuredPoint
 
 
-def proof_words(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
-    """A clause. `of_what` comes after the word proof."""
+def proofs_clause(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
+    """Returns a clause on how many proofs hold. `of_what` comes after the word proof."""
     held = sum(result.proofs_held for result in measured)
     every = sum(len(result.proofs) for result in measured)
     if held == every == 1:

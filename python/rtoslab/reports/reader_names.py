@@ -1,4 +1,4 @@
-"""Kernels and boards by their titles, where a document was made with their ids."""
+"""Replaces ids of kernels and boards in a document by their titles."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,37 +12,37 @@ from rtoslab.reports.table import Document, Section, TableData
 from rtoslab.results import PointId
 
 _SHOWN: Final = frozenset({"series", "row", "x", "facet", "kernel", "board"})
-"""What of a chart's rows a reader sees, or what its parts are named by."""
+"""Keys of a chart's rows that a reader sees, or that name its parts."""
 _COLUMNS: Final = frozenset({"run with", "kernel", "board", "port", "ports", "who has what", "of"})
 """Columns of tables that name kernels and boards."""
 _PINNED: Final = " (pinned)"
 _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
-"""What a chart need not say of each series."""
+"""Parts of a series' name that a chart need not repeat."""
 
 
-def reader_names(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
-    """Returns the titles of the points' names, by id. A reference result keeps its mark."""
+def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
+    """Returns id -> title of the points' kernels and boards. The kernel of a reference result keeps its mark."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
     titles |= {name: item.facts.title for name, item in catalogue.boards.items()}
     names = {}
     for point in points:
         plain = point.kernel.removesuffix(f" {WORD}")
-        names[plain] = titles.get(plain) or _version(plain, titles)
+        names[plain] = titles.get(plain) or _versioned_title(plain, titles)
         names[point.kernel] = point.kernel.replace(plain, names[plain])
         names[point.board] = titles.get(point.board, point.board)
     return names
 
 
-def _version(name: str, titles: Mapping[str, str]) -> str:
-    """`freertos-10.2.1`, with reference results alone, is `FreeRTOS 10.2.1`."""
+def _versioned_title(name: str, titles: Mapping[str, str]) -> str:
+    """Returns `FreeRTOS 10.2.1` for `freertos-10.2.1`, of which there are reference results alone. Else the name."""
     family, _, version = name.rpartition("-")
     return f"{titles[family]} {version}" if family in titles and version else name
 
 
-def with_reader_names(document: Document, names: Mapping[str, str]) -> Document:
-    """The document with titles in charts, in the columns that name kernels and boards, and at the end of tables' names.
+def replace_ids(document: Document, names: Mapping[str, str]) -> Document:
+    """Returns the document with titles in charts, in columns of kernels and boards, and in tables' titles.
 
-    In a chart in which all tasks on several cores are pinned, the word is left out: a sentence says it for all.
+    A chart in which all tasks on several cores are pinned omits the word, because a sentence says it for all.
     """
     ids = sorted((name for name, title in names.items() if name != title), key=len, reverse=True)
     either = "|".join(map(re.escape, ids)) or "(?!)"
@@ -52,7 +52,9 @@ def with_reader_names(document: Document, names: Mapping[str, str]) -> Document:
         return pattern.sub(lambda match: names[match[1]], text)
 
     def of_chart(chart: ChartData) -> ChartData:
-        rows = [{key: named(cell) if _is_shown(key, cell) else cell for key, cell in row.items()} for row in chart.rows]
+        rows = [
+            {key: named(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()} for row in chart.rows
+        ]
         return replace(chart, rows=rows)
 
     def of_table(table: TableData) -> TableData:
@@ -62,33 +64,34 @@ def with_reader_names(document: Document, names: Mapping[str, str]) -> Document:
         return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
     def of_section(section: Section) -> Section:
-        charts = _brief([of_chart(data) for data in section.charts])
+        charts = _shorten_series([of_chart(data) for data in section.charts])
         return replace(section, charts=charts, tables=tuple(map(of_table, section.tables)))
 
     return replace(document, sections=tuple(map(of_section, document.sections)))
 
 
-def _is_shown(key: str, cell: Any) -> bool:
+def _is_shown_text(key: str, cell: Any) -> bool:
     return key in _SHOWN and isinstance(cell, str)
 
 
-def _brief(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
-    return tuple(_without_shared(_without_pinned(chart)) for chart in charts)
+def _shorten_series(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
+    return tuple(_drop_shared_parts(_drop_pinned(chart)) for chart in charts)
 
 
-def _without_pinned(chart: ChartData) -> ChartData:
-    texts = [cell for row in chart.rows for key, cell in row.items() if _is_shown(key, cell)]
+def _drop_pinned(chart: ChartData) -> ChartData:
+    """Returns the chart without the word `pinned`, unless some tasks are not pinned."""
+    texts = [cell for row in chart.rows for key, cell in row.items() if _is_shown_text(key, cell)]
     if any("not pinned" in text for text in texts):
         return chart
     rows = [
-        {key: cell.replace(_PINNED, "") if _is_shown(key, cell) else cell for key, cell in row.items()}
+        {key: cell.replace(_PINNED, "") if _is_shown_text(key, cell) else cell for key, cell in row.items()}
         for row in chart.rows
     ]
     return replace(chart, rows=rows)
 
 
-def _without_shared(chart: ChartData) -> ChartData:
-    """The chart without `1 core` and windows in the names of its series, where they are the same in all."""
+def _drop_shared_parts(chart: ChartData) -> ChartData:
+    """Returns the chart without `1 core` and windows in its series' names, where all series have them."""
     for key in ("series", "row", *(("x",) if chart.kind == "pairs" else ())):
         names = {row[key] for row in chart.rows if isinstance(row.get(key), str)}
         parts = [name.split(", ") for name in names]

@@ -1,11 +1,11 @@
-"""Charts of schedules: how responses are distributed beside their bounds, who ran when, what each tick cost."""
+"""Draws charts of schedules: responses with their bounds, timelines, and the cost of each tick."""
 
 from collections.abc import Callable
 from typing import Final
 
 import altair as alt
 
-from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, data, order
+from rtoslab.reports.palette import SERIES_COLOURS, WIDTH, Drawn, distinct_texts, inline_data
 from rtoslab.reports.table import ChartData
 
 _LINES: Final = [
@@ -27,12 +27,12 @@ _ROW_HEADER: Final = alt.Header(
 )
 
 
-def _responses(chart: ChartData) -> Drawn:
-    """A histogram for each task, with its bounds drawn in. Each on an axis of its own, for their lengths differ.
+def _draw_responses(chart: ChartData) -> Drawn:
+    """Draws a histogram of responses for each task, with lines at its bounds, on an axis of its own.
 
     Rows: `task`, and either `low`, `high`, `count`, or `line`, `at`.
     """
-    tasks = order(chart.rows, "task")
+    tasks = distinct_texts(chart.rows, "task")
     lines = [name for name in _LINES if any(row.get("line") == name for row in chart.rows)]
     paint = alt.Scale(domain=lines, range=[_LINE_COLOURS[_LINES.index(name)] for name in lines])
     scale = alt.Scale(zero=False, nice=False, padding=12)
@@ -57,15 +57,15 @@ def _responses(chart: ChartData) -> Drawn:
     drawn: Drawn = (
         alt.layer(bars, rules)
         .properties(width=WIDTH - 190, height=64)
-        .facet(row=alt.Row("task:N", sort=tasks, header=_ROW_HEADER), spacing=26, data=data(chart.rows))
+        .facet(row=alt.Row("task:N", sort=tasks, header=_ROW_HEADER), spacing=26, data=inline_data(chart.rows))
         .resolve_scale(x="independent", y="independent")
     )
     return drawn
 
 
-def _timeline(chart: ChartData) -> Drawn:
-    """Lying bars: who ran when. Rows: `row`, and either `from`, `to` with `what`, or `release`."""
-    names = order(chart.rows, "row")
+def _draw_timeline(chart: ChartData) -> Drawn:
+    """Draws a timeline of lying bars. Rows: `row`, and either `from`, `to` with `what`, or `release`."""
+    names = distinct_texts(chart.rows, "row")
     kinds = [
         name
         for name in ("work", "kernel for it", "tick", "switch", "interrupt")
@@ -80,7 +80,7 @@ def _timeline(chart: ChartData) -> Drawn:
     }
     paint = alt.Scale(domain=kinds, range=[palette[name] for name in kinds])
     y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelLimit=150, grid=True))
-    base = alt.Chart(data(chart.rows))
+    base = alt.Chart(inline_data(chart.rows))
     bars = (
         base.transform_filter("isValid(datum.what)")
         .mark_bar(height={"band": 0.7}, strokeWidth=0.4)
@@ -100,12 +100,14 @@ def _timeline(chart: ChartData) -> Drawn:
     return alt.layer(bars, releases).properties(width=WIDTH - 110, height=alt.Step(26))
 
 
-def _ticks(chart: ChartData) -> Drawn:
-    """Returns what each tick cost, and what models charge for it. Rows: `x`, `y`, `series`; the first series are
-    dots."""
-    series = order(chart.rows, "series")
+def _draw_ticks(chart: ChartData) -> Drawn:
+    """Draws the cost of each tick as dots, the first series, and the charges of models as lines.
+
+    Rows: `x`, `y`, `series`.
+    """
+    series = distinct_texts(chart.rows, "series")
     colours = alt.Color("series:N", sort=series, scale=alt.Scale(domain=series, range=SERIES_COLOURS[: len(series)]))
-    base = alt.Chart(data(chart.rows)).encode(
+    base = alt.Chart(inline_data(chart.rows)).encode(
         x=alt.X("x:Q", title=chart.x_title, scale=alt.Scale(nice=False)),
         y=alt.Y("y:Q", title=chart.y_title, scale=alt.Scale(zero=True)),
         color=colours,
@@ -116,8 +118,8 @@ def _ticks(chart: ChartData) -> Drawn:
 
 
 KINDS: Final[dict[str, Callable[[ChartData], Drawn]]] = {
-    "responses": _responses,
-    "timeline": _timeline,
-    "ticks": _ticks,
+    "responses": _draw_responses,
+    "timeline": _draw_timeline,
+    "ticks": _draw_ticks,
 }
 """Keyed by the name in `ChartData.kind`."""

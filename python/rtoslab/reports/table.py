@@ -8,23 +8,23 @@ from rtoslab.reports.chart_data import ChartData, Record
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
-__all__ = ["ChartData", "Document", "Record", "Section", "TableData", "band_text", "cycles_text", "ends"]
+__all__ = ["ChartData", "Document", "Record", "Section", "TableData", "band_ends", "band_text", "cycles_text"]
 """`ChartData` and `Record` are parts, though they have a module of their own."""
 
 
 def cycles_text(value: float) -> str:
-    """A number of cycles: whole, or with one decimal where it is a mean or a part."""
+    """Returns a number of cycles as text: whole, or with one decimal where it is a mean or a part."""
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
 
 
 def band_text(figure: Band | Ratio, form: Callable[[float], str]) -> str:
-    """A figure over placements: the median and, where its ends do not read alike, the band."""
+    """Returns a figure over placements as text: the median, and the band if its ends differ in this form."""
     text, least, most = (form(value) for value in (figure.median, figure.least, figure.most))
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def ends(figure: Band | Ratio, scale: float = 1.0) -> dict[str, float]:
-    """Between what a figure's chart draws a line. Nothing where it has no band."""
+def band_ends(figure: Band | Ratio, scale: float = 1.0) -> dict[str, float]:
+    """Returns `low` and `high` of a figure's band for a chart's row. Empty without a band."""
     if figure.least == figure.most:
         return {}
     return {"low": scale * figure.least, "high": scale * figure.most}
@@ -45,7 +45,7 @@ class TableData:
 
     @property
     def heads(self) -> list[tuple[str, bool]]:
-        """(name, is a number) per column."""
+        """Returns (name, whether it has numbers) of each column."""
         return [(name.removeprefix(">"), name.startswith(">")) for name in self.columns]
 
 
@@ -60,15 +60,17 @@ class Section:
     tables: Sequence[TableData] = field(default=())
     folded: bool = False
     leads: bool = False
-    """Stands above everything else, without a heading: the answer and its chart."""
+    """Whether the section is above all others, without a heading: the answer and its chart."""
 
-    def prepare(self) -> "Section | None":
-        """The section as a reader sees it: charts in parts that can be followed, or a sentence where a drawing would
-        show no more; no chart or table without a row. None if nothing is left under its heading."""
+    def without_empty_parts(self) -> "Section | None":
+        """Returns the section without charts and tables that have no row. None if nothing is left.
+
+        Large charts are split, and a chart with nothing more to show than a sentence becomes that sentence.
+        """
         drawn = [chart for chart in self.charts if chart.rows]
-        charts = tuple(part for data in drawn if not data.sentence for part in data.parts())
+        charts = tuple(part for data in drawn if not data.replacing_sentence for part in data.split())
         tables = tuple(table for table in self.tables if table.rows)
-        prose = (*self.prose, *dict.fromkeys(data.sentence for data in drawn if data.sentence))
+        prose = (*self.prose, *dict.fromkeys(data.replacing_sentence for data in drawn if data.replacing_sentence))
         return replace(self, prose=prose, charts=charts, tables=tables) if prose or charts or tables else None
 
 
@@ -84,11 +86,11 @@ class Document:
 
     @property
     def shown_sections(self) -> tuple[Section, ...]:
-        """The sections that have something to show, each without its empty charts and tables."""
-        filled = (section.prepare() for section in self.sections)
+        """Returns the sections that have something to show, each without its empty charts and tables."""
+        filled = (section.without_empty_parts() for section in self.sections)
         return tuple(item for item in filled if item is not None)
 
     @property
     def measured_results(self) -> list[MeasuredPoint]:
-        """Verified points in the plan's order."""
+        """Returns the verified points in the plan's order."""
         return [point.result for point in self.points if isinstance(point.result, MeasuredPoint)]

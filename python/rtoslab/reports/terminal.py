@@ -1,4 +1,4 @@
-"""The comparison as a table for the terminal: one line per test, one core beside two."""
+"""Prints results on the terminal: a table with a row per test and a column per number of cores."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -23,9 +23,9 @@ from rtoslab.analyses import (
     without_placement,
 )
 from rtoslab.base import count_text
-from rtoslab.reports.deviations import MARK, deviating, footnote, mark_deviating
-from rtoslab.reports.latency_table import latency_table
-from rtoslab.reports.proof_words import proof_words
+from rtoslab.reports.deviations import MARK, declared_deviations, deviation_footnote, mark_names
+from rtoslab.reports.latency_table import make_latency_table
+from rtoslab.reports.proof_words import proofs_clause
 from rtoslab.reports.table import band_text
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import AnyResult
@@ -40,73 +40,77 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     places = Places(placed)
     measured = [point.middle for point in placed]
     in_window = [item for item in measured if not item.is_latency]
-    kernels = deviating(measured)
+    kernels = declared_deviations(measured)
     tables: list[Table] = []
     if in_window:
         timed = {item.point.benchmark for item in measured if item.is_latency}
-        rows = [any_result for any_result in _as_one(results, placed) if any_result.point.benchmark not in timed]
-        tables.append(_table(rows, places))
+        rows = [
+            any_result for any_result in _merge_placements(results, placed) if any_result.point.benchmark not in timed
+        ]
+        tables.append(_throughput_table(rows, places))
     if len(in_window) < len(measured):
-        tables.append(latency_table(measured, places, console.width))
+        tables.append(make_latency_table(measured, places, console.width))
     for table in tables:
         if kernels and all(item.deviations for item in measured):  # no row need name them then
             table.title = f"{table.title} {MARK}"
         console.print(table)
     if kernels:
-        console.print(Text(footnote(kernels)), soft_wrap=True)
+        console.print(Text(deviation_footnote(kernels)), soft_wrap=True)
     if every:
-        console.print(f"{count_text(len(every), 'point')} measured; {proof_words(every)}.")
+        console.print(f"{count_text(len(every), 'point')} measured; {proofs_clause(every)}.")
     note = pinning_note([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
     if places.are_several:
         console.print(BANDS, soft_wrap=True)
-        single = [label(point.middle) for point in placed if len(point.all) == 1]
+        single = [point_label(point.middle) for point in placed if len(point.all) == 1]
         if single:
             console.print(Text(f"In one placement alone, without a band: {', '.join(single)}."), soft_wrap=True)
     _show_missing(results, console)
 
 
-def _as_one(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
-    """Returns the results in their order, each point once for all its placements."""
+def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
+    """Returns the results in their order, one for all placements of a point."""
     firsts: dict[int, AnyResult] = {id(placed_point.all[0]): placed_point.middle for placed_point in placed}
-    for group, point in _numberless(results):
+    for group, point in _points_without_number(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
     return [firsts[id(result)] for result in results if id(result) in firsts]
 
 
 def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
-    for group, point in _numberless(results):
+    for group, point in _points_without_number(results):
         result = group[0]
         if isinstance(result, Failed):
-            where = label(result.model_copy(update={"point": point}))
+            where = point_label(result.model_copy(update={"point": point}))
             where += f", {count_text(len(group), 'placement')}" if len(group) > 1 else ""
             console.print(
                 Text("failed", style="red") + Text(f" {where} ({result.stage}): {result.message}"), soft_wrap=True
             )
-    for (where, reason, tests), boards in _by_reason(_missing(results)).items():
+    for (where, reason, tests), boards in _boards_by_reason(_tests_by_reason(results)).items():
         line = f" {', '.join(tests)} {where.format(board=', '.join(boards))}: {reason}"
         console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
 
 
-def _numberless(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
+def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
     return numberless(absent, [result for result in results if isinstance(result, MeasuredPoint)])
 
 
-def _by_reason(
+def _boards_by_reason(
     missing: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[str, str, tuple[str, ...]], list[str]]:
-    """(where, why, tests) -> the boards: what is alike on several boards is told once."""
+    """Returns (where, reason, tests) -> boards, so that one line tells what is the same on several boards."""
     by_reason: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (where, board, reason), tests in missing.items():
         by_reason.setdefault((where, reason, tuple(tests)), []).append(board)
     return by_reason
 
 
-def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
-    """(where, board, why) -> the tests, or series of one, that cannot exist there for that reason. In `where` the
-    board's place is `{board}`."""
+def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
+    """Returns (where, board, reason) -> the tests, or series of one, that cannot exist there for this reason.
+
+    `{board}` stands for the board in `where`.
+    """
     missing: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         reasons: list[tuple[str, str]] = []
@@ -117,7 +121,7 @@ def _missing(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[st
                 (f"{short_test(result.point)} ({series.title})", series.reason) for series in result.absent_series
             ]
         point = without_placement(conditions(result.point)).model_copy(update={"board": "{board}"})
-        where = label(result.model_copy(update={"point": point})).partition(" ")[2]
+        where = point_label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
             tests = missing.setdefault((where, result.point.board, reason), [])
             if test not in tests:
@@ -136,23 +140,23 @@ def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
     console.print(table)
 
 
-def label(result: AnyResult) -> str:
-    """A point in few words."""
+def point_label(result: AnyResult) -> str:
+    """Returns a point's benchmark, kernel, board, cores and configuration in one line."""
     point = result.point
     config = "".join(f" {key}={value}" for key, value in point.config.items())
     return f"{point.benchmark} {point.kernel} {point.board} {count_text(point.cores, 'core')}{config}"
 
 
-def _table(results: Sequence[AnyResult], places: Places) -> Table:
-    """Rows: tests (and what else differs but cores); columns: rate by number of cores, gain, waits for locks."""
+def _throughput_table(results: Sequence[AnyResult], places: Places) -> Table:
+    """Returns the table: a row per test and conditions, columns for rates by cores, gain and waits for locks."""
     cores = sorted({result.point.cores for result in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
     measured = [result for result in results if isinstance(result, MeasuredPoint)]
-    kernels = deviating(measured)
+    kernels = declared_deviations(measured)
     alike = series_names([result.point.model_copy(update={"cores": 1}) for result in results])
     for name, item in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != count_text(1, "core"))
-        groups.setdefault((item.point.title, mark_deviating(series, kernels)), {})[item.point.cores] = item
+        groups.setdefault((item.point.title, mark_names(series, kernels)), {})[item.point.cores] = item
     pairs = {gain.many.point.run_id: gain for gain in gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
@@ -165,13 +169,13 @@ def _table(results: Sequence[AnyResult], places: Places) -> Table:
         table.add_column("gain", justify="right", no_wrap=not places.are_several)
         table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
-        rates = [_rate(row.get(count), places) for count in cores]
+        rates = [_rate_text(row.get(count), places) for count in cores]
         cells = {count: item for count, item in row.items() if isinstance(item, MeasuredPoint)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, places) if pairs else []))
     return table
 
 
-def _rate(result: AnyResult | None, places: Places) -> str:
+def _rate_text(result: AnyResult | None, places: Places) -> str:
     if isinstance(result, MeasuredPoint):
         return band_text(places.band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status

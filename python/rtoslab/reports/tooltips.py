@@ -1,6 +1,6 @@
-"""Tooltips without a script: what the drawing library says of a mark as an ARIA label becomes the mark's <title>.
+"""Adds tooltips without a script: the drawing library's ARIA label of a mark becomes the mark's <title>.
 
-A chart is one image to a screen reader, named as a whole. Labels inside it would never be read.
+A screen reader takes a chart for one image with one name. It would never read labels inside.
 """
 
 import re
@@ -10,6 +10,6 @@ _MARK: Final = re.compile(r'<(path|rect|line) aria-label="([^"]*)" role="graphic
 _SILENT: Final = re.compile(r' (?:aria-label|aria-roledescription|role)="[^"]*"')
 
 
-def with_tooltips(svg: str) -> str:
-    """The SVG with a tooltip on each mark and no other label inside."""
+def add_tooltips(svg: str) -> str:
+    """Returns the SVG with a tooltip on each mark and no other label inside."""
     return _SILENT.sub("", _MARK.sub(r"<\1 \3><title>\2</title></\1>", svg))

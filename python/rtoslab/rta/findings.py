@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
 from rtoslab.intake import read_table
-from rtoslab.reports import MARK, footnote
+from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.bound_search import Bench, SearchedSet
 from rtoslab.rta.overheads import to_toml
 from rtoslab.rta.system import Handler, System, Task
@@ -40,7 +40,7 @@ class Summary:
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
         marked = {self.kernel: self.deviations} if self.deviations else {}
-        note = f"\n{footnote(marked)}" if marked else ""
+        note = f"\n{deviation_footnote(marked)}" if marked else ""
         where = f"{self.kernel}{MARK if marked else ''} on {self.board}{cores}{config}"
         counts = ", ".join(
             [

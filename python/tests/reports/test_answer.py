@@ -12,7 +12,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, Document, make_document, report_formats
 from rtoslab.reports.sections.answer import answer_section
-from rtoslab.reports.sections.rivals import IN_ONE, UNDOABLE
+from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT, WITHIN_PLACEMENT
 from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.sections.wording import join_listed
 from rtoslab.results.results import MeasuredPoint, NotApplicable
@@ -81,7 +81,7 @@ def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
         ),
         (
             [Planted("a", (1000, 1100, 1050)), Planted("b", (1020, 1060, 1040))],
-            f"At cooperative scheduling (T2), the two show {UNDOABLE}.",
+            f"At cooperative scheduling (T2), the two show {WITHIN_PLACEMENT}.",
         ),
         (
             [Planted("a", (2000, 2200, 2100)), Planted("b", (1000, 1000, 1000))],
@@ -147,9 +147,9 @@ def test_where_the_place_matters_the_same_sentence_says_so() -> None:
     planted = [Planted("a", (2000,)), Planted("b", (1000,)), Planted("a", (1000,), cores=2)]
     report = prose(planted, matters=True)
     assert "On one core, in one placement of the code each: Alpha is faster" in report
-    assert f"(T2, x 0.50), {IN_ONE}." in report
+    assert f"(T2, x 0.50), {IN_ONE_PLACEMENT}." in report
     assert PLACEMENTS in report.splitlines()[-1]
-    assert IN_ONE not in prose(planted)
+    assert IN_ONE_PLACEMENT not in prose(planted)
     assert PLACEMENTS not in prose(planted)
 
 

@@ -20,8 +20,8 @@ from rtoslab.analyses.placed_times import without_placement
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, Section, TableData, make_document, report_formats, show_points
-from rtoslab.reports.sections.naming import MIDDLE
-from rtoslab.reports.sections.rivals import IN_ONE
+from rtoslab.reports.sections.naming import MIDDLE_NOTE
+from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT
 from rtoslab.reports.table import Document
 from rtoslab.results.results import HeapUse, MeasuredPoint, NotApplicable, StackUse
 from rtoslab.store.stored_point import StoredPoint
@@ -91,7 +91,7 @@ def differing(tables: Sequence[TableData]) -> Iterator[tuple[int, int]]:
 
 def says_one(section: Section, table: TableData) -> bool:
     """Whether it is said of the section, or of each row of the table, that it is of one placement."""
-    return MIDDLE in section.prose or any("placement=" in cell for row in table.rows for cell in row)
+    return MIDDLE_NOTE in section.prose or any("placement=" in cell for row in table.rows for cell in row)
 
 
 def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
@@ -122,7 +122,7 @@ def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document],
         section = whole[sections[0].id]
         for number, charts in enumerate(zip(*(item.charts for item in sections), strict=True)):
             chart: ChartData = section.charts[number]
-            if MIDDLE in section.prose or MIDDLE in chart.caption:
+            if MIDDLE_NOTE in section.prose or MIDDLE_NOTE in chart.caption:
                 continue
             for row, marks in enumerate(zip(*(item.rows for item in charts), strict=True)):
                 if any(mark != marks[0] for mark in marks):
@@ -139,8 +139,8 @@ def test_a_report_of_one_placement_names_no_band(singles: list[Document]) -> Non
     """But its sentence about the second core says what it rests on."""
     for document in singles:
         (gained,) = re.findall(r"The second core .*", answer(document))
-        assert gained.count(f", {IN_ONE}.") == 1
-        text = report_formats()["md"](document).replace(f", {IN_ONE}.", ".")
+        assert gained.count(f", {IN_ONE_PLACEMENT}.") == 1
+        text = report_formats()["md"](document).replace(f", {IN_ONE_PLACEMENT}.", ".")
         assert "may depend on where the code is in memory" in text
         assert "placement" not in re.sub(r"How fast a board executes .*", "", text)
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from rtoslab.analyses import Places
-from rtoslab.reports.charts import svg
-from rtoslab.reports.palette import SERIES_COLOURS, series_colours, text_width
+from rtoslab.reports.charts import render_svg
+from rtoslab.reports.palette import SERIES_COLOURS, estimate_text_width, series_colours
 from rtoslab.reports.sections.latency import latency_section
 from rtoslab.reports.sections.memory import memory_section
 from rtoslab.reports.table import ChartData, Section
@@ -62,7 +62,7 @@ def _box(x: float, y: float, anchor: str, transform: str, size: str, text: str) 
             x, y = x + float(second or 0), y - float(first)
         else:
             x, y = x + float(first), y + float(second or 0)
-    wide, high = text_width(text, float(size)), 0.72 * float(size)
+    wide, high = estimate_text_width(text, float(size)), 0.72 * float(size)
     before = {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
     if turned:
         return Box(text, x - high, y + before - wide, x, y + before)
@@ -70,7 +70,7 @@ def _box(x: float, y: float, anchor: str, transform: str, size: str, text: str) 
 
 
 def clashes(chart: ChartData, pattern: str = r".+") -> list[tuple[str, str]]:
-    match = [box for box in boxes(svg(chart)) if re.fullmatch(pattern, box.text)]
+    match = [box for box in boxes(render_svg(chart)) if re.fullmatch(pattern, box.text)]
     return [(one.text, other.text) for one, other in combinations(match, 2) if one.overlaps(other)]
 
 
@@ -107,7 +107,7 @@ def test_a_band_moves_its_number_above_its_line() -> None:
     highest = {**other, "y": 3000, "text": "3k"}
     heights = []
     for band in ({}, {"low": 500, "high": 3000}):
-        drawn = svg(ChartData("bars", [{**one, "y": 1500, "text": "1.5k", **band}, highest], "c"))
+        drawn = render_svg(ChartData("bars", [{**one, "y": 1500, "text": "1.5k", **band}, highest], "c"))
         heights.append(next(box.bottom for box in boxes(drawn) if box.text == "1.5k"))
     assert heights[0] - heights[1] > 100
 
@@ -125,7 +125,7 @@ def test_numbers_of_lines_are_apart_from_each_other_and_from_other_lines() -> No
 
 def test_long_names_turn_or_break_but_are_never_cut() -> None:
     for names in (TESTS, [f"{test} of a kernel with many options" for test in TESTS]):
-        text = " ".join(box.text for box in boxes(svg(ChartData("bars", rows(names, ["a"]), "c"))))
+        text = " ".join(box.text for box in boxes(render_svg(ChartData("bars", rows(names, ["a"]), "c"))))
         assert "\N{HORIZONTAL ELLIPSIS}" not in text
         assert set(" ".join(names).split()) <= set(text.split())
 
@@ -152,11 +152,11 @@ def test_a_kernel_has_one_colour_and_its_runs_are_lighter() -> None:
 @pytest.mark.parametrize("kind", ["bars", "lines", "pairs"])
 def test_a_log_axis_needs_a_decade(kind: str, values: tuple[float, ...], log: bool) -> None:
     marks = [{"x": place, "series": "a", "y": value} for place, value in enumerate(values)]
-    assert ("(log scale)" in svg(ChartData(kind, marks, "c", "x", "y", log=True))) is log
+    assert ("(log scale)" in render_svg(ChartData(kind, marks, "c", "x", "y", log=True))) is log
 
 
 def sentences(*charts: ChartData) -> Sequence[str]:
-    filled = Section("s", "S", (), charts).prepare()
+    filled = Section("s", "S", (), charts).without_empty_parts()
     assert filled is not None
     assert not filled.charts
     return filled.prose
@@ -178,7 +178,7 @@ def test_what_is_worth_drawing_is_drawn() -> None:
     spread = [{"series": "a", "low": low, "high": low + 1, "count": 7} for low in (90, 104)]
     filled = Section(
         "s", "S", (), (ChartData("histogram", spread, "c"), ChartData("bars", rows("ab", "s"), "c"))
-    ).prepare()
+    ).without_empty_parts()
     assert filled is not None
     assert [chart.kind for chart in filled.charts] == ["histogram", "bars"]
     assert not filled.prose
@@ -189,21 +189,21 @@ def test_a_crowd_is_divided_by_board_then_by_family_then_by_number() -> None:
     boards = [
         {**row, "series": f"{row['series']} {board}", "board": board} for board in "xy" for row in rows("ab", series)
     ]
-    parts = ChartData("lines", boards, "Rates.").parts()
+    parts = ChartData("lines", boards, "Rates.").split()
     assert [{row["board"] for row in part.rows} for part in parts] == [{"x"}, {"y"}]
     assert [part.caption for part in parts] == ["x: Rates.", "y: Rates."]
     families = [*rows(["T1 a", "T2 b"], series), *rows(["P1 c"], [f"p{number}" for number in range(8)])]
-    assert [part.caption for part in ChartData("bars", families, "R.").parts()] == ["Tests T: R.", "Tests P: R."]
-    many = ChartData("bars", rows("a", [f"s{number}" for number in range(30)]), "R.").parts()
+    assert [part.caption for part in ChartData("bars", families, "R.").split()] == ["Tests T: R.", "Tests P: R."]
+    many = ChartData("bars", rows("a", [f"s{number}" for number in range(30)]), "R.").split()
     assert [len({row["series"] for row in part.rows}) for part in many] == [10, 10, 10]
     assert many[0].caption == "R. (part 1 of 3)"
-    assert ChartData("bars", rows("ab", series), "R.").parts() == [ChartData("bars", rows("ab", series), "R.")]
+    assert ChartData("bars", rows("ab", series), "R.").split() == [ChartData("bars", rows("ab", series), "R.")]
 
 
 def test_lying_bars_are_divided_between_tests() -> None:
     bars = [{"test": f"T{test}", "row": f"run {run}", "part": "kernel", "order": 0, "share": 0.5}
             for test in range(6) for run in range(20)]  # fmt: skip
-    parts = ChartData("cycles", bars, "Causes.").parts()
+    parts = ChartData("cycles", bars, "Causes.").split()
     assert [sorted({row["test"] for row in part.rows}) for part in parts] == [["T0", "T1"], ["T2", "T3"], ["T4", "T5"]]
 
 
@@ -215,7 +215,7 @@ STROKE = re.compile(r'd="M-[\d.]+,0L([\d.]+),0"[^>]*stroke="#000000"')
 
 def test_what_a_paper_prints_is_a_line_across_the_bars() -> None:
     ours = rows(["a", "b"], [FREERTOS, NUTTX])
-    drawn = svg(ChartData("bars", [*ours, *PAPER], "c"))
+    drawn = render_svg(ChartData("bars", [*ours, *PAPER], "c"))
     ticks = STROKE.findall(drawn)
     assert len(ticks) == 4
     assert drawn.count("<title>a: 900 (published)</title>") == 2
@@ -223,8 +223,8 @@ def test_what_a_paper_prints_is_a_line_across_the_bars() -> None:
     assert len(bars) == 4
     assert 2 * min(map(float, ticks)) > max(map(float, bars)), "across the bars of both kernels, without a gap"
     own = [{**row, "y": 500, "published": True} for row in ours]
-    assert len(STROKE.findall(svg(ChartData("bars", [*ours, *own], "c")))) == 4
-    assert ">published</text>" in svg(ChartData("bars", [*ours, *own], "c"))
+    assert len(STROKE.findall(render_svg(ChartData("bars", [*ours, *own], "c")))) == 4
+    assert ">published</text>" in render_svg(ChartData("bars", [*ours, *own], "c"))
 
 
 @pytest.mark.parametrize("kind", ["lines", "pairs"])
@@ -232,7 +232,7 @@ def test_what_a_paper_prints_is_a_hollow_diamond_on_top(kind: str) -> None:
     places: list[Any] = [1, 2] if kind == "lines" else ["a", "b"]
     ours = [{"x": place, "series": "here", "y": 900} for place in places]
     theirs = [{"x": place, "series": "paper", "y": 900} for place in places]
-    marks = re.findall(r"<path [^>]*><title>", svg(ChartData(kind, [*theirs, *ours], "c")))
+    marks = re.findall(r"<path [^>]*><title>", render_svg(ChartData(kind, [*theirs, *ours], "c")))
     hollow = [number for number, item in enumerate(marks) if 'stroke="#000000"' in item and 'fill="' not in item]
     filled = [number for number, item in enumerate(marks) if f'fill="{SERIES_COLOURS[0]}"' in item]
     assert len(hollow) == len(filled) == 2
@@ -242,7 +242,7 @@ def test_what_a_paper_prints_is_a_hollow_diamond_on_top(kind: str) -> None:
 def test_one_series_has_no_legend() -> None:
     for kind in ("bars", "lines", "pairs"):
         marks = [{"x": place, "series": "alone", "y": place + 1} for place in range(3)]
-        assert ">alone</text>" not in svg(ChartData(kind, marks, "c", "x", "y"))
+        assert ">alone</text>" not in render_svg(ChartData(kind, marks, "c", "x", "y"))
 
 
 def test_a_latency_under_many_conditions_is_a_line_each() -> None:

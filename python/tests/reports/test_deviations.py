@@ -15,7 +15,7 @@ from rtoslab.compare.comparison import compare
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.sides import Side, figures_of
 from rtoslab.reports import report_formats
-from rtoslab.reports.charts import svg
+from rtoslab.reports.charts import render_svg
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
@@ -70,7 +70,7 @@ def test_a_chart_that_names_it_is_marked_and_explained() -> None:
     (throughput,) = (chart for chart in charts(document(ODD, EVEN)) if chart.kind == "panels")
     assert [row["series"] for row in throughput.rows] == ["odd†", "even"]
     assert FOOTNOTE in throughput.caption
-    drawn = svg(throughput)
+    drawn = render_svg(throughput)
     assert ">odd†</text>" in drawn, "in the legend"
     assert ">even</text>" in drawn
     for chart in charts(document(ODD, EVEN)):
@@ -93,7 +93,7 @@ def test_what_a_chart_shows_by_fixed_words_stays() -> None:
         .charts
     )
     assert [(row["row"], row["part"]) for row in marked.rows] == [("execute†", "execute")]
-    assert svg(marked)
+    assert render_svg(marked)
 
 
 @pytest.mark.parametrize("format_", ["md", "html"])

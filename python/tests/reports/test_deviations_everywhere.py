@@ -48,7 +48,7 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
-from rtoslab.reports.export_files import files
+from rtoslab.reports.export_files import exported_files
 from rtoslab.reports.table import Document
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint
@@ -176,7 +176,7 @@ def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: Path) -> None:
     built = DOCUMENTS[name](tmp_path)
-    result = dict(files(built))
+    result = dict(exported_files(built))
     assert FOOTNOTE in str(result["deviations.txt"])
     captions = [chart.caption for section in built.shown_sections for chart in section.charts]
     drawings = [text for name, text in result.items() if name.endswith(".svg") and isinstance(text, str)]

@@ -12,8 +12,8 @@ import pytest
 from rtoslab.base.errors import StoreError
 from rtoslab.reports.citation import LICENCE
 from rtoslab.reports.csv_records import table_cells
-from rtoslab.reports.drawing import draw_for_file, pdf_of
-from rtoslab.reports.export_files import export, files, latex, slug, to_csv, to_latex
+from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
+from rtoslab.reports.export_files import escape_latex, export_document, exported_files, file_name_part, to_csv, to_latex
 from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.store.stored_point import StoredPoint
 from tests.reports.test_citation import EARLY, document, stored
@@ -45,7 +45,7 @@ DOCUMENT = Document("t", "s", "sum", (Section("one", "One", (), (CHART,), (TABLE
     ],
 )
 def test_latex_escapes_what_it_would_take_for_something_else(text: str, escaped: str) -> None:
-    assert latex(text) == escaped
+    assert escape_latex(text) == escaped
 
 
 def test_a_latex_table_is_booktabs_and_whole() -> None:
@@ -90,13 +90,15 @@ def test_no_text_breaks_the_structure_of_a_latex_table(table: TableData) -> None
     assert [line.count("&") for line in rows] == [1] * (1 + len(table.rows))
     assert not set("#$~^%") & set(body)
     assert "input" not in re.findall(r"\\([a-z]+)", body)
-    assert latex(table.note) in text
-    assert latex(table.footnote) in text
+    assert escape_latex(table.note) in text
+    assert escape_latex(table.footnote) in text
 
 
 def test_each_label_of_a_document_is_its_own() -> None:
     document = Document("t", "s", "sum", (Section("one", "One", (), (), (TABLE, TABLE)),))
-    labels = [re.findall(r"\\label{(.*)}", str(text)) for name, text in files(document) if name.endswith(".tex")]
+    labels = [
+        re.findall(r"\\label{(.*)}", str(text)) for name, text in exported_files(document) if name.endswith(".tex")
+    ]
     assert labels == [["tab:one-cost-in-s-more"], ["tab:one-cost-in-s-more-2"]]
 
 
@@ -113,7 +115,7 @@ def test_no_cell_of_a_csv_file_is_a_formula() -> None:
 
 
 def test_a_pdf_has_its_text_and_neither_date_nor_id() -> None:
-    pdf = dict(files(DOCUMENT))["one-figure1.pdf"]
+    pdf = dict(exported_files(DOCUMENT))["one-figure1.pdf"]
     assert isinstance(pdf, bytes)
     assert pdf.startswith(b"%PDF-")
     assert b"LiberationSans" in pdf
@@ -127,15 +129,15 @@ def test_a_pdf_has_its_text_and_neither_date_nor_id() -> None:
 def test_the_same_drawing_is_the_same_pdf_each_time() -> None:
     """The converter names a page's resources in the order of a hash table; translucent lines have many."""
     marks = [{"x": x, "series": name, "y": x + 1, "low": x, "high": x + 2} for x in range(6) for name in ("a", "b")]
-    drawing = draw_for_file(ChartData("lines", marks, "A chart", "bytes", "us"))
-    result = {pdf_of(drawing) for _ in range(6)}
+    drawing = draw_with_footnote(ChartData("lines", marks, "A chart", "bytes", "us"))
+    result = {convert_to_pdf(drawing) for _ in range(6)}
     assert all(len(set(re.findall(rb"/gs[0-9]+ ", pdf))) > 5 for pdf in result)
     assert len(result) == 1
 
 
 def test_everything_is_exported_with_the_same_bytes_each_time(tmp_path: Path) -> None:
-    first = {path.name: path.read_bytes() for path in export(DOCUMENT, tmp_path / "a")}
-    second = {path.name: path.read_bytes() for path in export(DOCUMENT, tmp_path / "b")}
+    first = {path.name: path.read_bytes() for path in export_document(DOCUMENT, tmp_path / "a")}
+    second = {path.name: path.read_bytes() for path in export_document(DOCUMENT, tmp_path / "b")}
     assert set(first) == {
         "one-figure1.svg",
         "one-figure1.pdf",
@@ -153,7 +155,7 @@ def test_an_older_export_is_replaced_and_a_users_own_file_stays(tmp_path: Path) 
     for suffix in ("svg", "pdf", "csv"):
         (tmp_path / f"gone-figure1.{suffix}").write_text("old")
     (tmp_path / "thesis.tex").write_text("mine")
-    export(DOCUMENT, tmp_path)
+    export_document(DOCUMENT, tmp_path)
     assert not list(tmp_path.glob("gone-figure1.*"))
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
@@ -161,22 +163,22 @@ def test_an_older_export_is_replaced_and_a_users_own_file_stays(tmp_path: Path) 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="Cannot export to"):
-        export(DOCUMENT, tmp_path / "file" / "export")
+        export_document(DOCUMENT, tmp_path / "file" / "export")
 
 
 def test_slugs_are_short_and_plain() -> None:
     assert (
-        slug("Figure 16, throughput (per core) = 100 %, an object per core")
+        file_name_part("Figure 16, throughput (per core) = 100 %, an object per core")
         == "figure-16-throughput-per-core-100-an-obj"
     )
 
 
 def test_an_export_says_how_to_cite_its_run_whenever_it_is_written(tmp_path: Path) -> None:
     point = stored(tmp_path / "run", EARLY)
-    first = {path.name: path.read_bytes() for path in export(document(point), tmp_path / "a")}
+    first = {path.name: path.read_bytes() for path in export_document(document(point), tmp_path / "a")}
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
     again = StoredPoint(tmp_path / "copy" / "points" / "one", point.result, point.manifest)
-    assert first == {path.name: path.read_bytes() for path in export(document(again), tmp_path / "b")}
+    assert first == {path.name: path.read_bytes() for path in export_document(document(again), tmp_path / "b")}
     assert set(first) == {"CITATION.txt", "CITATION.bib"}
     assert b"2024-02-29" in first["CITATION.txt"]
     assert LICENCE.encode() in first["CITATION.txt"]

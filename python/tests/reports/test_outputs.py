@@ -20,7 +20,7 @@ from rtoslab.captures.capture import Capture, channel_of
 from rtoslab.captures.forms import capture_forms, named, parse_capture
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
-from rtoslab.reports.export_files import export, latex
+from rtoslab.reports.export_files import escape_latex, export_document
 from rtoslab.reports.formats.md import render
 from rtoslab.reports.table import Document, Section, TableData
 
@@ -117,10 +117,10 @@ def test_other_cells_stay_as_they_are(cell: object) -> None:
 def test_an_export_removes_only_its_own(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     (tmp_path / "a-table1-old.tex").write_text("an earlier export's")
-    export(DOCUMENT, tmp_path)
+    export_document(DOCUMENT, tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "mine"
     assert not (tmp_path / "a-table1-old.tex").exists()
-    assert "\x1b" not in latex(EVIL)
+    assert "\x1b" not in escape_latex(EVIL)
 
 
 @pytest.mark.parametrize("form", ["vcd", "sigrok", "pulseview", "saleae", "saleae1"])

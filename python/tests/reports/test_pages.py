@@ -18,7 +18,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.reports.table import ChartData, Document, Section, TableData
-from rtoslab.reports.tooltips import with_tooltips
+from rtoslab.reports.tooltips import add_tooltips
 from rtoslab.results.results import NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured, point
@@ -93,7 +93,7 @@ def test_every_link_inside_leads_somewhere() -> None:
 
 def test_marks_tell_their_figures_when_pointed_at() -> None:
     assert "<title>T2 test; 1 core: 4,000</title>" in whole()
-    assert with_tooltips('<path aria-label="a: 1" role="graphics-symbol" aria-roledescription="bar" d="M0"/>') == (
+    assert add_tooltips('<path aria-label="a: 1" role="graphics-symbol" aria-roledescription="bar" d="M0"/>') == (
         '<path d="M0"><title>a: 1</title></path>'
     )
 

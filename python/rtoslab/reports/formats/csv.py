@@ -44,13 +44,13 @@ COLUMNS = (
 
 
 def render(document: Document) -> str:
-    """The whole file. A point without a number has one row that says so, and why."""
+    """Returns the file's text. A point without a number has one row with its reason."""
     out = io.StringIO()
     table = writer.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
     for stored in document.points:
         result = stored.result
-        front = (*_axes(result.point, placement(result.point)), result.run_id, result.status)
+        front = (*_axis_cells(result.point, placement(result.point)), result.run_id, result.status)
         if isinstance(result, MeasuredPoint):
             for core, quantity, value, unit in _values(result):
                 table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
@@ -62,18 +62,19 @@ def render(document: Document) -> str:
             table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
     for placed in placed_points(document.measured_results):
         if len(placed.all) > 1:
-            for values in _bands(placed):
+            for values in _band_rows(placed):
                 table.writerow(map(sheet, values))
     return out.getvalue()
 
 
-def _axes(point: PointId, where: str) -> tuple[str | int, ...]:
+def _axis_cells(point: PointId, where: str) -> tuple[str | int, ...]:
+    """Returns the first cells of a point's rows. `where`: its placement, or the figure over placements."""
     config = " ".join(f"{key}={value}" for key, value in without_placement(point).config.items())
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
-def _bands(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
-    """Every value that all placements have."""
+def _band_rows(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
+    """Yields rows for median, least and most of each value that all placements have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
     for placed_point in placed.all:
         for core, quantity, value, unit in _values(placed_point):
@@ -82,11 +83,12 @@ def _bands(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
         if len(values) == len(placed.all):
             band = Band(values)
             for name, value in (("median", band.median), ("least", band.least), ("most", band.most)):
-                front = (*_axes(placed.middle.point, name), "", placed.middle.status)
+                front = (*_axis_cells(placed.middle.point, name), "", placed.middle.status)
                 yield (*front, core, quantity, value, unit, "", "; ".join(placed.middle.deviations))
 
 
 def _values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+    """Yields core, quantity, value and unit of a point's figures."""
     return _latency_values(point) if point.is_latency else _count_values(point)
 
 

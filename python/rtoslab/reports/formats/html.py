@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from rtoslab.base import __version__, web_page
 from rtoslab.reports.citation import citation_of
-from rtoslab.reports.drawing import draw
+from rtoslab.reports.drawing import draw_chart
 from rtoslab.reports.table import ChartData, Document
 
 SUFFIX = "html"
@@ -19,7 +19,7 @@ _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
 def render(document: Document) -> str:
-    """The whole page."""
+    """Returns the page's text."""
     templates = files("rtoslab.reports") / "formats" / "templates"
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -30,24 +30,26 @@ def render(document: Document) -> str:
         citation=citation_of(document),
         page=web_page(),
         version=__version__,
-        svg=_svg,
-        mood=_style,
-        cell_text=_cell,
+        svg=_inline_svg,
+        mood=_cell_class,
+        cell_text=_cell_markup,
     )
 
 
-def _svg(chart: ChartData) -> Markup:
+def _inline_svg(chart: ChartData) -> Markup:
+    """Returns a chart as an SVG element that is an image with a label."""
     label = Markup.escape(chart.caption)
-    text = draw(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    text = draw_chart(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
     return Markup(text)  # noqa: S704 (drawn by the charting library, which escapes the data)
 
 
-def _cell(cell: str) -> Markup:
-    """A number. Its band may stand below it, and is not broken itself."""
+def _cell_markup(cell: str) -> Markup:
+    """Returns a cell with a number. Its band may move to the next line, but is not broken itself."""
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 
 
-def _style(cell: str) -> str:
+def _cell_class(cell: str) -> str:
+    """Returns the CSS class of a cell by its verdict: `good`, `bad`, `waiting` or none."""
     if cell in _GOOD:
         return "good"
     if cell in _BAD or cell.startswith("failed"):

@@ -21,7 +21,7 @@ from rtoslab.results import MeasuredPoint
 SUFFIX = "json"
 
 
-def _counts(point: MeasuredPoint) -> dict[str, Any]:
+def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
     rate = throughput(point)
     return {
         "throughput_hz": rate.total_hz,
@@ -34,7 +34,7 @@ def _counts(point: MeasuredPoint) -> dict[str, Any]:
     }
 
 
-def _latency(point: MeasuredPoint) -> dict[str, Any]:
+def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
     return {
         latency.series.id: {
             **{f"{name}_cycles": getattr(latency.spread, name) for name in FIGURES},
@@ -50,26 +50,28 @@ def _latency(point: MeasuredPoint) -> dict[str, Any]:
 
 
 def render(document: Document) -> str:
-    """One object: title, summary, points, bands, gains."""
+    """Returns one JSON object: title, summary, points, bands, gains."""
     points: list[dict[str, Any]] = []
     for stored in document.points:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
         if isinstance(stored.result, MeasuredPoint):
-            entry["derived"] = _latency(stored.result) if stored.result.is_latency else _counts(stored.result)
+            entry["derived"] = (
+                _latency_figures(stored.result) if stored.result.is_latency else _count_figures(stored.result)
+            )
         points.append(entry)
     placed = placed_points(document.measured_results)
     whole = {
         "title": document.title,
         "summary": document.summary,
         "points": points,
-        "bands": [_bands(point) for point in placed if point.bands],
-        "gains": _gains(placed),
+        "bands": [_band_object(point) for point in placed if point.bands],
+        "gains": _gain_objects(placed),
     }
     return encoder.dumps(whole, indent=1) + "\n"
 
 
-def _bands(placed: PlacedPoint) -> dict[str, Any]:
-    """Returns median and band of each figure that stands for the speed of a point in several placements."""
+def _band_object(placed: PlacedPoint) -> dict[str, Any]:
+    """Returns median and band of each leading figure of a point in several placements."""
     figures = {
         metric.id: {"unit": metric.unit, "median": band.median, "least": band.least, "most": band.most}
         for metric, band in placed.bands
@@ -77,7 +79,7 @@ def _bands(placed: PlacedPoint) -> dict[str, Any]:
     return {"point": placed.middle.point.model_dump(mode="json"), "placements": len(placed.all), "figures": figures}
 
 
-def _gains(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
+def _gain_objects(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
     places = Places(placed)
     rows = []
     for item in gains(one.middle for one in placed):

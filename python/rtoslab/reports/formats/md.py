@@ -8,7 +8,7 @@ SUFFIX = "md"
 
 
 def render(document: Document) -> str:
-    """The whole text."""
+    """Returns the text."""
     lines = [f"# {markdown(document.title)}", "", paragraph(document.subtitle), ""]
     for section in document.shown_sections:
         if section.leads:
@@ -21,13 +21,13 @@ def render(document: Document) -> str:
         for text in section.prose:
             lines += [paragraph(text), ""]
         for table in section.tables:
-            lines += [f"### {markdown(table.title)}", "", *_table(table), ""]
+            lines += [f"### {markdown(table.title)}", "", *_table_lines(table), ""]
             if table.note:
                 lines += [paragraph(table.note), ""]
-    return "\n".join([*lines, *_cite(citation_of(document))]) + "\n"
+    return "\n".join([*lines, *_citation_lines(citation_of(document))]) + "\n"
 
 
-def _cite(citation: Citation) -> list[str]:
+def _citation_lines(citation: Citation) -> list[str]:
     return [
         "## Cite this",
         "",
@@ -39,7 +39,7 @@ def _cite(citation: Citation) -> list[str]:
     ]
 
 
-def _table(table: TableData) -> list[str]:
+def _table_lines(table: TableData) -> list[str]:
     head = "| " + " | ".join(markdown(name) for name, _ in table.heads) + " |"
     rule = "|" + "|".join("---:" if number else "---" for _, number in table.heads) + "|"
     return [

@@ -5,17 +5,16 @@ from typing import Any, Final
 
 from rtoslab.analyses import Places
 from rtoslab.base import count_text
-from rtoslab.reports.sections.rivals import figure_sentences, rests_on_place, rival_sentences
+from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparisons
 from rtoslab.reports.sections.second_core import second_core_sentences
 from rtoslab.reports.sections.speed_figures import SpeedFigure
-from rtoslab.reports.table import ChartData, Section, ends
+from rtoslab.reports.table import ChartData, Section, band_ends
 
 _MOST_PANELS: Final = 24
-"""Of more tests than this the chart would not end on the first page."""
+"""A chart of more tests would not end on the first page."""
 ID: Final = "answer"
 _MOST_VARIANTS: Final = 4
-"""If a benchmark has more variants of its own parameters than this, only that without a parameter is
-here."""
+"""Of a benchmark with more variants of its own parameters only the one without a parameter is shown."""
 
 _PLACEMENT: Final = (
     "How fast a board executes code may depend on where the code is in memory: another placement may change ratios of "
@@ -24,7 +23,7 @@ _PLACEMENT: Final = (
 
 
 def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | None:
-    """Which kernel is faster at what, and what more cores bring. None without a figure."""
+    """Returns the section on which kernel is faster at what, and on what more cores bring. None without a figure."""
     variants: dict[str, set[str]] = {}
     for figure in figures:
         variants.setdefault(figure.point.point.benchmark, set()).add(figure.test.parameters)
@@ -35,37 +34,37 @@ def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | 
     ]
     if not figures:
         return None
-    prose = [*rival_sentences(figures), *second_core_sentences(figures, places)]
-    if prose and rests_on_place(figures):
+    prose = [*kernel_comparisons(figures), *second_core_sentences(figures, places)]
+    if prose and depends_on_placement(figures):
         prose.append(_PLACEMENT)
     if not prose:
         prose = figure_sentences(figures)
-    return Section(ID, "The answer", prose, _charts(figures), leads=True)
+    return Section(ID, "The answer", prose, _make_charts(figures), leads=True)
 
 
-def _charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
-    """One for each board and kind of figure."""
+def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
+    """Returns a chart for each board and kind of figure."""
     boards = list(dict.fromkeys(figure.board for figure in figures))
     charts = []
     for board in boards:
         for is_rate in (True, False):
             mine = [figure for figure in figures if figure.board == board and figure.is_rate is is_rate]
             if len(mine) > 1:
-                charts.append(_chart(mine, board if len(boards) > 1 else ""))
+                charts.append(_make_chart(mine, board if len(boards) > 1 else ""))
     return charts
 
 
-def _chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
+def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
     tests = list(dict.fromkeys(figure.test for figure in figures))
     rows: list[dict[str, Any]] = [
         {
             "x": figure.test.heading,
-            "series": _without(figure.point.point.board, figure.series) if board else figure.series,
+            "series": _remove_board(figure.point.point.board, figure.series) if board else figure.series,
             "y": figure.figure.median,
-            "text": _brief(figure),
+            "text": _brief_figure(figure),
             "kernel": figure.point.point.kernel,
             "board": figure.point.point.board,
-            **ends(figure.figure),
+            **band_ends(figure.figure),
         }
         for figure in figures
         if figure.test in tests[:_MOST_PANELS]
@@ -86,13 +85,13 @@ def _chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
     return ChartData("panels", rows, what + scale_note + left, y_title=title)
 
 
-def _without(board: str, series: str) -> str:
-    """A series' name without its board, which the chart is of."""
+def _remove_board(board: str, series: str) -> str:
+    """Returns a series' name without the board that the whole chart is of."""
     return ", ".join(part for part in series.split(", ") if part != board)
 
 
-def _brief(figure: SpeedFigure) -> str:
-    """The figure at its bar, in three digits and more."""
+def _brief_figure(figure: SpeedFigure) -> str:
+    """Returns the figure's label at its bar, in three digits or more."""
     value = figure.figure.median
     if not figure.is_rate:
         return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"

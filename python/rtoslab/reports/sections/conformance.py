@@ -15,7 +15,7 @@ _PROSE = (
 
 
 def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
-    """One row a verdict, and what does not apply with its reason. None if no point has one."""
+    """Returns the section with a row for each verdict, and the checks that do not apply. None without a verdict."""
     verdicts: dict[str, tuple[str, dict[str, str]]] = {}
     for stored_point in points:
         stored = stored_point.manifest.get("conformance")

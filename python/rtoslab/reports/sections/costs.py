@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
-from rtoslab.reports.sections.naming import axes, first_of_each_seed, named
+from rtoslab.reports.sections.naming import kernel_and_board, named_points, without_repeated_seeds
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import MeasuredPoint
 
 TOP_FUNCTIONS = 8
 SMALLEST_FUNCTION = 0.005
-"""Share of all cycles below which a function is not listed."""
+"""A function with a smaller share of all cycles is not listed."""
 
 
 def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """The use of cycles, per core."""
+    """Returns the section on cycles by cause and core. None without any."""
     rows = [
-        [test, series, str(share.core), *(_part(share.parts[part] / share.cycles) for part in PARTS)]
-        for test, series, point in named(points)
+        [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in PARTS)]
+        for test, series, point in named_points(points)
         for share in shares(point)
     ]
     if not rows:
@@ -33,12 +33,12 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
     return Section("cycles", "Where the cycles went", (), (_cycles_chart(points),), (table,))
 
 
-def _part(value: float) -> str:
+def _part_text(value: float) -> str:
     return f"{value:.1%}" if value >= VISIBLE_PART else "-"
 
 
 def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
-    charted = first_of_each_seed(points)
+    charted = without_repeated_seeds(points)
     data = [
         {
             "row": f"{series}, core {share.core}" if point.point.cores > 1 else series,
@@ -46,9 +46,9 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
             "order": PARTS.index(part),
             "share": share.parts[part] / share.cycles,
             "test": point.point.title,
-            **axes(point.point),
+            **kernel_and_board(point.point),
         }
-        for _, series, point in named(charted)
+        for _, series, point in named_points(charted)
         for share in shares(point)
         for part in PARTS
     ]
@@ -58,9 +58,9 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
 
 
 def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Per lock and core: the explanation that the paper argues for."""
+    """Returns the section on spinlocks, by lock and core. None without any."""
     rows = []
-    for test, series, point in named(points):
+    for test, series, point in named_points(points):
         for cost in lock_costs(point):
             use = cost.use
             rows.append(
@@ -98,9 +98,9 @@ def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
 
 
 def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """The kernel functions with the most cycles in each test."""
+    """Returns the section on the kernel functions with the most cycles in each test. None without any."""
     rows, leading = [], []
-    for test, series, point in named(points):
+    for test, series, point in named_points(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
         counts = sum(share.counts for share in shares(point))
         functions = [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import cores_of, probe_effect, ruler_costs
-from rtoslab.reports.sections.naming import brief_test, named
+from rtoslab.reports.sections.naming import brief_test, named_points
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, MeasuredPoint
 
@@ -14,8 +14,8 @@ _INSTRUMENTS = (
 
 
 def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) -> Section | None:
-    """Every proof: what it demanded, what was seen."""
-    measured = named(points)
+    """Returns the section with every proof, its demand and what was seen. None without proofs."""
+    measured = named_points(points)
     rows = [
         [test, series, proof.rule, proof.demands, proof.saw, proof.verdict.value]
         for test, series, point in measured
@@ -45,9 +45,9 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) ->
 
 
 def rulers_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns what measuring costs, and whether two instruments agree."""
+    """Returns the section on the cost of measuring, and on the agreement of two instruments. None without either."""
     rulers, effects = [], []
-    for test, series, point in named(points):
+    for test, series, point in named_points(points):
         rulers += [
             [
                 test,

@@ -18,12 +18,12 @@ from rtoslab.analyses import (
     series_names,
 )
 from rtoslab.catalogue import INSTRUMENTS
-from rtoslab.reports.sections.naming import MIDDLE, axes, record_axes
-from rtoslab.reports.table import ChartData, Record, Section, TableData, band_text, cycles_text, ends
+from rtoslab.reports.sections.naming import MIDDLE_NOTE, kernel_and_board, record_axes
+from rtoslab.reports.table import ChartData, Record, Section, TableData, band_ends, band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
 _MOST_PANELS: Final = 6
-"""Of more conditions than this a histogram for each is longer than a screen."""
+"""With more conditions a histogram for each would be longer than a screen."""
 NOT_APPLICABLE, NONE = "n/a", "-"
 _PROSE = (
     "Each sample is one interval in cycles of the core's clock, raw and in order in the run directory "
@@ -39,12 +39,12 @@ _AGREEMENT = (
 
 
 def latency_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
-    """The figures by the instrument that disturbs least, with a histogram for each series."""
+    """Returns the section with the figures by the best instrument and a histogram for each series. None without any."""
     compared = comparisons(points)
     if not compared:
         return None
     absent = absences(points)
-    names = _names([*compared, *absent])[: len(compared)]
+    names = _series_names([*compared, *absent])[: len(compared)]
     boards = dict.fromkeys(
         [*(comparison.point.board for comparison in compared), *(absence.point.board for absence in absent)]
     )
@@ -57,13 +57,13 @@ def latency_section(points: Sequence[MeasuredPoint], places: Places) -> Section 
         )
         for board in boards
     ]
-    return Section("latency", "Latencies", (_PROSE,), _charts(compared, names, places), tables)
+    return Section("latency", "Latencies", (_PROSE,), _make_charts(compared, names, places), tables)
 
 
 def _figures_table(title: str, compared: Sequence[Comparison], absent: Sequence[Absence], places: Places) -> TableData:
-    """The figures of one board."""
-    together = _names([*compared, *absent])
-    rows = [_figures(item, name, places) for item, name in zip(compared, together, strict=False)]
+    """Returns the table of one board."""
+    together = _series_names([*compared, *absent])
+    rows = [_figure_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
                ">median, us", ">max, us", ">with a tick")  # fmt: skip
     empty = [NONE] * (len(columns) - 3)
@@ -79,7 +79,7 @@ def _figures_table(title: str, compared: Sequence[Comparison], absent: Sequence[
 
 
 def instruments_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
-    """Every instrument's median beside the others'."""
+    """Returns the section with the medians of every instrument. None if no series has several."""
     compared = comparisons(points)
     if not any(len(comparison.by) > 1 for comparison in compared):
         return None
@@ -87,20 +87,22 @@ def instruments_section(points: Sequence[MeasuredPoint], places: Places) -> Sect
         [
             pair.title,
             name,
-            *(_median(pair.by.get(one), places) for one in INSTRUMENTS),
+            *(_median_text(pair.by.get(one), places) for one in INSTRUMENTS),
             *(_left_over_text(pair.by.get(one), places) for one in ("counter", "pin")),
-            *(_effect(pair.by.get(one), pair.by.get("probe"), places) for one in ("counter", "pin")),
+            *(_probe_effect_text(pair.by.get(one), pair.by.get("probe"), places) for one in ("counter", "pin")),
         ]
-        for pair, name in zip(compared, _names(compared), strict=True)
+        for pair, name in zip(compared, _series_names(compared), strict=True)
     ]
     columns = ("series", "run with", ">counter", ">pin", ">probe", ">left over, counter", ">left over, pin",
                ">probe effect, counter", ">probe effect, pin")  # fmt: skip
     note = "A dash: not measured with it, or the operation is the instrument's own (a pin cannot time its own change)."
     table = TableData("Medians by instrument, cycles", columns, rows, note)
-    return Section("instruments", "Three instruments", (_AGREEMENT,), (), (table, _costs(points, places)))
+    return Section(
+        "instruments", "Three instruments", (_AGREEMENT,), (), (table, _instrument_costs_table(points, places))
+    )
 
 
-def _median(latency: Latency | None, places: Places) -> str:
+def _median_text(latency: Latency | None, places: Places) -> str:
     return (
         NONE
         if latency is None
@@ -114,15 +116,14 @@ def _left_over_text(latency: Latency | None, places: Places) -> str:
     return band_text(places.of_series(latency, lambda latency: latency.left_over_median or 0.0), _signed_text)
 
 
-def _effect(latency: Latency | None, without: Latency | None, places: Places) -> str:
-    """Returns what the instrument's presence did to the operation itself: between the marks, less the same without
-    it."""
-    mine, other = (places.between_marks(one) for one in (latency, without))
+def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: Places) -> str:
+    """Returns how much longer the operation takes between its marks with an instrument than by the probe alone."""
+    mine, other = (places.between_marks(one) for one in (latency, by_probe))
     return NONE if mine is None or other is None else band_text(mine.less(other), _signed_text)
 
 
-def _costs(points: Sequence[MeasuredPoint], places: Places) -> TableData:
-    """Returns what was subtracted: the empty interval of every image."""
+def _instrument_costs_table(points: Sequence[MeasuredPoint], places: Places) -> TableData:
+    """Returns the table of the subtracted costs: the empty interval of every image."""
     costs = instrument_costs(points)
     names = series_names([conditions(cost.point.point) for cost in costs], with_cores=False)
     rows = [
@@ -130,7 +131,7 @@ def _costs(points: Sequence[MeasuredPoint], places: Places) -> TableData:
             pair.point.point.title,
             name or "-",
             pair.point.instrument,
-            *(_empty(pair.point, name, places) for name in ("minimum", "median", "maximum")),
+            *(_empty_interval_text(pair.point, name, places) for name in ("minimum", "median", "maximum")),
             str(pair.spread.maximum_at),
         ]
         for pair, name in zip(costs, names, strict=True)
@@ -140,16 +141,16 @@ def _costs(points: Sequence[MeasuredPoint], places: Places) -> TableData:
     return TableData("What the instruments cost themselves, cycles", columns, rows, note)
 
 
-def _empty(point: MeasuredPoint, name: str, places: Places) -> str:
+def _empty_interval_text(point: MeasuredPoint, name: str, places: Places) -> str:
     band = places.band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
     return band_text(band, cycles_text)
 
 
-def _names(compared: Sequence[Comparison | Absence]) -> list[str]:
+def _series_names(compared: Sequence[Comparison | Absence]) -> list[str]:
     return [name or "-" for name in series_names([item.point for item in compared], with_cores=False)]
 
 
-def _figures(comparison: Comparison, name: str, places: Places) -> list[str]:
+def _figure_cells(comparison: Comparison, name: str, places: Places) -> list[str]:
     best = comparison.best
     of = {one: places.of_series(best, attrgetter(f"spread.{one}")) for one in FIGURES}
     at = places.of_series(best, attrgetter("spread.maximum_at"))
@@ -183,20 +184,20 @@ def _records(comparison: Comparison, places: Places) -> Iterator[Record]:
     for name in FIGURES:
         band = places.of_series(best, attrgetter(f"spread.{name}"))
         for unit, scale in (("cycles", 1.0), ("us", best.us(1.0))):
-            yield {**axes, "stat": name, "value": scale * band.median, **ends(band, scale), "unit": unit}
+            yield {**axes, "stat": name, "value": scale * band.median, **band_ends(band, scale), "unit": unit}
 
 
-def _charts(compared: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:
+def _make_charts(compared: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
         drawn = {len(places.of(item.best.point)) for item, _ in mine}
-        middle = f" {MIDDLE}" if drawn != {1} else ""
+        middle = f" {MIDDLE_NOTE}" if drawn != {1} else ""
         if len(mine) > _MOST_PANELS:
-            charts.append(_ranges(mine, middle))
+            charts.append(_range_chart(mine, middle))
             continue
         rows = [
-            {"series": name, "low": one.low, "high": one.high, "count": one.count, **axes(item.point)}
+            {"series": name, "low": one.low, "high": one.high, "count": one.count, **kernel_and_board(item.point)}
             for item, name in mine
             for one in histogram(item.best.net)
         ]
@@ -205,8 +206,8 @@ def _charts(compared: Sequence[Comparison], names: Sequence[str], places: Places
     return charts
 
 
-def _ranges(compared: Sequence[tuple[Comparison, str]], middle: str) -> ChartData:
-    """One series under many conditions: a mark at each median, with a line from the shortest sample to the longest."""
+def _range_chart(compared: Sequence[tuple[Comparison, str]], middle: str) -> ChartData:
+    """Returns the chart of a series under many conditions: medians, and lines from the shortest to the longest."""
     rows = [
         {
             "x": name,
@@ -214,7 +215,7 @@ def _ranges(compared: Sequence[tuple[Comparison, str]], middle: str) -> ChartDat
             "y": item.best.spread.median,
             "low": item.best.spread.minimum,
             "high": item.best.spread.maximum,
-            **axes(item.point),
+            **kernel_and_board(item.point),
         }
         for item, name in compared
     ]

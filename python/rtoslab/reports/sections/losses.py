@@ -1,4 +1,4 @@
-"""Why more cores cost: the cycles of one count by cause, with one core and with several, and the lock that bounds."""
+"""The cycles of one count by cause, with one core and with several, and the lock that bounds the throughput."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ from rtoslab.analyses import (
     series_names,
 )
 from rtoslab.base import count_text
-from rtoslab.reports.sections.naming import axes, brief_test
+from rtoslab.reports.sections.naming import brief_test, kernel_and_board
 from rtoslab.reports.sections.second_core import lock_sentences
 from rtoslab.reports.sections.speed_figures import SpeedFigure
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import MeasuredPoint
 
 LONGEST_BAR = 8
-"""Multiples of the lone core's cycles beyond which a bar would hide the others. The table has it."""
+"""A bar of more multiples of the lone core's cycles would hide the others. Only the table has it."""
 _PROSE = (
     "A count's cycles with several cores, less its cycles on the core alone, by cause. Kernel: instructions that one "
     "core does not execute, above all taking and giving locks. Spinlock wait: from the first failed read of a lock to "
@@ -34,7 +34,7 @@ _CRITICAL_NOTE = (
 
 
 def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> Section | None:
-    """The cycles after the answer's sentences on what more cores cost."""
+    """Returns the section on what more cores cost, in cycles. None without a loss."""
     losses_ = losses(points)
     if not losses_:
         return None
@@ -43,26 +43,26 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigur
         "losses",
         "What more cores cost a single operation",
         (_PROSE, *lock_sentences(figures)),
-        (_chart(losses_, names),),
+        (_loss_chart(losses_, names),),
         (_loss_table(losses_, names), _critical_table(losses_, names)),
     )
 
 
-def _name(loss: Loss) -> str:
+def _test_name(loss: Loss) -> str:
     return brief_test(loss.gain.many.point.point)
 
 
-def _chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
+def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
     rows = []
     for loss, name in zip(losses_, names, strict=True):
-        if _is_long(loss):
+        if _is_too_long(loss):
             continue
         single_core = name.replace(cores_of(loss.gain.many.point.point), count_text(1, "core"))
         for cost, row in ((loss.one, single_core), (loss.many, name)):
             rows += [
                 {
                     "test": loss.gain.title,
-                    **axes(loss.gain.many.point.point),
+                    **kernel_and_board(loss.gain.many.point.point),
                     "row": row,
                     "part": part,
                     "order": PARTS.index(part),
@@ -71,18 +71,20 @@ def _chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
                 for part in PARTS
             ]
     caption = "Cycles that one count costs a core, by cause, in multiples of the core alone."
-    longer = [f"{_name(pair)} with {name}" for pair, name in zip(losses_, names, strict=True) if _is_long(pair)]
+    longer = [
+        f"{_test_name(pair)} with {name}" for pair, name in zip(losses_, names, strict=True) if _is_too_long(pair)
+    ]
     return ChartData("losses", rows, caption + (f" Too long for it: {', '.join(longer)}." if longer else ""))
 
 
-def _is_long(loss: Loss) -> bool:
+def _is_too_long(loss: Loss) -> bool:
     return loss.many.total > LONGEST_BAR * loss.one.total
 
 
 def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
     used = [part for part in PARTS if any(abs(item.extra[part]) >= VISIBLE_PART * item.many.total for item in losses_)]
     rows = [
-        [_name(loss), name, f"{loss.one.total:,.1f}", f"{loss.many.total:,.1f}"]
+        [_test_name(loss), name, f"{loss.one.total:,.1f}", f"{loss.many.total:,.1f}"]
         + [f"{round(loss.extra[part], 1) + 0.0:+,.1f}" for part in used]
         for loss, name in zip(losses_, names, strict=True)
     ]
@@ -93,8 +95,8 @@ def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
 def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
     rows = []
     for loss, name in zip(losses_, names, strict=True):
-        cost = [_cycles(loss.one.critical), _cycles(loss.many.critical), _cycles(loss.many.sections)]
-        rows.append([_name(loss), name, *cost, *_lock_cells(loss.lock)])
+        cost = [_cycles_text(loss.one.critical), _cycles_text(loss.many.critical), _cycles_text(loss.many.sections)]
+        rows.append([_test_name(loss), name, *cost, *_lock_cells(loss.lock)])
     columns = (
         "test",
         "run with",
@@ -117,5 +119,5 @@ def _lock_cells(lock: BusiestLock | None) -> list[str]:
     return [lock.name, *parts, f"{lock.wait_cycles_mean:,.1f}"]
 
 
-def _cycles(value: float | None) -> str:
+def _cycles_text(value: float | None) -> str:
     return "-" if value is None else f"{value:,.1f}"

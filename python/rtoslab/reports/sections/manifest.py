@@ -1,4 +1,4 @@
-"""The manifest as tables: what all points share once, what differs point by point."""
+"""The manifests as tables: the values that all points share, and those that differ."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint, flatten
 
 SHOWN = 3
-"""The number of points with the same value that are named."""
+"""Of more points with the same value the rest is counted."""
 _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 
 def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
-    """Returns the manifests. None if no point has one."""
+    """Returns the section with the manifests. None if no point has one."""
     with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
         return None
-    flats = [_flat(stored_point.manifest) for stored_point in with_manifest]
+    flats = [_flatten_briefly(stored_point.manifest) for stored_point in with_manifest]
     shared = {
         key: value
         for key, value in flats[0].items()
@@ -47,12 +47,12 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
     )
     names = [
         f"{short_test(pair.result.point)} {name}"
-        for pair, name in zip(with_manifest, _series(with_manifest), strict=True)
+        for pair, name in zip(with_manifest, _series_names(with_manifest), strict=True)
     ]
     differing = TableData(
         "What differs",
         ("key", "value", "of"),
-        [row for key in sorted(varying) for row in _values(key, flats, names)],
+        [row for key in sorted(varying) for row in _rows_by_value(key, flats, names)],
     )
     prose = ("Everything that can change a number. The same manifest gives the same bytes of result on any machine.",)
     return Section(
@@ -60,12 +60,12 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
     )
 
 
-def _series(points: Sequence[StoredPoint]) -> list[str]:
+def _series_names(points: Sequence[StoredPoint]) -> list[str]:
     return series_names([point.result.point for point in points])
 
 
-def _values(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
-    """One row per distinct value, with the points that have it. Many are cut to the first ones."""
+def _rows_by_value(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
+    """Returns a row per distinct value of a key, with the first points that have it."""
     holders: dict[str, list[str]] = {}
     for flat, name in zip(flats, names, strict=True):
         holders.setdefault(flat.get(key, "(not set)"), []).append(name)
@@ -75,8 +75,8 @@ def _values(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> 
     ]
 
 
-def _flat(manifest: dict[str, object]) -> dict[str, str]:
-    """Without the list of source checksums (told by its own checksum) and conformance (which has its own section)."""
+def _flatten_briefly(manifest: dict[str, object]) -> dict[str, str]:
+    """Returns the manifest as key -> value, with a digest of the list of sources, and without conformance."""
     manifest = {key: value for key, value in manifest.items() if key != "conformance"}
     build = manifest.get("build")
     if not isinstance(build, dict) or not isinstance(build.get("sources"), dict):

@@ -5,29 +5,29 @@ from operator import attrgetter
 from typing import Any, Final
 
 from rtoslab.analyses import Band, Places, fragmentation, series_names
-from rtoslab.reports.sections.naming import axes, named
-from rtoslab.reports.sections.speed_figures import plain_axes
-from rtoslab.reports.table import ChartData, Section, TableData, band_text, ends
+from rtoslab.reports.sections.naming import kernel_and_board, named_points
+from rtoslab.reports.sections.speed_figures import without_own_parameters
+from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint, StackUse
 
 _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_free_bytes", "free_pieces")))
 
 
 def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
-    """Heap peaks, like the paper's figure 19, and stacks."""
+    """Returns the section on heap and stacks. None without any figure."""
     rows, stacks, pieces = [], [], []
-    for test, series, point in named(points):
+    for test, series, point in named_points(points):
         if point.heap:
             peak = places.band(point, lambda item: item.heap.peak_bytes if item.heap else 0)
             rows.append(
                 [
                     point.point.title,
                     series,
-                    band_text(peak, _bytes),
+                    band_text(peak, _bytes_text),
                     f"{point.heap.size_bytes:,}",
                     "not counted"
                     if point.heap.allocations is None
-                    else band_text(places.band(point, _allocations), _bytes),
+                    else band_text(places.band(point, _allocation_count), _bytes_text),
                 ]
             )
         left = fragmentation(point)
@@ -35,7 +35,12 @@ def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section |
             fragments = [left for item in places.of(point) if (left := fragmentation(item)) is not None]
             share = band_text(Band([item.share for item in fragments]), "{:.1%}".format)
             pieces.append(
-                [test, series, *(band_text(Band([of(item) for item in fragments]), _bytes) for of in _PIECES), share]
+                [
+                    test,
+                    series,
+                    *(band_text(Band([of(item) for item in fragments]), _bytes_text) for of in _PIECES),
+                    share,
+                ]
             )
         stacks += [
             [
@@ -43,7 +48,7 @@ def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section |
                 series,
                 str(stack.core),
                 stack.name,
-                band_text(_used(stack, point, places), _bytes),
+                band_text(_stack_band(stack, point, places), _bytes_text),
                 f"{stack.size_bytes:,}",
             ]
             for stack in point.stacks
@@ -62,30 +67,32 @@ def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section |
 
 
 def _heap_charts(points: Sequence[MeasuredPoint], places: Places) -> list[ChartData]:
-    """The peaks of the heap. A test in several variants (its own parameters, instruments) shows the highest."""
+    """Returns the chart of the heap's peaks. Of a test in several variants it shows the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
-    names = series_names([plain_axes(point.point) for point in points])
+    names = series_names([without_own_parameters(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
         if pair.heap:
             peak = places.band(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
-            mark = {"test": pair.point.title, "series": series, "bytes": peak.median, "text": _bytes(peak.median)}
+            mark = {"test": pair.point.title, "series": series, "bytes": peak.median, "text": _bytes_text(peak.median)}
             known = marks.get((pair.point.title, series))
             if known is None or known["bytes"] < peak.median:
-                marks[pair.point.title, series] = {**mark, **axes(pair.point), **ends(peak)}
+                marks[pair.point.title, series] = {**mark, **kernel_and_board(pair.point), **band_ends(peak)}
     caption = "Highest use of the kernel's heap in bytes, by test; of a test in several variants, the most."
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 
 
-def _used(stack: StackUse, point: MeasuredPoint, places: Places) -> Band:
-    def same(other: MeasuredPoint) -> float:
+def _stack_band(stack: StackUse, point: MeasuredPoint, places: Places) -> Band:
+    """Returns the used bytes of one stack over a point's placements."""
+
+    def used_bytes_of(other: MeasuredPoint) -> float:
         return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
-    return places.band(point, same)
+    return places.band(point, used_bytes_of)
 
 
-def _allocations(point: MeasuredPoint) -> float:
+def _allocation_count(point: MeasuredPoint) -> float:
     return (point.heap.allocations or 0) if point.heap else 0
 
 
-def _bytes(value: float) -> str:
+def _bytes_text(value: float) -> str:
     return f"{value:,.0f}"

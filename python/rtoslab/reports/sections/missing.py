@@ -14,19 +14,19 @@ _PROSE = (
 )
 
 
-def not_measured(
+def missing_section(
     measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]
 ) -> Section | None:
-    """Returns what gave no number, first, because a reader must not overlook it."""
+    """Returns the section on points without a number. None without any. It comes early, so that nobody overlooks it."""
     groups = [(group, conditions(point)) for group, point in numberless([*failed, *missing], measured)]
     if not groups:
         return None
     names = series_names([*(point for _, point in groups), *(conditions(result.point) for result in measured)])
     tests: dict[tuple[str, str, str], list[str]] = {}
     for (group, point), name in zip(groups, names, strict=False):
-        test = tests.setdefault((_named(name, len(group)), *_outcome(group[0])), [])
+        test = tests.setdefault((_series_with_placements(name, len(group)), *_outcome_and_reason(group[0])), [])
         test += [] if brief_test(point) in test else [brief_test(point)]
-    rows = [[", ".join(alike), "; ".join(where), *why] for (alike, *why), where in _alike(tests).items()]
+    rows = [[", ".join(alike), "; ".join(where), *why] for (alike, *why), where in _places_by_tests(tests).items()]
     table = TableData("Points without a number", ("test", "run with", "outcome", "why"), rows)
     return Section(
         "missing",
@@ -37,19 +37,22 @@ def not_measured(
     )
 
 
-def _alike(tests: Mapping[tuple[str, str, str], Sequence[str]]) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
-    """(tests, outcome, why) -> where: one row for what has one reason on several boards or with several kernels."""
+def _places_by_tests(
+    tests: Mapping[tuple[str, str, str], Sequence[str]],
+) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
+    """Returns (tests, outcome, reason) -> where, so that one row tells what has one reason in several places."""
     groups: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
     for (where, outcome, why), named_tests in tests.items():
         groups.setdefault((tuple(named_tests), outcome, why), []).append(where)
     return groups
 
 
-def _outcome(result: Failed | NotApplicable) -> tuple[str, str]:
+def _outcome_and_reason(result: Failed | NotApplicable) -> tuple[str, str]:
     if isinstance(result, Failed):
         return f"failed ({result.stage})", result.message
     return "n/a", result.reason
 
 
-def _named(name: str, placements: int) -> str:
+def _series_with_placements(name: str, placements: int) -> str:
+    """Returns a series' name, with the number of placements if there are several."""
     return name if placements == 1 else f"{name}, {count_text(placements, 'placement')}"

@@ -1,4 +1,4 @@
-"""How a section calls its points."""
+"""The names of points in sections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,42 +9,44 @@ from rtoslab.reference import WORD
 from rtoslab.reports.table import Section
 from rtoslab.results import MeasuredPoint, PointId
 
-MIDDLE: Final = "A point in several placements is shown in one of them, the one in the middle."
-"""What a chart or a section says whose parts belong together, so that medians of each would not."""
+MIDDLE_NOTE: Final = "A point in several placements is shown in one of them, the one in the middle."
+"""The note of a chart or section whose parts belong together, as medians of each part would not."""
 
 
-def one_placement(section: Section) -> Section:
-    """The section, saying that of a point in several placements it shows one."""
-    return replace(section, prose=(*section.prose, MIDDLE))
+def note_middle_placement(section: Section) -> Section:
+    """Returns the section with the note that it shows one of a point's placements."""
+    return replace(section, prose=(*section.prose, MIDDLE_NOTE))
 
 
-def named(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
-    """(test, series, point)"""
+def named_points(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
+    """Returns (test, series, point) for each point."""
     names = series_names([point.point for point in points])
     return [(brief_test(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
 
 
-def by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredPoint]]:
-    """The points of each board, in the order in which boards come: figures of two boards are seldom compared."""
+def points_by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredPoint]]:
+    """Returns board -> its points, in their order."""
     groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
         groups.setdefault(point.point.board, []).append(point)
     return groups
 
 
-def with_titles(title: str, groups: Mapping[str, Sequence[MeasuredPoint]]) -> list[tuple[str, Sequence[MeasuredPoint]]]:
-    """Each board's points with the title of their table, which names the board where there are several."""
+def titled_groups(
+    title: str, groups: Mapping[str, Sequence[MeasuredPoint]]
+) -> list[tuple[str, Sequence[MeasuredPoint]]]:
+    """Returns each board's points with their table's title, which names the board where there are several."""
     return [(f"{title}, {board}" if len(groups) > 1 else title, points) for board, points in groups.items()]
 
 
 def brief_test(point: PointId) -> str:
-    """Returns what tables call a test: `T2`; its title where it has no such name."""
+    """Returns a test's name in tables: `T2`, or its title where it has no such name."""
     short = short_test(point)
     return point.title if short == point.benchmark else short
 
 
-def axes(point: PointId) -> dict[str, str]:
-    """Returns what the rows of a chart say of their point beside their names: its kernel, and its board."""
+def kernel_and_board(point: PointId) -> dict[str, str]:
+    """Returns the keys `kernel` and `board` of a chart's row."""
     return {"kernel": point.kernel, "board": point.board}
 
 
@@ -61,8 +63,8 @@ def record_axes(point: PointId) -> dict[str, str | int]:
     }
 
 
-def first_of_each_seed(points: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
-    """The points without those that repeat an earlier one with other draws: for charts, which they would crowd."""
+def without_repeated_seeds(points: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
+    """Returns the points without those that differ from an earlier one in the seed alone. Charts show no others."""
     first: dict[str, MeasuredPoint] = {}
     for point in points:
         config = {key: value for key, value in point.point.config.items() if key != f"param.{SEED}"}

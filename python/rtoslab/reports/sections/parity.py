@@ -1,4 +1,4 @@
-"""Whether what stands side by side in a report was measured alike."""
+"""The section on whether the results in a report were measured alike."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from rtoslab.reports.table import Section, TableData
 
 
 def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section | None:
-    """Returns the inequalities of a comparison, or that there are none. None if there is nothing to compare."""
+    """Returns the section on unequal conditions of a comparison. None if there is nothing to compare."""
     if not several:
         return None
     if not findings:

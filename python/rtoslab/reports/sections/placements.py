@@ -8,7 +8,7 @@ from rtoslab.reports.table import Section, TableData, cycles_text
 
 
 def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
-    """One row for each leading figure of each such point. None if every point was measured in one placement."""
+    """Returns the section with a row for each leading figure of points in several placements. None without any."""
     several = [placed_point for placed_point in points if placed_point.bands]
     if not several:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import WAYS, FourWays, Places, four_ways, series_names
-from rtoslab.reports.table import ChartData, Section, TableData, band_text, cycles_text, ends
+from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
@@ -16,8 +16,7 @@ _PROSE = (
 def probe_effect_section(
     points: Sequence[MeasuredPoint], places: Places, parts_of: Mapping[str, tuple[str, ...]]
 ) -> Section | None:
-    """Returns the cost of probes. None where no operation was measured by counts and by intervals under the same
-    conditions."""
+    """Returns the section on operations that were measured by counts and by intervals alike. None without any."""
     agreements = four_ways(points, places, parts_of)
     if not agreements:
         return None
@@ -39,12 +38,12 @@ def probe_effect_section(
         for item, name in zip(agreements, names, strict=True)
     ]
     table = TableData("One operation by four instruments, cycles", columns, rows)
-    return Section("probe-effect", "Probe effect", (_PROSE,), _chart(agreements, names), (table,))
+    return Section("probe-effect", "Probe effect", (_PROSE,), _effect_charts(agreements, names), (table,))
 
 
-def _chart(agreements: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
+def _effect_charts(agreements: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
     rows = [
-        {"x": name, "y": round(more.median, 2), "series": way, "text": _signed_text(more.median), **ends(more)}
+        {"x": name, "y": round(more.median, 2), "series": way, "text": _signed_text(more.median), **band_ends(more)}
         for pair, name in zip(agreements, names, strict=True)
         for way in WAYS[:-1]
         if (more := pair.more_than_probe(way)) is not None

@@ -1,4 +1,4 @@
-"""The sources of the reference results beside a run."""
+"""The origin of the reference results in a report."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,17 +19,17 @@ _PROSE = (
 
 
 def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | None:
-    """Version, commit, flags and age of each kernel's reference results. None without any."""
+    """Returns the section on version, commit, flags and age of reference results. None without any."""
     rows: dict[tuple[str, ...], int] = {}
     with one_look():
         for point in beside:
             if isinstance(point.result, MeasuredPoint):
                 row = (
                     point.result.point.kernel,
-                    origin(point.manifest),
-                    " ".join(_at(point.manifest, "build", "flags")),
-                    f"timing {_at(point.manifest, 'target').get('timing_version', 'unknown')}",
-                    _briefly(changed_since(root, point)),
+                    version_and_commits(point.manifest),
+                    " ".join(_value_at(point.manifest, "build", "flags")),
+                    f"timing {_value_at(point.manifest, 'target').get('timing_version', 'unknown')}",
+                    _changes_text(changed_since(root, point)),
                 )
                 rows[row] = rows.get(row, 0) + 1
     if not rows:
@@ -39,15 +39,15 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
     return Section("reference", "Not measured here: reference results", (_PROSE,), (), (table,))
 
 
-def _briefly(changes: Sequence[str]) -> str:
-    """Files are counted: a reader of the report wants to know whether, not which."""
+def _changes_text(changes: Sequence[str]) -> str:
+    """Returns the changes in a few words. Several files of the firmware are counted."""
     files = [change for change in changes if change.startswith("firmware/")]
     briefly = [f"{count_text(len(files), 'file')} of the firmware"] if len(files) > 1 else files
     return "; ".join([*(change for change in changes if change not in files), *briefly]) or "nothing"
 
 
-def origin(manifest: Mapping[str, Any]) -> str:
-    """A kernel's version, and the commits of its tree where that is known. With a word if it was edited."""
+def version_and_commits(manifest: Mapping[str, Any]) -> str:
+    """Returns a kernel's version with the known commits of its tree, and whether each was edited."""
     build = manifest["build"]
     repositories = (build.get("tree") or {}).get("repositories", [])
     commits = [
@@ -58,7 +58,8 @@ def origin(manifest: Mapping[str, Any]) -> str:
     return ", ".join([str(build["kernel_version"]), *commits])
 
 
-def _at(manifest: Mapping[str, Any], *path: str) -> Any:
+def _value_at(manifest: Mapping[str, Any], *path: str) -> Any:
+    """Returns the value under nested keys of a manifest."""
     value: Any = manifest
     for key in path:
         value = value[key]

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import Places, gains, series_names, throughput
-from rtoslab.reports.sections.naming import axes
-from rtoslab.reports.sections.speed_figures import plain_axes
-from rtoslab.reports.table import ChartData, Section, TableData, band_text, ends
+from rtoslab.reports.sections.naming import kernel_and_board
+from rtoslab.reports.sections.speed_figures import without_own_parameters
+from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint
 
 FAMILY = "access_pattern."
-"""How the metric id of such a benchmark begins."""
+"""The beginning of the metric ids of these benchmarks."""
 _PROSE = (
     "One task on each core, pinned to it, repeats the calls of a pattern, with an object for each core (shared=0) or "
     "with one for all cores (shared=1)."
@@ -22,18 +22,18 @@ _NOTE = (
 
 
 def scaling_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
-    """The paper's figure 16, and the same on one shared object."""
+    """Returns the section on access patterns: the paper's figure 16, and the same on one shared object."""
     pairs = [item for item in gains(points) if item.many.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
-    names = series_names([plain_axes(pair.many.point.point) for pair in pairs])
+    names = series_names([without_own_parameters(pair.many.point.point) for pair in pairs])
     several = len(set(names)) > 1
     rows, marks = [], []
     for item, name in zip(pairs, names, strict=True):
         point = item.many.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
         series = f"{name}, {objects}" if several else objects
-        parts = ", ".join(_core(core, point, places) for core in item.many.core_parts)
+        parts = ", ".join(_core_share_text(core, point, places) for core in item.many.core_parts)
         gain = places.gain(item)
         total = places.band(point, lambda one: throughput(one).total_hz)
         evenness = places.band(point, lambda one: throughput(one).least_over_most)
@@ -44,7 +44,7 @@ def scaling_section(points: Sequence[MeasuredPoint], places: Places) -> Section 
         rows.append([item.title, series, *rates, parts, band_text(evenness, "{:.3f}".format)])
         percent = gain.by(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
-        marks.append({**mark, **axes(point.point), **ends(percent)})
+        marks.append({**mark, **kernel_and_board(point.point), **band_ends(percent)})
     columns = (
         "access pattern",
         "objects",
@@ -65,5 +65,5 @@ def scaling_section(points: Sequence[MeasuredPoint], places: Places) -> Section 
     return Section("scaling", "Access patterns: what is left per core", (_PROSE,), (chart,), (table,))
 
 
-def _core(core: int, point: MeasuredPoint, places: Places) -> str:
+def _core_share_text(core: int, point: MeasuredPoint, places: Places) -> str:
     return band_text(places.band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)

@@ -3,23 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from rtoslab.analyses import Band, Places, gains, series_names, throughput
-from rtoslab.reports.sections.naming import axes, by_board, named, record_axes, with_titles
-from rtoslab.reports.table import ChartData, Record, Section, TableData, band_text, ends
+from rtoslab.reports.sections.naming import kernel_and_board, named_points, points_by_board, record_axes, titled_groups
+from rtoslab.reports.table import ChartData, Record, Section, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint
 
 
 def throughput_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
-    """Counts per second, a table for each board. The answer has the chart."""
+    """Returns the section on counts per second, with a table for each board. None without points."""
     if not points:
         return None
-    groups = by_board(points)
-    tables = [_throughput_table(title, group, places) for title, group in with_titles("Throughput", groups)]
+    groups = points_by_board(points)
+    tables = [_throughput_table(title, group, places) for title, group in titled_groups("Throughput", groups)]
     return Section("throughput", "Throughput", (), (), tables)
 
 
 def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Places) -> TableData:
     rows = []
-    for _, series, point in named(points):
+    for _, series, point in named_points(points):
         total = places.band(point, lambda row: throughput(row).total_hz)
         cycles = places.band(point, lambda row: throughput(row).cycles_per_count)
         fairness = places.band(point, lambda row: throughput(row).fairness)
@@ -28,7 +28,7 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
                 point.point.title,
                 series,
                 band_text(total, "{:,.0f}".format),
-                ", ".join(_core(core, point, places) for core in throughput(point).per_core_hz),
+                ", ".join(_core_rate_text(core, point, places) for core in throughput(point).per_core_hz),
                 band_text(cycles, "{:,.1f}".format),
                 band_text(fairness, "{:.4f}".format),
                 point.unit,
@@ -49,7 +49,7 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
     )
 
 
-def _core(core: int, point: MeasuredPoint, places: Places) -> str:
+def _core_rate_text(core: int, point: MeasuredPoint, places: Places) -> str:
     return band_text(_core_band(core, point, places), "{:,.0f}".format)
 
 
@@ -68,11 +68,11 @@ def _records(point: MeasuredPoint, places: Places) -> Iterator[Record]:
     ]
     for metric, core, unit, band in figures:
         axes = {**record_axes(point.point), "metric": metric, "core": core}
-        yield {**axes, "value": band.median, **ends(band), "n": count, "unit": unit}
+        yield {**axes, "value": band.median, **band_ends(band), "n": count, "unit": unit}
 
 
 def gain_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
-    """Returns what more cores buy."""
+    """Returns the section on the gain of more cores. None without a pair of points."""
     pairs = gains(points)
     if not pairs:
         return None
@@ -80,8 +80,8 @@ def gain_section(points: Sequence[MeasuredPoint], places: Places) -> Section | N
     data, rows = [], []
     for name, item in zip(names, pairs, strict=True):
         gain = places.gain(item)
-        mark = {"test": item.title, "series": name, "cores": item.cores, **axes(item.many.point.point)}
-        data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **ends(gain)})
+        mark = {"test": item.title, "series": name, "cores": item.cores, **kernel_and_board(item.many.point.point)}
+        data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **band_ends(gain)})
         rows.append(
             [item.title, name, band_text(gain, "x {:.3f}".format), band_text(gain.by(item.cores), "{:.1%}".format)]
         )

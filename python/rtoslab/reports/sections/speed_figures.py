@@ -1,4 +1,4 @@
-"""The figure that says how fast a kernel is at a test, under the names that a reader knows.
+"""The figure of a kernel's speed at a test, with names for readers.
 
 Counts per second of a benchmark that counts. The median of each series of a latency benchmark, in cycles.
 """
@@ -12,11 +12,11 @@ from rtoslab.analyses import Band, Places, Ratio, comparisons, cores_of, series_
 from rtoslab.results import MeasuredPoint, PointId
 
 _OWN: Final = "param."
-"""How the key of a benchmark's own parameter begins."""
+"""The beginning of the key of a benchmark's own parameter."""
 _PINNED: Final = "param.pinned"
-"""This parameter is part of what `cores_of` says."""
+"""`cores_of` includes this parameter."""
 _TASKS: Final = "tasks"
-"""In its place among the conditions."""
+"""Replaces it among the conditions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +24,21 @@ class NamedTest:
     """A test under the name that a reader knows: `cooperative scheduling (T2)`, `semaphore give`, `get count (P1,
     shared=1)`."""
 
-    words: str
+    title: str
     short: str = ""
     """`T2`. Empty for a test without such a name."""
     parameters: str = ""
     """The benchmark's own parameters, where the run has several of them."""
 
     def with_figure(self, *figures: str) -> str:
-        """The name with figures after it, in brackets."""
+        """Returns the name with figures after it, in brackets."""
         inside = ", ".join(filter(None, (self.short, self.parameters, *figures)))
-        return f"{self.words} ({inside})" if inside else self.words
+        return f"{self.title} ({inside})" if inside else self.title
 
     @property
     def heading(self) -> str:
-        """Above a panel of a chart: `T2 cooperative scheduling`."""
-        return ", ".join(filter(None, (f"{self.short} {self.words}".strip(), self.parameters)))
+        """Returns the name above a panel of a chart: `T2 cooperative scheduling`."""
+        return ", ".join(filter(None, (f"{self.short} {self.title}".strip(), self.parameters)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,12 @@ class SpeedFigure:
     """More is faster: counts per second. Else less is: cycles."""
 
     def speed_over(self, other: "SpeedFigure") -> Ratio:
-        """How many times as fast this one is."""
+        """Returns how many times as fast this figure is."""
         return self.figure.over(other.figure) if self.is_rate else other.figure.over(self.figure)
 
     @property
     def text(self) -> str:
-        """The figure with its unit."""
+        """Returns the figure with its unit."""
         value = self.figure.median
         if self.is_rate:
             return f"{value:,.0f} {self.unit}"
@@ -76,7 +76,7 @@ class SpeedFigure:
 
 
 def named_test(point: PointId, parameters: str = "") -> NamedTest:
-    """The name of a benchmark's test by its title."""
+    """Returns the name of a benchmark's test by its title."""
     short = short_test(point)
     if short == point.benchmark:
         return NamedTest(point.title, "", parameters)
@@ -84,20 +84,22 @@ def named_test(point: PointId, parameters: str = "") -> NamedTest:
 
 
 def speed_figures(
-    points: Sequence[MeasuredPoint], places: Places, bound: Collection[int], titles: Mapping[str, str]
+    points: Sequence[MeasuredPoint], places: Places, placement_bound: Collection[int], titles: Mapping[str, str]
 ) -> list[SpeedFigure]:
-    """Every point's figures, in the order of the points.
+    """Returns every point's figures, in the order of the points. Figures of 0 are left out.
 
-    `bound`: results, by identity, whose figures may depend on where their code lies. Figures of 0 are left out.
+    `placement_bound`: results, by identity, whose figures may depend on the place of their code.
     """
-    series = dict(zip(map(id, points), series_names([plain_axes(item.point) for item in points]), strict=True))
-    conditions = dict(zip(map(id, points), _conditions(points), strict=True))
-    parameters = dict(zip(map(id, points), _parameters(points), strict=True))
+    series = dict(
+        zip(map(id, points), series_names([without_own_parameters(item.point) for item in points]), strict=True)
+    )
+    conditions = dict(zip(map(id, points), _conditions_texts(points), strict=True))
+    parameters = dict(zip(map(id, points), _parameter_texts(points), strict=True))
 
     def figure_of(
         test: NamedTest, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
     ) -> SpeedFigure:
-        known = len(places.of(point)) > 1 or id(point) not in bound
+        known = len(places.of(point)) > 1 or id(point) not in placement_bound
         return SpeedFigure(
             test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
             point.point.cores, conditions[id(point)], series[id(point)], point, Band(values, 0.0, known), unit, is_rate,
@@ -122,8 +124,8 @@ def speed_figures(
     return [item for item in figures if min(item.figure.values) > 0]
 
 
-def plain_axes(point: PointId) -> PointId:
-    """A point's axes without parameters of its benchmark, instruments and windows: what its series is called by."""
+def without_own_parameters(point: PointId) -> PointId:
+    """Returns a point's axes without parameters of its benchmark, instrument and window, to name its series by."""
     left_out = {"instrument", "samples"}
     config = {
         key: value
@@ -133,23 +135,24 @@ def plain_axes(point: PointId) -> PointId:
     return point.model_copy(update={"config": config, "window_ms": 0})
 
 
-def _conditions(points: Sequence[MeasuredPoint]) -> list[str]:
-    plain = [plain_axes(point.point) for point in points]
+def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
+    """Returns for each point its configuration, as far as points differ in it."""
+    plain = [without_own_parameters(point.point) for point in points]
     alike = [
-        point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _shared(point_id)})
+        point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _condition_config(point_id)})
         for point_id in plain
     ]
     return [name.replace(f"{_TASKS}=", f"{_TASKS} ") for name in series_names(alike, with_cores=False)]
 
 
-def _shared(point: PointId) -> dict[str, str]:
-    """The configuration. Tasks that no core binds are a condition of their own only on several cores."""
+def _condition_config(point: PointId) -> dict[str, str]:
+    """Returns the configuration. On several cores it says if tasks are not pinned."""
     config = {key: value for key, value in point.config.items() if key != _PINNED}
     return {**config, _TASKS: "not pinned"} if "not pinned" in cores_of(point) else config
 
 
-def _parameters(points: Sequence[MeasuredPoint]) -> list[str]:
-    """Returns for each point those parameters in which its benchmark's points differ."""
+def _parameter_texts(points: Sequence[MeasuredPoint]) -> list[str]:
+    """Returns for each point the parameters in which its benchmark's points differ."""
     own = [
         point.point.model_copy(
             update={

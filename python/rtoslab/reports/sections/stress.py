@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import LEVEL, SEED, Level, Step, levels, series_names, steps, throughput
 from rtoslab.base import all_of, count_text
-from rtoslab.reports.sections.naming import axes
+from rtoslab.reports.sections.naming import kernel_and_board
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import MeasuredPoint
 
 STARVES = 100
-"""Failed attempts per call from which on a call is said to starve."""
+"""A call with this many failed attempts or more is said to starve."""
 _PROSE = (
     "The target task, pinned to core 0, takes and gives a semaphore without pause; the stress task, pinned to the "
     "other, draws a number in each of its iterations and accesses the same semaphore in the stated percentage of them. "
@@ -25,18 +25,18 @@ _NOTE = (
 
 
 def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """The paper's figure 17, with the collisions counted."""
+    """Returns the section on a semaphore under stress: the paper's figure 17, with collisions. None without one."""
     steps_ = steps(levels(points))
     if not steps_:
         return None
-    names = _series(steps_)
+    names = _series_names(steps_)
     marks = [
         {
             "x": step.percent,
             "series": name,
             "y": 100 * step.normalised_range[1],
             "text": f"{100 * step.normalised_range[1]:.0f}",
-            **axes(step.series.point),
+            **kernel_and_board(step.series.point),
         }
         for step, name in zip(steps_, names, strict=True)
         if step.normalised_range
@@ -50,11 +50,15 @@ def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
     )
     charts = (chart,) if marks else ()
     return Section(
-        "stress", "One semaphore under stress", (_PROSE, *_findings(steps_, names)), charts, (_table(steps_, names),)
+        "stress",
+        "One semaphore under stress",
+        (_PROSE, *_findings_by_series(steps_, names)),
+        charts,
+        (_stress_table(steps_, names),),
     )
 
 
-def _series(steps_: Sequence[Step]) -> list[str]:
+def _series_names(steps_: Sequence[Step]) -> list[str]:
     hidden = {f"param.{LEVEL}", f"param.{SEED}"}
     identities = [step.series.point for step in steps_]
     plain = [
@@ -66,18 +70,19 @@ def _series(steps_: Sequence[Step]) -> list[str]:
     return series_names(plain)
 
 
-def _findings(steps_: Sequence[Step], names: Sequence[str]) -> list[str]:
-    """A paragraph for each series of steps, with its name where there are several."""
+def _findings_by_series(steps_: Sequence[Step], names: Sequence[str]) -> list[str]:
+    """Returns a paragraph for each series of steps, with its name where there are several."""
     several = len(set(names)) > 1
     outcome = []
     for name in dict.fromkeys(names):
-        sentences = _finding([step for step, one in zip(steps_, names, strict=True) if one == name])
+        sentences = _findings_text([step for step, one in zip(steps_, names, strict=True) if one == name])
         if sentences:
             outcome.append(f"{name}: {sentences}" if several else sentences)
     return outcome
 
 
-def _finding(steps_: Sequence[Step]) -> str:
+def _findings_text(steps_: Sequence[Step]) -> str:
+    """Returns sentences on the target's rate under stress, and on calls that starve."""
     sentences = []
     first = next((item for item in steps_ if item.percent > 0 and item.normalised_range), None)
     last = steps_[-1]
@@ -87,10 +92,10 @@ def _finding(steps_: Sequence[Step]) -> str:
             f"{last.percent} % {last.normalised_range[1]:.0%}."
         )
     stressed = [run for step in steps_ if step.percent for run in step.runs]
-    starving = [run for run in stressed if _starving(run)]
+    starving = [run for run in stressed if _starving_cores(run)]
     if starving:
         run = max(starving, key=lambda level: (level.percent, max(level.failed.values())))
-        core = _starving(run)[0]
+        core = _starving_cores(run)[0]
         pairs = throughput(run.point).total_hz * run.point.window_s
         calls = count_text(run.collided[core], "call")
         tries = count_text(run.failed[core], "attempt", f"of core {core} fails", f"of core {core} fail")
@@ -111,17 +116,17 @@ def _finding(steps_: Sequence[Step]) -> str:
     return " ".join(sentences)
 
 
-def _starving(run: Level) -> list[int]:
-    """Cores with a call that starves, the worst first."""
+def _starving_cores(run: Level) -> list[int]:
+    """Returns the cores with a call that starves, the worst first."""
     worst = sorted(run.failed, key=lambda core: -run.failed[core])
     return [core for core in worst if run.failed[core] >= STARVES * max(1, run.collided[core])]
 
 
-def _table(steps_: Sequence[Step], names: Sequence[str]) -> TableData:
+def _stress_table(steps_: Sequence[Step], names: Sequence[str]) -> TableData:
     several = len(set(names)) > 1
     rows = []
     for step, name in zip(steps_, names, strict=True):
-        rows += [[*([name] if several else []), f"{step.percent}", *_cells(run)] for run in step.runs]
+        rows += [[*([name] if several else []), f"{step.percent}", *_run_cells(run)] for run in step.runs]
     columns = (
         *(["run with"] if several else []),
         ">stress, %",
@@ -138,28 +143,28 @@ def _table(steps_: Sequence[Step], names: Sequence[str]) -> TableData:
     return TableData("Target, stress and collisions", columns, rows, _NOTE)
 
 
-def _cells(run: Level) -> list[str]:
+def _run_cells(run: Level) -> list[str]:
     seconds = run.point.window_s
     target = set(run.point.metric_cores)
     return [
         run.point.params.get(SEED, "-"),
         f"{run.rate_hz:,.0f}",
-        _percent(run.normalised),
+        _percent_text(run.normalised),
         f"{run.accesses / seconds:,.0f}",
-        _percent(run.stress_busy),
-        _failures(run, [core for core in run.failed if core in target]),
-        _failures(run, [core for core in run.failed if core not in target]),
-        _percent(run.wait_part),
-        _percent(run.lock.held_part if run.lock else None),
+        _percent_text(run.stress_busy),
+        _failures_text(run, [core for core in run.failed if core in target]),
+        _failures_text(run, [core for core in run.failed if core not in target]),
+        _percent_text(run.wait_part),
+        _percent_text(run.lock.held_part if run.lock else None),
     ]
 
 
-def _failures(run: Level, cores: Sequence[int]) -> str:
+def _failures_text(run: Level, cores: Sequence[int]) -> str:
     if not cores:
         return "-"
     failed, calls = sum(run.failed[core] for core in cores), sum(run.collided[core] for core in cores)
     return f"{failed / run.point.window_s:,.0f} ({calls:,})"
 
 
-def _percent(value: float | None) -> str:
+def _percent_text(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"

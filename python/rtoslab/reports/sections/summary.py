@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 
 from rtoslab.base import count_text
-from rtoslab.reports.proof_words import proof_words
+from rtoslab.reports.proof_words import proofs_clause
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 
 
-def summary(measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
-    """One paragraph."""
+def summary_text(measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
+    """Returns a paragraph on the numbers of points, proofs and points without a number."""
     tests = list(dict.fromkeys(result.point.title for result in measured))
     sentences = ["No point was measured."]
     if measured:
         done = f"{count_text(len(measured), 'point')} of {count_text(len(tests), 'test', 'was', 'were')} measured"
-        sentences = [f"{done}; {proof_words(measured, ' that the tests did what their names say')}."]
+        sentences = [f"{done}; {proofs_clause(measured, ' that the tests did what their names say')}."]
     if failed:
         sentences.append(f"{count_text(len(failed), 'point', 'failed and gives', 'failed and give')} no number.")
     if missing:

@@ -9,7 +9,7 @@ from rtoslab.results import MeasuredPoint
 
 
 def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> Section | None:
-    """One row for each test that tables and charts call by a short name such as T1. None if there is none."""
+    """Returns the section with a row for each test that has a short name such as T1. None without any."""
     rows: dict[str, list[str]] = {}
     for point in points:
         short, benchmark = short_test(point.point), catalogue.benchmarks.get(point.point.benchmark)

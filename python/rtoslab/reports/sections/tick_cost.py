@@ -19,17 +19,17 @@ _SEARCH = (
 
 
 def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Base and cost of each task, with what the line leaves over. None if no point shows the tick."""
+    """Returns the section on the tick: base, cost per task, and residuals. None if no point shows the tick."""
     shown = [(point, tick_model(tasks_released(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
     if not models:
         return None
     names = series_names([item.point for item, _ in models], with_cores=False)
-    rows = [_model(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)]
+    rows = [_model_row(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)]
     columns = ("run with", ">ticks", ">base", ">each task", ">each task, us", ">rms left over", ">longest tick",
                ">it released", ">share of each", ">share, us")  # fmt: skip
     left = chain.from_iterable(
-        _remaining_rows(name or "-", model) for name, (_, model) in zip(names, models, strict=True)
+        _residual_rows(name or "-", model) for name, (_, model) in zip(names, models, strict=True)
     )
     tables = (
         TableData("The tick as base and tasks, cycles", columns, rows),
@@ -42,7 +42,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
     return Section("tick", "The tick by tasks released", (_TICK,), (), tables)
 
 
-def _model(name: str, model: TickModel, clock_hz: int) -> list[str]:
+def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
     microseconds = 1e6 / clock_hz
     return [
         name,
@@ -57,7 +57,7 @@ def _model(name: str, model: TickModel, clock_hz: int) -> list[str]:
     ]
 
 
-def _remaining_rows(name: str, model: TickModel) -> list[list[str]]:
+def _residual_rows(name: str, model: TickModel) -> list[list[str]]:
     return [
         [
             name,
@@ -75,27 +75,31 @@ def _signed_texts(*values: float) -> list[str]:
 
 
 def search_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Time of the choice by steps. None if no kernel searches."""
+    """Returns the section on the time of the choice by search steps. None if no kernel searches."""
     searching = [point for point in points if by_loops(point)]
     if not searching:
         return None
     names = series_names([item.point for item in searching], with_cores=False)
-    rows = [row for name, item in zip(names, searching, strict=True) for row in _choices(name or "-", item)]
+    rows = [row for name, item in zip(names, searching, strict=True) for row in _choice_rows(name or "-", item)]
     columns = ("run with", ">steps", "choice", ">n", ">min", ">max", ">max, us")
     table = TableData("The choice of the next task by steps of the search, cycles", columns, rows)
     return Section("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
 
 
-def _whole(value: float) -> str:
+def _whole_text(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def _choices(name: str, point: MeasuredPoint) -> list[list[str]]:
+def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     rows = []
     for samples in sorted(
         chain.from_iterable(by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)
     ):
         figures = spread(samples.cycles)
-        ends = (_whole(figures.minimum), _whole(figures.maximum), f"{figures.maximum * 1e6 / point.clock_hz:.3f}")
+        ends = (
+            _whole_text(figures.minimum),
+            _whole_text(figures.maximum),
+            f"{figures.maximum * 1e6 / point.clock_hz:.3f}",
+        )
         rows.append([name, str(samples.steps), samples.title, str(figures.n), *ends])
     return rows

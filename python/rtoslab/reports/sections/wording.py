@@ -1,4 +1,4 @@
-"""How sentences of a report say lists, ratios and ranges."""
+"""Formats lists, numbers and ratios for sentences of a report."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -6,25 +6,26 @@ from typing import Final
 from rtoslab.analyses import Ratio
 from rtoslab.base import count_text
 
-MOST: Final = 12
-"""Of more items than this in a sentence, only the first half of so many are named."""
+MOST_LISTED: Final = 12
+"""Of more items a sentence names only the first half of this many."""
 _NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TIMES_FROM: Final = 1.5
-"""From this ratio on a reader understands `times as fast` sooner than per cent."""
+"""From this ratio on a reader understands `times as fast` better than per cent."""
 _WHOLE_FROM: Final = 1.1
-"""From here on per cent are said without a decimal."""
+"""From this ratio on per cent have no decimal."""
 
 
 def join_listed(items: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`. Semicolons where an item itself has a comma outside its brackets."""
-    if len(items) > MOST:
-        left = len(items) - MOST // 2
-        items = [*items[: MOST // 2], f"{left} more (see the tables)"]
-    comma = "; " if any("," in _outside_brackets(item) for item in items) else ", "
+    """Returns `a`, `a and b`, `a, b and c`, with semicolons where an item has a comma outside its brackets."""
+    if len(items) > MOST_LISTED:
+        left = len(items) - MOST_LISTED // 2
+        items = [*items[: MOST_LISTED // 2], f"{left} more (see the tables)"]
+    comma = "; " if any("," in _remove_brackets(item) for item in items) else ", "
     return items[0] if len(items) == 1 else f"{comma.join(items[:-1])} and {items[-1]}"
 
 
-def _outside_brackets(text: str) -> str:
+def _remove_brackets(text: str) -> str:
+    """Returns the text without what is in round brackets."""
     depth, stored = 0, []
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -33,31 +34,31 @@ def _outside_brackets(text: str) -> str:
     return "".join(stored)
 
 
-def number_word(number: int) -> str:
-    """`two`. Digits from eleven on."""
+def spell_number(number: int) -> str:
+    """Returns `two` for 2. Digits from eleven on."""
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number}"
 
 
-def cores_words(cores: int) -> str:
-    """`one core`, `two cores`."""
-    return count_text(cores, "core").replace(f"{cores:,}", number_word(cores), 1)
+def cores_text(cores: int) -> str:
+    """Returns `one core`, `two cores`."""
+    return count_text(cores, "core").replace(f"{cores:,}", spell_number(cores), 1)
 
 
-def faster_by(ratio: Ratio) -> str:
-    """`17 % faster` or `2.77 times as fast`, with the band over the placements after it."""
+def faster_text(ratio: Ratio) -> str:
+    """Returns `17 % faster` or `2.77 times as fast`, and the band over placements."""
     if ratio.value >= _TIMES_FROM:
-        return _with_band(ratio, "{:.2f}".format, "times as fast")
+        return _ratio_text(ratio, "{:.2f}".format, "times as fast")
     form = "{:.0f}" if ratio.value >= _WHOLE_FROM else "{:.1f}"
-    return _with_band(ratio, lambda value: form.format(100 * (value - 1)), "% faster")
+    return _ratio_text(ratio, lambda value: form.format(100 * (value - 1)), "% faster")
 
 
-def times(ratio: Ratio) -> str:
-    """`x 0.52`, with the band over the placements after it."""
-    return _with_band(ratio, "x {:.2f}".format)
+def times_text(ratio: Ratio) -> str:
+    """Returns `x 0.52`, and the band over placements."""
+    return _ratio_text(ratio, "x {:.2f}".format)
 
 
-def _with_band(ratio: Ratio, form: Callable[[float], str], unit: str = "") -> str:
-    """A ratio with its band, to be inside brackets itself."""
+def _ratio_text(ratio: Ratio, form: Callable[[float], str], unit: str = "") -> str:
+    """Returns a ratio with its band. Callers put it into brackets."""
     text, least, most = (form(value) for value in (ratio.value, ratio.least, ratio.most))
     text_with_unit = f"{text} {unit}".rstrip()
     return text_with_unit if least == most else f"{text_with_unit}, {least} to {most}"
