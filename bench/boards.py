@@ -39,36 +39,36 @@ class Board:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """board.toml as it stands."""
+        """Returns the parsed board.toml."""
         return tomllib.loads((BOARDS / self.name / "board.toml").read_text())
 
     @property
     def chip(self) -> str:
-        """Name of the virtual chip."""
+        """Returns the name of the virtual chip."""
         return str(self.facts["chip"])
 
     @property
     def is_pico(self) -> bool:
-        """Two cores, a boot block, flash behind XIP."""
+        """Whether the board is a Pico: two cores, a boot block, flash behind XIP."""
         return self.chip == "rp2040"
 
     @property
     def core(self) -> Core:
-        """Emulators and bars."""
+        """Returns the core's emulators and bars."""
         return CORES[self.facts["core"]]
 
     @property
     def clock_hz(self) -> int:
-        """The clock that the workload runs at: the board's default."""
+        """Returns the clock of the workload: the board's default."""
         return int(self.facts["clock"]["sys_hz"])
 
     @property
-    def data(self) -> int:
-        """The address where the board's firmware places its data by default."""
+    def data_address(self) -> int:
+        """Returns the address where the board's firmware places its data by default."""
         memory = self.facts["memory"]
         return int(memory[f"{memory['data']}_start"])
 
 
-def all_boards() -> list[str]:
-    """Every board that has a folder, the Pico first."""
+def board_names() -> list[str]:
+    """Returns the name of every board that has a folder, the Pico first."""
     return sorted((path.parent.name for path in BOARDS.glob("*/board.toml")), key=lambda name: (name != "pico", name))

@@ -24,10 +24,10 @@ FURTHER = "further image"
 
 
 @dataclass(frozen=True)
-class Row:
-    """The size of an image and of its configuration, and the times of both ways, in seconds of a processor."""
+class BuildTimes:
+    """The processor seconds of one image: as commands build it, and from nothing."""
 
-    what: str
+    kind: str
     cached_s: float
     whole_s: float
 
@@ -42,41 +42,41 @@ def main() -> None:
     print(f"{'':48}{'kept s':>8}{'whole s':>9}{'ratio':>7}   on {arguments.board}")
     with tempfile.TemporaryDirectory(prefix="rtoslab-bench-") as folder:
         os.environ["RTOSLAB_BUILD"] = f"{folder}/build"
-        build(catalogue, plan(catalogue, "bare", "pico")[0])  # the compilers' files are in memory from now on
+        build(catalogue, t_points(catalogue, "bare", "pico")[0])  # the compilers' files are in memory from now on
         rows = [
             row
             for kernel in arguments.kernel or ("freertos", "rt", "bare")
-            for row in of_kernel(catalogue, kernel, arguments.board, Path(folder))
+            for row in measure_kernel(catalogue, kernel, arguments.board, Path(folder))
         ]
-    further = [item for item in rows if item.what == FURTHER]
+    further = [item for item in rows if item.kind == FURTHER]
     medians = statistics.median(item.cached_s for item in further), statistics.median(item.whole_s for item in further)
-    show(f"median of {len(further)} {FURTHER}s", Row("", *medians))
+    print_row(f"median of {len(further)} {FURTHER}s", BuildTimes("", *medians))
 
 
-def of_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) -> list[Row]:
-    """Eight benchmarks of one configuration and its conformance suite, and the first image of another."""
-    points = plan(catalogue, kernel, board)
-    other = plan(catalogue, kernel, board, opt="-Os")[0]
+def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) -> list[BuildTimes]:
+    """Measures eight benchmarks of a configuration, its conformance suite, and the first image of another one."""
+    points = t_points(catalogue, kernel, board)
+    other = t_points(catalogue, kernel, board, opt="-Os")[0]
     kinds = ["first image", *[FURTHER] * (len(points) - 1), "conformance suite", "first image of another level"]
     rows = []
     for what, point in zip(kinds, [*points, suite_point(points[0]), other], strict=True):
         before = processor_s()
         built = build(catalogue, point)
         cached_s = processor_s() - before
-        rows.append(Row(what, cached_s, whole_s(catalogue, point, built, folder)))
-        show(f"{kernel} {point.benchmark}, {what}", rows[-1])
+        rows.append(BuildTimes(what, cached_s, time_whole_build(catalogue, point, built, folder)))
+        print_row(f"{kernel} {point.benchmark}, {what}", rows[-1])
     return rows
 
 
-def plan(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[Point]:
-    """T1 to T8 as far as the kernel can do them."""
+def t_points(catalogue: Catalogue, kernel: str, board: str, **config: str) -> list[Point]:
+    """Returns the points of T1 to T8 that the kernel can run."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = Options([kernel], [board], window_ms=20, config=config)
     return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
-def whole_s(catalogue: Catalogue, point: Point, built: Build, parent: Path) -> float:
-    """A build of the same image from nothing, in a folder of its own."""
+def time_whole_build(catalogue: Catalogue, point: Point, built: Build, parent: Path) -> float:
+    """Returns the processor seconds of a build of the same image from nothing, in a folder of its own."""
     before = processor_s()
     with tempfile.TemporaryDirectory(dir=parent) as work:
         options = cmake_options(point, built.expected)
@@ -89,13 +89,13 @@ def whole_s(catalogue: Catalogue, point: Point, built: Build, parent: Path) -> f
     return spent
 
 
-def show(title: str, row: Row) -> None:
-    """One line, at once."""
+def print_row(title: str, row: BuildTimes) -> None:
+    """Prints one row at once."""
     print(f"{title:48}{row.cached_s:8.2f}{row.whole_s:9.2f}{row.cached_s / row.whole_s:7.2f}", flush=True)
 
 
 def processor_s() -> float:
-    """User and system time of this process and of those it has waited for."""
+    """Returns user and system time of this process and of those it has waited for, in seconds."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in both)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import unicorn as uc
 from boards import Board
-from images import RAM_BYTES, tool
+from images import RAM_BYTES, run_tool
 from unicorn import arm_const as arm
 
 from rtoslab import _sim
@@ -24,25 +24,25 @@ QEMU_TIME_LIMIT_S = 300
 
 
 @dataclass
-class Speed:
-    """One run."""
+class EngineRun:
+    """The result and time of one run of the workload."""
 
     engine: str
     seconds: float
     result: str
     instructions: int = 0
-    """Those of each core. Only the virtual board counts them."""
+    """Of each core. Only the virtual board counts them."""
     real_time: float | None = None
     """Simulated time per second, of the virtual board."""
 
     @property
     def mips(self) -> float:
-        """Millions of simulated instructions per second, of each core."""
+        """Returns millions of simulated instructions per second, of each core."""
         return self.instructions / self.seconds / 1e6
 
 
-def virtual(board: Board, elf: Path, cores: int = 1) -> Speed:
-    """The virtual board in its only mode: exact cycles, SysTick interrupting, bus and flash model on.
+def run_virtual_board(board: Board, elf: Path, cores: int = 1) -> EngineRun:
+    """Runs the workload on the virtual board in its only mode: exact cycles, SysTick, bus and flash model on.
 
     The Pico's image leaves its clock at the ring oscillator's. Cycles of its 125 MHz are counted all the same."""
     machine = _sim.Machine(
@@ -65,15 +65,17 @@ def virtual(board: Board, elf: Path, cores: int = 1) -> Speed:
         sys.exit(f"{board.name} ran at {machine.clock_hz()} Hz, not at its {board.clock_hz} Hz")
     counts = [core["instructions"] for core in machine.stats()["cores"][:cores]]
     real_time = machine.cycle() / board.clock_hz / seconds
-    return Speed("virtual", seconds, machine.read(result, 4).hex(), min(counts), real_time)
+    return EngineRun("virtual", seconds, machine.read(result, 4).hex(), min(counts), real_time)
 
 
-def unicorn(board: Board, elf: Path) -> Speed:
-    """unicorn on the same image, after the start of clocks and caches, which it does not model. It takes no SysTick
-    interrupts either. Both are under one instruction in a thousand."""
-    names = {line.split()[2]: int(line.split()[0], 16) for line in tool("arm-none-eabi-nm", elf).splitlines()}
+def run_unicorn(board: Board, elf: Path) -> EngineRun:
+    """Runs the same image in unicorn, from after the start of clocks and caches, which it does not model.
+
+    It takes no SysTick interrupts either. Both are under one instruction in a thousand.
+    """
+    names = {line.split()[2]: int(line.split()[0], 16) for line in run_tool("arm-none-eabi-nm", elf).splitlines()}
     flat = elf.with_suffix(".bin")
-    tool("arm-none-eabi-objcopy", "-O", "binary", elf, flat)
+    run_tool("arm-none-eabi-objcopy", "-O", "binary", elf, flat)
     engine: Any = uc.Uc(uc.UC_ARCH_ARM, uc.UC_MODE_THUMB | uc.UC_MODE_MCLASS)
     engine.ctl_set_cpu_model(getattr(arm, f"UC_CPU_ARM_{board.core.unicorn_model}"))
     code = names["CODE_ORIGIN"] & ~0xFFF
@@ -85,16 +87,16 @@ def unicorn(board: Board, elf: Path) -> Speed:
     start = time.perf_counter()
     engine.emu_start(names["workload_start"] | 1, names["workload_done"])
     seconds = time.perf_counter() - start
-    return Speed("unicorn", seconds, bytes(engine.mem_read(names["workload_result"], 4)).hex())
+    return EngineRun("unicorn", seconds, bytes(engine.mem_read(names["workload_result"], 4)).hex())
 
 
-def qemu_missing() -> str | None:
-    """Why QEMU cannot run. None if it can."""
+def qemu_absence() -> str | None:
+    """Returns why QEMU cannot run. None if it can."""
     return None if shutil.which(QEMU) else f"{QEMU} is not installed: apt-get install --no-install-recommends {QEMU}"
 
 
-def qemu(board: Board, elf: Path, *, icount: bool) -> Speed:
-    """QEMU's machine with such a core, process start included."""
+def run_qemu(board: Board, elf: Path, *, icount: bool) -> EngineRun:
+    """Runs the workload in QEMU's machine with such a core. The time includes the start of the process."""
     command = [QEMU, "-M", board.core.qemu_machine, "-kernel", str(elf), "-display", "none", "-monitor", "none"]
     command += ["-serial", "none", "-semihosting-config", "enable=on,target=native"]
     start = time.perf_counter()
@@ -109,4 +111,4 @@ def qemu(board: Board, elf: Path, *, icount: bool) -> Speed:
     if done.returncode:
         sys.exit(f"{QEMU} failed: {done.stderr.strip()}")
     lines = (done.stdout + done.stderr).split()
-    return Speed("QEMU -icount" if icount else "QEMU", seconds, lines[-1] if lines else "")
+    return EngineRun("QEMU -icount" if icount else "QEMU", seconds, lines[-1] if lines else "")

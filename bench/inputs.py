@@ -1,4 +1,4 @@
-"""Damaged inputs of every kind that comes from outside, a million of each: what was refused, read, slow, large, broken.
+"""Reads a million damaged inputs of every external kind, and reports how many were refused, read, slow or broken.
 
 Each kind runs in processes of its own whose memory is bounded. An input that raises anything but the readers' own
 sentence, takes longer than 10 s or more memory than 500 MB is kept as a file and fails the run. The same seed gives the
@@ -27,12 +27,12 @@ LIMIT_S: Final = 10
 LIMIT_BYTES: Final = 500 << 20
 LONGEST_REFUSAL: Final = 1000
 MOST_STORED: Final = 20
-"""The most stored of one kind: more of them say nothing new."""
+"""The most inputs of one kind that are stored."""
 
 
 @dataclass
 class Recorder:
-    """The recorder of one kind of input, or of a part of it."""
+    """Counts the results of one kind of input, or of a part of it."""
 
     kind: str
     inputs: int = 0
@@ -40,24 +40,24 @@ class Recorder:
     longest_s: float = 0.0
     memory_bytes: int = 0
     broken: int = 0
-    """Raised something else, took too long, or refused in more than one short line."""
+    """Inputs that raised another error, took too long, or were refused in more than one short line."""
 
 
 class TooLongError(BaseException):
     """An input was read for longer than the limit. No Exception: a reader may turn those into its own sentence."""
 
 
-def _ring(_: int, __: FrameType | None) -> None:
+def _raise_too_long(_: int, __: FrameType | None) -> None:
     raise TooLongError
 
 
-def run(request: tuple[str, int, int, Path]) -> Recorder:
-    """`count` inputs of one kind from one seed."""
+def read_damaged_inputs(request: tuple[str, int, int, Path]) -> Recorder:
+    """Reads `count` inputs of one kind from one seed, and returns the counts."""
     name, seed, count, out = request
     kind, recorder, random = KINDS[name], Recorder(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
     kind.made(Random(0))  # noqa: S311
-    signal.signal(signal.SIGPROF, _ring)
-    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _now_bytes(), resource.RLIM_INFINITY))
+    signal.signal(signal.SIGPROF, _raise_too_long)
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _mapped_bytes(), resource.RLIM_INFINITY))
     for number in range(count):
         data = kind.made(random)
         signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
@@ -69,7 +69,7 @@ def run(request: tuple[str, int, int, Path]) -> Recorder:
         except (Exception, TooLongError):  # noqa: BLE001 (that is what is looked for)
             recorder.broken += 1
             if recorder.broken <= MOST_STORED:
-                _store(out, name, seed, number, data)
+                _store_input(out, name, seed, number, data)
             sentence = None
         signal.setitimer(signal.ITIMER_PROF, 0)
         recorder.longest_s = max(recorder.longest_s, time.process_time() - began)
@@ -79,12 +79,12 @@ def run(request: tuple[str, int, int, Path]) -> Recorder:
     return recorder
 
 
-def _now_bytes() -> int:
-    """Returns what this process has mapped before the first input."""
+def _mapped_bytes() -> int:
+    """Returns the memory that this process has mapped before the first input."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def _store(out: Path, name: str, seed: int, number: int, data: bytes) -> None:
+def _store_input(out: Path, name: str, seed: int, number: int, data: bytes) -> None:
     out.mkdir(parents=True, exist_ok=True)
     stem = f"{name.replace(' ', '-').replace(',', '')}-{seed}-{number}"
     (out / f"{stem}.input").write_bytes(data)
@@ -92,7 +92,7 @@ def _store(out: Path, name: str, seed: int, number: int, data: bytes) -> None:
 
 
 def main() -> int:
-    """Prints a row for each kind. 1 if an input broke a reader."""
+    """Prints a row for each kind. Returns 1 if an input broke a reader."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
@@ -107,7 +107,7 @@ def main() -> int:
         share = -(-arguments.inputs // arguments.jobs)
         parts = [(name, arguments.seed * 1000 + job, share, arguments.out) for job in range(arguments.jobs)]
         with context.Pool(arguments.jobs) as pool:
-            results = pool.map(run, parts, chunksize=1)
+            results = pool.map(read_damaged_inputs, parts, chunksize=1)
         total, refused = sum(result.inputs for result in results), sum(result.refused for result in results)
         failed = sum(result.broken for result in results)
         longest = max(result.longest_s for result in results)

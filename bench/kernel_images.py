@@ -37,31 +37,31 @@ OPEN, CLOSED = 1, 2
 
 
 @dataclass
-class Stretch:
-    """The measured window in one run."""
+class WindowSpeed:
+    """Cycles and processor seconds of the measured window in one run."""
 
     cycles: int = 0
     seconds: float = 0.0
 
     @property
-    def speed(self) -> float:
-        """Millions of cycles a second of processor time."""
+    def megacycles_per_s(self) -> float:
+        """Returns millions of cycles per second of processor time."""
         return self.cycles / self.seconds / 1e6
 
 
 @dataclass
-class StartedMachine:
-    """A machine that takes the time from where its profile is switched on to where it is switched off: the window."""
+class WindowTimer:
+    """A machine that times the window: from where its profile is switched on to where it is switched off."""
 
     machine: VirtualMachine
-    stretch: Stretch = field(default_factory=Stretch)
+    window: WindowSpeed = field(default_factory=WindowSpeed)
 
     def profile(self, on: bool) -> None:
-        """Begins or ends the stretch."""
+        """Switches the profile, and begins or ends the timing."""
         if on:
             self.machine.profile(on)
         now, cycle = time.process_time(), self.machine.cycle()
-        self.stretch = Stretch(cycle - self.stretch.cycles, now - self.stretch.seconds)
+        self.window = WindowSpeed(cycle - self.window.cycles, now - self.window.seconds)
         if not on:
             self.machine.profile(on)
 
@@ -69,67 +69,71 @@ class StartedMachine:
         return getattr(self.machine, name)
 
 
-def plain(job: VirtualJob) -> Stretch:
-    """The window without instruments."""
+def measure_plain(job: VirtualJob) -> WindowSpeed:
+    """Runs the window without instruments."""
     machine = make_machine(job.board, cores=job.cores)
     machine.load(job.image, job.name)
     word = machine.symbol(WINDOW_SYMBOL)
     if word is None:
         raise SystemExit(f"{job.name} has no {WINDOW_SYMBOL}")
     machine.watch_write(word, 1, True)
-    run_to(machine, word, OPEN)
+    run_to_window_state(machine, word, OPEN)
     start, cycle = time.process_time(), machine.cycle()
-    run_to(machine, word, CLOSED)
-    return Stretch(machine.cycle() - cycle, time.process_time() - start)
+    run_to_window_state(machine, word, CLOSED)
+    return WindowSpeed(machine.cycle() - cycle, time.process_time() - start)
 
 
-def run_to(machine: Any, word: int, state: int) -> None:
-    """Runs until the image is in that state of its window."""
+def run_to_window_state(machine: Any, word: int, state: int) -> None:
+    """Runs until the image sets this state of its window."""
     while int.from_bytes(machine.read(word, 4), "little") != state:
         stop = machine.run(engines.CYCLE_LIMIT)
         if stop["reason"] != "watch":
             raise SystemExit(f"the image stopped before its window was in state {state}: {stop['detail']}")
 
 
-def watch_window(job: VirtualJob) -> Stretch:
-    """The window as `rtoslab run` watches it."""
-    timed = StartedMachine(make_machine(job.board, cores=job.cores))
+def measure_watched(job: VirtualJob) -> WindowSpeed:
+    """Runs the window as `rtoslab run` watches it."""
+    timed = WindowTimer(make_machine(job.board, cores=job.cores))
     failure = run_virtual(job, machine=timed).failure
     if failure:
         raise SystemExit(f"{job.name}: {failure}")
-    return timed.stretch
+    return timed.window
 
 
-def points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[Point]:
-    """T1 to T8."""
+def t_points(catalogue: Catalogue, board: str, cores: int, window_ms: int) -> list[Point]:
+    """Returns the points of T1 to T8 with FreeRTOS."""
     names = [benchmark for benchmark in catalogue.benchmarks if benchmark.startswith("t") and benchmark[1].isdigit()]
     options = Options(["freertos"], [board], cores=[cores], window_ms=window_ms)
     return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
 def unicorn_mips() -> float:
-    """unicorn on the workload of one board, by processor time as all here. Instructions as the virtual board counts
-    them."""
+    """Returns unicorn's MIPS on the workload of one board, by processor time.
+
+    The virtual board counts the instructions.
+    """
     board = Board(SCALE_BOARD)
     with tempfile.TemporaryDirectory() as folder:
-        image = images.for_board(Path(folder), board, SCALE_ROUNDS)
+        image = images.build_for_board(Path(folder), board, SCALE_ROUNDS)
         start = time.process_time()
-        run = engines.unicorn(board, image)
+        run = engines.run_unicorn(board, image)
         run.seconds = time.process_time() - start
-        run.instructions = engines.virtual(board, image).instructions
+        run.instructions = engines.run_virtual_board(board, image).instructions
     return run.mips
 
 
-def table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
-    """Rows in Markdown, printed as they come."""
+def make_table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
+    """Measures all images, prints each row at once, and returns the rows in Markdown."""
     rows = ["| image | plain, M cycles/s | watched, M cycles/s | plain / watched |", "|---|---|---|---|"]
     print(*rows, sep="\n")
     for board, cores in CONFIGURATIONS:
-        for point in points(catalogue, board, cores, window_ms):
+        for point in t_points(catalogue, board, cores, window_ms):
             image = (build(catalogue, point).folder / "image.elf").read_bytes()
             job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
-            runs = [(plain(job).speed, watch_window(job).speed) for _ in range(repeats)]
+            runs = [
+                (measure_plain(job).megacycles_per_s, measure_watched(job).megacycles_per_s) for _ in range(repeats)
+            ]
             without, with_all = (max(values) for values in zip(*runs, strict=True))
             name = f"{point.benchmark}, {board}, {cores} core{'s' * (cores > 1)}"
             rows.append(f"| {name} | {without:.0f} | {with_all:.0f} | {without / with_all:.1f} |")
@@ -137,8 +141,8 @@ def table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
     return rows
 
 
-def write(scale: str, rows: list[str]) -> None:
-    """Puts the table into the page, in place of the one there."""
+def write_table(scale: str, rows: list[str]) -> None:
+    """Replaces the table in the page."""
     before, begin, rest = PAGE.read_text().partition(BEGIN)
     _, end, behind = rest.partition(END)
     if not begin or not end:
@@ -154,14 +158,14 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     options = parser.parse_args()
     before = unicorn_mips()
-    rows = table(Catalogue(ROOT), options.window_ms, options.repeats)
+    rows = make_table(Catalogue(ROOT), options.window_ms, options.repeats)
     scale = (
         f"Each figure is the fastest of {options.repeats} alternating runs. For scale, unicorn ran the workload of the "
         f"{SCALE_BOARD} with {before:.0f} MIPS before these runs and {unicorn_mips():.0f} after them."
     )
     print(scale)
     if options.write:
-        write(scale, rows)
+        write_table(scale, rows)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from rtoslab.mutants import UNBROKEN, MutantsOf, Trial, read_mutants, try_mutant
 
 
 def main() -> int:
-    """0 if every mutant is refused as its file says."""
+    """Tries the mutants and prints a table. Returns 0 if every mutant is refused as its file says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="benchmarks, or benchmark/mutant; all by default")
     parser.add_argument("--jobs", type=int, default=2)
@@ -25,17 +25,17 @@ def main() -> int:
     options = parser.parse_args()
     root = find_root()
     try:
-        chosen = choose(read_mutants(root), options.names)
+        chosen = choose_mutants(read_mutants(root), options.names)
     except RtoslabError as cause:
         print(cause, file=sys.stderr)
         return 1
     began = time.monotonic()
     trials: list[Trial] = []
     with ProcessPoolExecutor(options.jobs) as pool:
-        work = [pool.submit(_try, root, name, of, only) for name, (of, only) in chosen.items()]
+        work = [pool.submit(_try_mutants, root, name, of, only) for name, (of, only) in chosen.items()]
         for future in work:
             trials += future.result()
-            print(_row(future.result()), flush=True)
+            print(_row_text(future.result()), flush=True)
             for trial in future.result() if options.rules else ():
                 print(f"    {trial.mutant}: {', '.join(trial.refused) or trial.problem or 'measured'}", flush=True)
     wrong = [trial for trial in trials if not trial.is_right]
@@ -47,8 +47,8 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def choose(every: dict[str, MutantsOf], names: list[str]) -> dict[str, tuple[MutantsOf, tuple[str, ...]]]:
-    """Benchmark -> its mutants, and which of them. None: all. Raises UnknownNameError."""
+def choose_mutants(every: dict[str, MutantsOf], names: list[str]) -> dict[str, tuple[MutantsOf, tuple[str, ...]]]:
+    """Returns benchmark -> its mutants, and the chosen ones of them. Empty: all. Raises UnknownNameError."""
     if not names:
         return {name: (of, ()) for name, of in every.items()}
     chosen: dict[str, tuple[MutantsOf, tuple[str, ...]]] = {}
@@ -64,7 +64,7 @@ def choose(every: dict[str, MutantsOf], names: list[str]) -> dict[str, tuple[Mut
     return chosen
 
 
-def _try(root: Path, benchmark: str, of: MutantsOf, only: tuple[str, ...]) -> list[Trial]:
+def _try_mutants(root: Path, benchmark: str, of: MutantsOf, only: tuple[str, ...]) -> list[Trial]:
     with tempfile.TemporaryDirectory(prefix=f"mutants-{benchmark}-") as folder:
         try:
             return list(try_mutants(root, Path(folder), benchmark, of, only))
@@ -72,7 +72,7 @@ def _try(root: Path, benchmark: str, of: MutantsOf, only: tuple[str, ...]) -> li
             return [Trial(benchmark, UNBROKEN, (), str(cause))]
 
 
-def _row(trials: list[Trial]) -> str:
+def _row_text(trials: list[Trial]) -> str:
     mutants = [trial for trial in trials if trial.mutant != UNBROKEN]
     rules = sorted({rule for mutant in mutants for rule in mutant.refused})
     name = trials[0].benchmark if trials else ""

@@ -1,4 +1,4 @@
-"""`make bench-points`: what the points of latency benchmarks take on the host, in processor seconds each.
+"""`make bench-points`: the processor seconds that each point of a latency benchmark takes on the host.
 
 A selection of `rtoslab run latency`: some benchmarks on every board, with three kernels and the probes as instrument;
 with nothing known, so every image is built, with all images known but no result, and with all results known, which is
@@ -29,15 +29,15 @@ CASES = ("nothing known", "images known", "results known")
 
 @dataclass
 class Checkout:
-    """One of those that are compared."""
+    """A checkout that is measured."""
 
     root: Path
     folder: Path
     """For what it builds and stores."""
     spent: dict[str, list[float]] = field(default_factory=dict)
 
-    def run(self, case: str, options: list[str], number: int) -> None:
-        """One command, and a row for it."""
+    def run_case(self, case: str, options: list[str], number: int) -> None:
+        """Runs one command and prints a row for it."""
         results = self.folder / f"{CASES.index(case)}-{number}"
         if case == CASES[0]:
             shutil.rmtree(self.folder / "build", ignore_errors=True)
@@ -46,14 +46,14 @@ class Checkout:
         python = self.root / ".venv" / "bin" / "python"
         command = [str(python), "-m", "rtoslab", "run", *options, "--out", str(results)]
         seen = run_measured(command, names, self.root)
-        count = points(results)
+        count = count_measured(results)
         self.spent.setdefault(case, []).append(seen.processor_s / count)
         numbers = f"{count:7}{seen.wall_s:8.1f}{seen.processor_s:13.1f}{seen.processor_s / count:9.3f}{seen.load:6.1f}"
         print(f"{f'{case}, {self.root}'[-50:]:50}{numbers}", flush=True)
 
 
-def points(results: Path) -> int:
-    """How many were measured. Ends the program if one failed: it would take less time."""
+def count_measured(results: Path) -> int:
+    """Returns the number of measured points. Ends the program if one failed, because it would take less time."""
     result = [json.loads(path.read_bytes()) for path in results.glob("points/*/result.json")]
     states = [stored["status"] for stored in result]
     if "failed" in states:
@@ -82,7 +82,7 @@ def main() -> None:
         for case, repeats in zip(CASES, (1, arguments.repeats, arguments.repeats), strict=True):
             for number in range(repeats):
                 for checkout in checkouts:
-                    checkout.run(case, options, number)
+                    checkout.run_case(case, options, number)
         for case in CASES:
             medians = [statistics.median(checkout.spent[case]) for checkout in checkouts]
             print(f"{case}: {' '.join(f'{median:.3f}' for median in medians)} processor s a point, median")

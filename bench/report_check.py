@@ -1,10 +1,10 @@
-"""Our pages in a browser: one of each kind is made, then opened at three widths, in light and in dark, and printed.
+"""Checks our pages in a browser: makes one of each kind, opens it at three widths, in light and dark, and prints it.
 
     make report-check                  # installs chromium, and the group page-check of pyproject.toml, then runs this
     python bench/report_check.py a.html …   # only these pages
 
-Held against axe-core's rules (WCAG 2 A and AA, and its best practices). Besides, nothing is wider than the page, no
-script fails, a click sorts a table, and what is folded on screen is open on paper.
+axe-core's rules must hold (WCAG 2 A and AA, and its best practices). Besides, nothing may be wider than the page, no
+script may fail, a click must sort a table, and folded tables must be open on paper.
 """
 
 import shutil
@@ -40,8 +40,8 @@ _FOLDED = """() => [...document.querySelectorAll("details")].filter(each => {
 }).length"""
 
 
-def build_pages() -> list[Path]:
-    """One page of each kind, by the commands a user would type. Earlier measurements come from the cache."""
+def make_pages() -> list[Path]:
+    """Makes a page of each kind by a user's commands, and returns their paths. Earlier measurements are cached."""
     FOLDER.mkdir(parents=True, exist_ok=True)
 
     def page(name: str) -> Path:
@@ -73,43 +73,43 @@ def build_pages() -> list[Path]:
     return sorted([*FOLDER.glob("*.html"), pages])
 
 
-def complaints(browser: Browser, path: Path) -> list[str]:
-    """Returns what is wrong with one page, a sentence each."""
+def find_faults(browser: Browser, path: Path) -> list[str]:
+    """Returns a sentence for each fault of a page."""
     views = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
-    problems = [problem for width, scheme in views for problem in _view_page(browser, path, width, scheme)]
-    return list(dict.fromkeys([*problems, *_print_page(browser, path)]))
+    problems = [problem for width, scheme in views for problem in _view_faults(browser, path, width, scheme)]
+    return list(dict.fromkeys([*problems, *_print_faults(browser, path)]))
 
 
-def _view_page(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
+def _view_faults(browser: Browser, path: Path, width: int, scheme: str) -> list[str]:
     problems: list[str] = []
     page = browser.new_page(viewport={"width": width, "height": HEIGHT}, color_scheme=scheme)
     page.on("pageerror", lambda error: problems.append(f"a script failed: {error}"))
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda request: _note_request(problems, request.url))
+    page.on("request", lambda request: _note_foreign_request(problems, request.url))
     page.goto(path.resolve().as_uri())
-    violations = [f"{width} px, {scheme}: {violation}" for violation in _of_page(page)]
+    violations = [f"{width} px, {scheme}: {violation}" for violation in _page_faults(page)]
     page.close()
     return [*problems, *violations]
 
 
-def _note_request(problems: list[str], url: str) -> None:
+def _note_foreign_request(problems: list[str], url: str) -> None:
     if not url.startswith(("file:", "data:")):
         problems.append(f"it asks for {url}")
 
 
-def _of_page(page: Page) -> list[str]:
+def _page_faults(page: Page) -> list[str]:
     problems = []
     wider = page.evaluate(_WIDER)
     if wider > 0:
         problems.append(f"it is {wider} px wider than the page")
     page.evaluate("() => { for (const each of document.querySelectorAll('details')) each.open = true; }")
-    problems += [_words(violation) for violation in Axe().run(page, options=RULES).response["violations"]]
+    problems += [_violation_text(violation) for violation in Axe().run(page, options=RULES).response["violations"]]
     if not page.evaluate(_SORTED):
         problems.append("a click on a table's head does not sort it")
     return problems
 
 
-def _print_page(browser: Browser, path: Path) -> list[str]:
+def _print_faults(browser: Browser, path: Path) -> list[str]:
     page = browser.new_page(java_script_enabled=True)
     page.goto(path.resolve().as_uri())
     page.emulate_media(media="print")
@@ -118,22 +118,22 @@ def _print_page(browser: Browser, path: Path) -> list[str]:
     return [f"{folded} folded tables stay folded in print"] if folded else []
 
 
-def _words(violation: dict[str, Any]) -> str:
+def _violation_text(violation: dict[str, Any]) -> str:
     places = ", ".join(" ".join(map(str, node["target"])) for node in violation["nodes"][:3])
     return f"{violation['id']} ({violation['impact']}): {violation['help']}; at {places}"
 
 
 def main() -> int:
-    """0 if no page has a fault."""
+    """Checks the pages and prints their faults. Returns 0 if there are none."""
     program = shutil.which("chromium")
     if program is None:
         sys.exit("chromium is not installed; `make report-check` installs it.")
-    paths = [Path(item) for item in sys.argv[1:]] or build_pages()
+    paths = [Path(item) for item in sys.argv[1:]] or make_pages()
     faults = 0
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for path in paths:
-            problems = complaints(browser, path)
+            problems = find_faults(browser, path)
             faults += len(problems)
             print(f"{path.name}: {'no fault' if not problems else f'{len(problems)} faults'}")
             for item in problems:

@@ -19,34 +19,37 @@ from pathlib import Path
 
 import engines
 import images
-from boards import Board, all_boards
-from engines import Speed
+from boards import Board, board_names
+from engines import EngineRun
 
 PICO_BARS = {"virtual / unicorn": 0.3, "two cores, MIPS each": 100.0}
 Measured = dict[str, float | None]
 
 
-def median(runs: list[Speed]) -> Speed:
-    """The run with the median time."""
+def median_run(runs: list[EngineRun]) -> EngineRun:
+    """Returns the run with the median time."""
     middle = statistics.median_low([run.seconds for run in runs])
     return next(run for run in runs if run.seconds == middle)
 
 
-def measure(board: Board, folder: Path, rounds: int, repeats: int, *, with_qemu: bool) -> list[Speed]:
-    """Medians of every engine. The engines run in turn, so that a slow spell of the machine hits all alike."""
-    image = images.for_board(folder, board, rounds)
-    turns: list[Callable[[], Speed]] = [
-        lambda: engines.virtual(board, image),
-        lambda: engines.unicorn(board, image),
+def measure_engines(board: Board, folder: Path, rounds: int, repeats: int, *, with_qemu: bool) -> list[EngineRun]:
+    """Returns the median run of every engine. They run in turn, so that a slow spell of the machine hits all alike."""
+    image = images.build_for_board(folder, board, rounds)
+    turns: list[Callable[[], EngineRun]] = [
+        lambda: engines.run_virtual_board(board, image),
+        lambda: engines.run_unicorn(board, image),
     ]
     if with_qemu:
-        other = images.for_qemu(folder, board, rounds)
-        turns += [lambda: engines.qemu(board, other, icount=True), lambda: engines.qemu(board, other, icount=False)]
+        other = images.build_for_qemu(folder, board, rounds)
+        turns += [
+            lambda: engines.run_qemu(board, other, icount=True),
+            lambda: engines.run_qemu(board, other, icount=False),
+        ]
     if board.is_pico:
-        both = images.for_board(folder, board, rounds, cores=2)
-        turns.append(lambda: two_cores(board, both))
+        both = images.build_for_board(folder, board, rounds, cores=2)
+        turns.append(lambda: run_two_cores(board, both))
     runs = [[turn() for turn in turns] for _ in range(repeats)]
-    medians = [median(list(values)) for values in zip(*runs, strict=True)]
+    medians = [median_run(list(values)) for values in zip(*runs, strict=True)]
     for values in medians:
         values.instructions = values.instructions or medians[0].instructions
         if values.result != medians[0].result:
@@ -54,15 +57,15 @@ def measure(board: Board, folder: Path, rounds: int, repeats: int, *, with_qemu:
     return medians
 
 
-def two_cores(board: Board, image: Path) -> Speed:
-    """Both cores of the Pico; core 0 computes what it computes alone."""
-    run = engines.virtual(board, image, cores=2)
+def run_two_cores(board: Board, image: Path) -> EngineRun:
+    """Runs both cores of the Pico. Core 0 computes what it computes alone."""
+    run = engines.run_virtual_board(board, image, cores=2)
     run.engine = "two cores"
     return run
 
 
-def summary(board: Board, runs: list[Speed]) -> tuple[Measured, dict[str, float]]:
-    """Returns what was measured under the names of the table, and the bars."""
+def summarise_runs(board: Board, runs: list[EngineRun]) -> tuple[Measured, dict[str, float]]:
+    """Returns the measured values by the names of the table, and the bars."""
     by_engine = {run.engine: run for run in runs}
     own = by_engine["virtual"]
 
@@ -83,8 +86,8 @@ def summary(board: Board, runs: list[Speed]) -> tuple[Measured, dict[str, float]
     return measured, bars
 
 
-def row(name: str, runs: list[Speed], measured: Measured, bars: dict[str, float]) -> str:
-    """One line of the table, and one for every bar besides that of the MIPS."""
+def format_row(name: str, runs: list[EngineRun], measured: Measured, bars: dict[str, float]) -> str:
+    """Returns a line of the table, and one for every bar besides that of the MIPS."""
 
     def cell(key: str) -> str:
         value = measured[key]
@@ -102,26 +105,26 @@ def row(name: str, runs: list[Speed], measured: Measured, bars: dict[str, float]
 
 
 def main() -> None:
-    """Measures, prints, compares with the bars. Exit code 0 whatever the speed, for speed is no test."""
+    """Measures, prints and compares with the bars. The exit code is 0 at any speed, because speed is no test."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--board", action="append", choices=all_boards(), help="may be repeated; all without it")
+    parser.add_argument("--board", action="append", choices=board_names(), help="may be repeated; all without it")
     parser.add_argument("--rounds", type=int, default=6000, help="workload size; 6000: over 200 M instructions")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    missing = engines.qemu_missing()
+    missing = engines.qemu_absence()
     if not options.json:
         print(f"Medians of {options.repeats}. Ratios: over 1 is faster than that engine in the same run.")
         print(f"{'':15} {'M instr':>7} {'MIPS':>7} {'unicorn':>9}{'icount':>9}{'QEMU':>9}{'x real':>9}")
     out = {}
-    for name in options.board or all_boards():
+    for name in options.board or board_names():
         board = Board(name)
         with tempfile.TemporaryDirectory() as folder:
-            runs = measure(board, Path(folder), options.rounds, options.repeats, with_qemu=missing is None)
-        measured, bars = summary(board, runs)
+            runs = measure_engines(board, Path(folder), options.rounds, options.repeats, with_qemu=missing is None)
+        measured, bars = summarise_runs(board, runs)
         out[name] = {"runs": [asdict(run) | {"mips": run.mips} for run in runs], "measured": measured, "bars": bars}
         if not options.json:
-            print(row(name, runs, measured, bars), flush=True)
+            print(format_row(name, runs, measured, bars), flush=True)
     if options.json:
         print(json.dumps({"boards": out, "qemu": missing or "present"}))
     elif missing:

@@ -13,7 +13,7 @@ THREADS: Final = 2
 
 
 def main() -> None:
-    """Prints one line, and what was found."""
+    """Prints the time of the sweep, and its result."""
     options = Options(["freertos"], ["nucleo-f446re"], [1], WINDOW_MS)
     scenario = of_benchmark(Catalogue(find_root()), "phase_sweep", options)
     span = Span(OFFSETS, f"{OFFSETS:,} cycles")

@@ -41,15 +41,15 @@ def main() -> None:
         ):
             names = {"RTOSLAB_BUILD": str(folder / "build"), "RTOSLAB_CACHE": str(folder / cache)}
             command = ["sweep", str(arguments.plan), "--out", str(folder / out), "--jobs", str(arguments.jobs)]
-            print(f"{title:34}{run_command(command, names)}", flush=True)
+            print(f"{title:34}{run_row(command, names)}", flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def run_command(command: list[str], names: dict[str, str]) -> str:
-    """One command of this checkout as a row."""
-    # A point that its proof refuses is no reason to measure none: T1 at -O3 is one, and the row's last words tell it.
-    seen = run_measured([sys.executable, "-m", "rtoslab", *command], names, well=(EXIT_OK, EXIT_POINT_FAILED))
+def run_row(command: list[str], names: dict[str, str]) -> str:
+    """Runs a command of this checkout and returns its row."""
+    # A point that a proof refuses is allowed: T1 at -O3 is one, and the end of the row says so.
+    seen = run_measured([sys.executable, "-m", "rtoslab", *command], names, allowed_exits=(EXIT_OK, EXIT_POINT_FAILED))
     last = seen.output.splitlines()[-1].partition(" Stored")[0]
     return f"{seen.wall_s:8.0f}{seen.processor_s:13.0f}{seen.load:6.1f}   {last}"
 
@@ -66,40 +66,42 @@ class CommandResult:
 
 
 def run_measured(
-    command: list[str], names: dict[str, str], folder: Path | None = None, well: tuple[int, ...] = (EXIT_OK,)
+    command: list[str], names: dict[str, str], folder: Path | None = None, allowed_exits: tuple[int, ...] = (EXIT_OK,)
 ) -> CommandResult:
-    """Runs a command to its end, with all processes that it leaves. An exit code that is not among `well` ends the
-    program with its words."""
-    began, spent, loads = time.monotonic(), processor_s(), []
+    """Runs a command to its end, with all processes that it leaves behind.
+
+    An exit code that is not among `allowed_exits` ends the program with the command's output.
+    """
+    began, spent, loads = time.monotonic(), children_processor_s(), []
     with tempfile.TemporaryFile("w+") as output:
         with subprocess.Popen(
             command, env={**os.environ, **names}, cwd=folder, stdout=output, stderr=output
         ) as running:
             while running.poll() is None:
                 time.sleep(0.5)
-                loads.append(runnable())
+                loads.append(runnable_processes())
         seconds = time.monotonic() - began
         output.seek(0)
         text = output.read()
-    if running.returncode not in well:
+    if running.returncode not in allowed_exits:
         sys.exit(f"{' '.join(command)} ended with {running.returncode}:\n{text[-2000:]}")
     wait_for_orphans()
-    return CommandResult(seconds, processor_s() - spent, sum(loads) / max(1, len(loads)), text)
+    return CommandResult(seconds, children_processor_s() - spent, sum(loads) / max(1, len(loads)), text)
 
 
-def processor_s() -> float:
-    """User and system time of all processes that have ended below this one, in seconds."""
+def children_processor_s() -> float:
+    """Returns user and system time of all ended child processes, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def runnable() -> int:
-    """Processes of the whole machine that run or want to, at this moment."""
+def runnable_processes() -> int:
+    """Returns the number of the machine's processes that run or want to."""
     return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
 
 
 def wait_for_orphans() -> None:
-    """The fork server ends after the command. Only then do its processes' times count."""
+    """Waits for the fork server, which ends after the command. Only then do its processes' times count."""
     try:
         while True:
             os.wait()

@@ -1,4 +1,4 @@
-"""How tight the bounds of response times are: random task sets on the virtual boards, each job against its bound.
+"""Measures how tight bounds of response times are: random task sets on virtual boards, each job with its bound.
 
 The figures do not depend on the machine this runs on: the same seeds give the same ratios.
 """
@@ -27,13 +27,16 @@ from rtoslab.rta import (
 
 GOALS = {"cortex-m0plus": 1.08}
 GOAL = 1.03
-"""The median by the split tick is to stay below it, on every other core."""
+"""The goal of every other core: the median by the split tick must be below it."""
 TICKS = 240
 
 
 def main() -> int:
-    """Prints the median of bound over longest observed response by model and board. 1 if a job exceeded a bound, or a
-    median its goal. Sets with events, and on several cores, are rows of their own, without a goal."""
+    """Prints the median of bound over longest observed response by model and board.
+
+    Returns 1 if a job exceeded a bound, or a median its goal. Sets with events, and on several cores, are rows of their
+    own, without a goal.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=40)
     parser.add_argument("--kernel", default="freertos")
@@ -42,15 +45,15 @@ def main() -> int:
     catalogue = Catalogue(find_root())
     wrong = False
     for board in arguments.board or catalogue.boards:
-        wrong |= not _board(catalogue, arguments.kernel, board, arguments.sets)
-        wrong |= not _others(catalogue, arguments.kernel, board, arguments.sets, events=True)
+        wrong |= not _measure_board(catalogue, arguments.kernel, board, arguments.sets)
+        wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, events=True)
         if catalogue.board(board).facts.cores > 1 and catalogue.kernel(arguments.kernel).facts.smp:
-            wrong |= not _others(catalogue, arguments.kernel, board, arguments.sets, events=False)
+            wrong |= not _measure_events_or_cores(catalogue, arguments.kernel, board, arguments.sets, events=False)
     return int(wrong)
 
 
-def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
-    """Whether all was well there."""
+def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
+    """Measures random task sets on a board. Returns whether no bound was exceeded and the goal was met."""
     bench = Bench.build(catalogue, kernel, board, {})
     firmware, work, overheads = bench.firmware, bench.work, bench.overheads
     ratios: dict[Model, list[float]] = {model: [] for model in Model}
@@ -75,8 +78,8 @@ def _board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
     return not exceeded and median(ratios[Model.PARTITION]) < goal
 
 
-def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events: bool) -> bool:
-    """Sets with interrupts, sections and masks. Else sets on two cores. Whether no job was above its bound."""
+def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events: bool) -> bool:
+    """Measures sets with interrupts, sections and masks, or sets on two cores. Returns whether all bounds held."""
     what = "with events" if events else "on two cores"
     try:
         bench = Bench.build(catalogue, kernel, board, {}, events=events, cores=1 if events else 2)
@@ -103,7 +106,7 @@ def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events:
         analysis = analyse(system, bench.overheads)
         above += len(seen.exceeded_tasks(analysis))
         for name, ratio in seen.tightness(analysis).items():
-            by_kind.setdefault(_kind(system, name), []).append(ratio)
+            by_kind.setdefault(_task_kind(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):
         label = f"{what}, {kind}"
         print(f"  {label:35} bound (c) / longest observed: least {min(ratios):.3f}, median {median(ratios):.3f}")
@@ -111,8 +114,8 @@ def _others(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events:
     return not above
 
 
-def _kind(system: System, name: str) -> str:
-    """The task or interrupt of a system."""
+def _task_kind(system: System, name: str) -> str:
+    """Returns the group of a task in the table: by its core or its release, or interrupts."""
     task = next((item for item in system.tasks if item.name == name), None)
     if task is None:
         return "interrupts"

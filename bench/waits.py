@@ -1,8 +1,8 @@
-"""Speed while firmware waits for its serial port, and of whole points: part of `make bench`.
+"""Measures speed while firmware waits for its serial port, and of whole points: part of `make bench`.
 
 The output of a point takes longer on the line than its measured window, and its firmware waits for the serial port
 before each byte. *passed over*: as `rtoslab run` executes it, where such waits are passed over up to the next event
-(docs/performance.md). *executed*: the same stretch with the profile on, where every read is executed. Both take the
+(docs/performance.md). *executed*: the same section with the profile on, where every read is executed. Both take the
 same cycles, which is checked."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from boards import ROOT
-from kernel_images import CLOSED, CONFIGURATIONS, points, run_to
+from kernel_images import CLOSED, CONFIGURATIONS, run_to_window_state, t_points
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build
@@ -26,8 +26,8 @@ WINDOW_MS: Final = 100
 
 
 @dataclass
-class Stretch:
-    """A section of a run in which the firmware prints."""
+class PrintingSpeed:
+    """Cycles, instructions and processor seconds of a section in which the firmware prints."""
 
     cycles: int
     instructions: int
@@ -35,17 +35,17 @@ class Stretch:
 
     @property
     def mips(self) -> float:
-        """Millions of instructions a second of processor time."""
+        """Returns millions of instructions per second of processor time."""
         return self.instructions / self.seconds / 1e6
 
 
-def printing(job: VirtualJob, *, executed: bool) -> Stretch:
-    """Returns the section after the measured window, in which the firmware prints its measurements."""
+def measure_printing(job: VirtualJob, *, executed: bool) -> PrintingSpeed:
+    """Runs the section after the measured window, in which the firmware prints its measurements."""
     machine: Any = make_machine(job.board, cores=job.cores)
     machine.load(job.image, job.name)
     word = machine.symbol(WINDOW_SYMBOL)
     machine.watch_write(word, 1, True)
-    run_to(machine, word, CLOSED)
+    run_to_window_state(machine, word, CLOSED)
     machine.profile(executed)
     before, cycle, start = machine.stats(), machine.cycle(), time.process_time()
     machine.run(STRETCH_CYCLES)
@@ -54,11 +54,11 @@ def printing(job: VirtualJob, *, executed: bool) -> Stretch:
         after["instructions"] - core["instructions"]
         for after, core in zip(machine.stats()["cores"], before["cores"], strict=True)
     )
-    return Stretch(machine.cycle() - cycle, instructions, seconds)
+    return PrintingSpeed(machine.cycle() - cycle, instructions, seconds)
 
 
-def whole(job: VirtualJob) -> float:
-    """Seconds of processor time of a whole run, watched, with what the host makes of it."""
+def time_whole_run(job: VirtualJob) -> float:
+    """Returns the processor seconds of a whole watched run, including the host's work on its events."""
     start = time.process_time()
     outcome = run_virtual(job)
     if outcome.failure:
@@ -75,10 +75,13 @@ def main() -> None:
         sep="\n",
     )
     for board, cores in CONFIGURATIONS:
-        point = points(catalogue, board, cores, WINDOW_MS)[0]
+        point = t_points(catalogue, board, cores, WINDOW_MS)[0]
         image = (build(catalogue, point).folder / "image.elf").read_bytes()
         job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
-        runs = [(printing(job, executed=False), printing(job, executed=True), whole(job)) for _ in range(REPEATS)]
+        runs = [
+            (measure_printing(job, executed=False), measure_printing(job, executed=True), time_whole_run(job))
+            for _ in range(REPEATS)
+        ]
         if any((one.cycles, one.instructions) != (other.cycles, other.instructions) for one, other, _ in runs):
             raise SystemExit(f"{job.name}: a wait that was passed over did not take its cycles and instructions; a bug")
         quick = statistics.median(stretch.mips for stretch, _, _ in runs)
