@@ -9,7 +9,7 @@ from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.names import KeyValue, integer
-from rtoslab.targets import debug
+from rtoslab.targets import serve_gdb
 
 
 @click.command("gdb")
@@ -59,7 +59,7 @@ def command(
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
 
-    debug(
+    serve_gdb(
         image,
         facts,
         listen,

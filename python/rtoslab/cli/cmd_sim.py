@@ -17,7 +17,7 @@ from rtoslab.cli.early_end import answer
 from rtoslab.cli.junit import write_junit
 from rtoslab.cli.names import Duration, KeyValue, PinLevel, integer
 from rtoslab.intake import read_text
-from rtoslab.targets import CYCLES_MOST, Drive, SimRequest, SimResult, board_pin, parse_script, simulate, unescape
+from rtoslab.targets import MOST_CYCLES, PinDrive, SimRequest, SimResult, parse_pin, parse_script, simulate, unescape
 
 _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 
@@ -69,7 +69,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
 @click.option(
     "--max-cycles",
-    type=click.IntRange(1, CYCLES_MOST),
+    type=click.IntRange(1, MOST_CYCLES),
     help="Limit if --until names no cycle; 10 virtual seconds by default.",
 )
 @click.option("--expect", metavar="REGEX", help="End as soon as the output matches. Exit code 3 if it never does.")
@@ -127,7 +127,7 @@ def command(
         load_address=None if load_address is None else integer(load_address, "--load-address"),
         strict=strict,
         max_cycles=max_cycles,
-        drives=[Drive(at_s, board_pin(facts, pin), level) for pin, level, at_s in drives],
+        drives=[PinDrive(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
         expect=expect,
         fail=fail,
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,

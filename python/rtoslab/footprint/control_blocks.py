@@ -4,15 +4,15 @@ from pathlib import Path
 
 from rtoslab.base import SymbolError
 from rtoslab.intake import read_image
-from rtoslab.targets import Place, places
+from rtoslab.targets import MemberPlace, member_places
 
 
-def members_of(elf: Path, structure: str) -> dict[str, Place]:
+def members_of(elf: Path, structure: str) -> dict[str, MemberPlace]:
     """The members of a structure, of structures inside, too: `outer.inner`.
 
     Raises SymbolError if the image's debug information has none.
     """
-    members = places(read_image(elf), [structure]).get(structure)
+    members = member_places(read_image(elf), [structure]).get(structure)
     if members is None:
         raise SymbolError(f"The debug information of {elf.name} has no struct {structure}; build it with -g.")
     return members

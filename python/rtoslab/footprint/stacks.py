@@ -17,11 +17,11 @@ from rtoslab.footprint.programs import BuiltProgram
 from rtoslab.targets import (
     EVENT,
     KIND_EXEC,
-    Place,
+    MemberPlace,
     VirtualMachine,
-    current_task_words,
+    current_task_addresses,
     find_address,
-    find_word,
+    find_word_address,
     load_image,
     make_machine,
     simulator_errors,
@@ -101,7 +101,7 @@ class _Run:
     def finish(self) -> None:
         """The rest of the time, with a stop at each new task."""
         block = self.kernel.memory.task_block if self.kernel.memory else None
-        words = current_task_words(self.machine, self.kernel, self.weighed.point.cores).values() if block else ()
+        words = current_task_addresses(self.machine, self.kernel, self.weighed.point.cores).values() if block else ()
         no_task = self.kernel.probes.no_task if self.kernel.probes else frozenset()
         for word in words:
             self.machine.watch_write(word, _CURRENT, True)
@@ -118,7 +118,7 @@ class _Run:
                     first = _word(self.machine, address + members[block.stack_pointer].offset)
                     self._paint(address, self._stack(address, block, members), first)
 
-    def _stack(self, address: int, block: TaskBlock, members: dict[str, Place]) -> _Stack:
+    def _stack(self, address: int, block: TaskBlock, members: dict[str, MemberPlace]) -> _Stack:
         base = _word(self.machine, address + members[block.stack].offset)
         if block.bytes:
             end = base + _word(self.machine, address + members[block.bytes].offset)
@@ -155,8 +155,8 @@ class _Run:
         if not size:
             return None, 0, f"the image has no {facts.pool_symbol}, which pool_symbol in its kernel.toml names", False
         if facts.pool_free_symbol:
-            return size - _word(self.machine, find_word(self.machine, facts.pool_free_symbol)), size, "", True
-        return _word(self.machine, find_word(self.machine, facts.pool_used_symbol or "")), size, "", True
+            return size - _word(self.machine, find_word_address(self.machine, facts.pool_free_symbol)), size, "", True
+        return _word(self.machine, find_word_address(self.machine, facts.pool_used_symbol or "")), size, "", True
 
     def _cycles(self) -> int:
         return int(RUN_S * (self.weighed.point.clock_hz or self.board.clock.sys_hz))

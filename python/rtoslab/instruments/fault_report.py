@@ -11,7 +11,7 @@ from typing import Any, Final
 from rtoslab.base import ImageFileError
 from rtoslab.instruments.lines import sources
 from rtoslab.intake import debug, read_image
-from rtoslab.targets import Fault, Memory, frame_registers
+from rtoslab.targets import Fault, StackMemory, frame_registers
 
 Symbols = Sequence[tuple[int, int, str]]
 _SP: Final = 13
@@ -129,7 +129,7 @@ def _walk(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
 
 
 def _caller(
-    entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[Memory]
+    entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[StackMemory]
 ) -> dict[int, int] | None:
     """The registers of the caller, LR its return address. None: no entry describes the code, or the stack is lost."""
     entry = next((item for item in entries if 0 <= pc - item["initial_location"] < item["address_range"]), None)

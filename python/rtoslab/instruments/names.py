@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rtoslab.instruments.lines import NOWHERE, Source, sources
 from rtoslab.instruments.records import NO_NODE
-from rtoslab.targets import best_names
+from rtoslab.targets import first_symbol_per_address
 
 INLINED = " [inlined]"
 """After the name of a function that has no code of its own there."""
@@ -22,7 +22,7 @@ class Names:
         self, elf: Path, symbols: Sequence[tuple[int, int, str]], nodes: NDArray[np.void], pcs: Sequence[int]
     ) -> None:
         """`pcs`: every address whose source will be asked for."""
-        self._symbols = best_names(symbols)
+        self._symbols = first_symbol_per_address(symbols)
         self._starts = [address for address, _, _ in self._symbols]
         self._paths = self._all_paths(nodes)
         self._sources = sources(elf, pcs)

@@ -21,7 +21,7 @@ from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
 from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, record
 from rtoslab.instruments.subject import Subject
 from rtoslab.intake import path_text, problem, read_object
-from rtoslab.targets import kind_of
+from rtoslab.targets import function_kind
 
 FORMAT: Final = 2
 Stack = tuple[str, ...]
@@ -204,7 +204,7 @@ def profile_of(recording: Recording) -> Profile:
         spent=spent,
         held=tuple(_masked_intervals(item, names) for item in masked),
         locks=tuple(_lock(lock, names, kernel.locks if kernel else {}) for lock in locks),
-        classes={name: kind_of(name, kernel) for name in sorted(functions)} if kernel else {},
+        classes={name: function_kind(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
     )
 

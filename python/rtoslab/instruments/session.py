@@ -17,10 +17,10 @@ from rtoslab.targets import (
     EVENT,
     WINDOW_SYMBOL,
     apply_settings,
-    cycle_number,
     find_address,
     load_image,
     make_machine,
+    parse_cycle_count,
     simulator_errors,
     unhandled_exceptions,
 )
@@ -210,7 +210,7 @@ class _Session:
             raise RunError(f"The image did not get through its {phase}; `rtoslab run` says what is wrong with it.")
 
     def _until_place(self, place: str, what: str, cycles: int | None) -> None:
-        cycle = cycle_number(place)
+        cycle = parse_cycle_count(place)
         if cycle is not None:
             left = cycle - self.machine.cycle()
             if left > 0:
@@ -287,11 +287,11 @@ def cut_of(recording: Recording) -> str:
         return ""
     if recording.unhandled:
         return recording.unhandled.removesuffix(".")
-    if stretch.end is not None and cycle_number(stretch.end) is None:
+    if stretch.end is not None and parse_cycle_count(stretch.end) is None:
         address = find_address(recording.machine, stretch.end)
         pcs = {code_address(recording.machine.registers(core)["pc"]) for core in range(recording.subject.cores)}
         return "" if address in pcs else f"{stretch.end} was not reached"
-    required = stretch.cycles if stretch.end is None else (cycle_number(stretch.end) or 0) - recording.start_cycle
+    required = stretch.cycles if stretch.end is None else (parse_cycle_count(stretch.end) or 0) - recording.start_cycle
     return f"the board stopped {required - cycles:,} cycles before the end" if cycles < required else ""
 
 

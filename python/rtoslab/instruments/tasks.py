@@ -8,7 +8,7 @@ from rtoslab.catalogue import Kernel
 from rtoslab.footprint import members_of
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import Recording
-from rtoslab.targets import current_task_words
+from rtoslab.targets import current_task_addresses
 
 NAME_BYTES = 32
 
@@ -20,7 +20,7 @@ def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int
     """
     for number in (cores, 1):
         with suppress(SymbolError):
-            return current_task_words(machine, kernel, number) if kernel else {}
+            return current_task_addresses(machine, kernel, number) if kernel else {}
     return {}
 
 

@@ -24,7 +24,7 @@ from rtoslab.targets import (
     KIND_RETURN,
     KIND_THREAD,
     KIND_WRITE,
-    best_names,
+    first_symbol_per_address,
 )
 
 """Plus the core whose current task the word names."""
@@ -120,7 +120,7 @@ class _Reader:
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self.no_task = probes.no_task if probes else frozenset()
         self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task)
-        self.functions = {address: name for address, _, name in best_names(recording.symbols)}
+        self.functions = {address: name for address, _, name in first_symbol_per_address(recording.symbols)}
         self.running: dict[int, tuple[str, int]] = {}
         """Core -> the task it runs, since when."""
         self.handlers: dict[int, list[tuple[str, int, int]]] = {core: [] for core in range(recording.subject.cores)}

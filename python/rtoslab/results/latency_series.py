@@ -42,7 +42,7 @@ def readings(
         return ()
     if instrument == "pin":
         return intervals.pulses_of(number)[:count]
-    return [interval.cycles for interval in intervals.of(number)[:count]]
+    return [interval.cycles for interval in intervals.of_series(number)[:count]]
 
 
 def series_of(
@@ -73,7 +73,7 @@ def _series(
     )
     if intervals is None:
         return plain
-    mine = intervals.of(number)[: len(values)]
+    mine = intervals.of_series(number)[: len(values)]
     return plain.model_copy(
         update={
             "mark_cycles": tuple(interval.cycles for interval in mine),

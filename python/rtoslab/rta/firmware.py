@@ -25,7 +25,7 @@ from rtoslab.targets import (
     IDENT_WINDOW,
     WINDOW_SYMBOL,
     VirtualMachine,
-    current_task_words,
+    current_task_addresses,
     find_address,
     load_image,
     make_machine,
@@ -226,7 +226,7 @@ def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> Virtual
         machine.watch_write(window, IDENT_WINDOW, True)
         machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
         machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
-        for core, word in current_task_words(machine, kernel, cores).items():
+        for core, word in current_task_addresses(machine, kernel, cores).items():
             machine.watch_write(word, IDENT_CURRENT + core)
         watch_idling(machine, kernel)
         for _ in range(_SETUP_STEPS):

@@ -23,7 +23,7 @@ from rtoslab.targets import (
     PENDSV,
     SVCALL,
     SYSTICK,
-    IdlingAsReturns,
+    HandlerIdleFilter,
     VirtualMachine,
     switching_exceptions,
 )
@@ -112,7 +112,7 @@ def _events(
         if stop["reason"] != "cycles":
             raise CheckError(f"The virtual board stopped before the end of the check: {stop['detail']}")
     events = np.concatenate(chunks)
-    in_order = IdlingAsReturns().feed(events[np.argsort(events["cycle"], kind="stable")])
+    in_order = HandlerIdleFilter().feed(events[np.argsort(events["cycle"], kind="stable")])
     return in_order, machine.cycle()
 
 

@@ -2,24 +2,24 @@
 
 from rtoslab.targets import steps
 from rtoslab.targets.board import (
-    CYCLES_MOST,
+    MOST_CYCLES,
     apply_settings,
-    best_names,
-    board_pin,
-    cycle_number,
     find_address,
+    first_symbol_per_address,
     fitting_boards,
     is_panic,
     load_image,
     make_machine,
+    parse_cycle_count,
+    parse_pin,
     pin_number,
     simulator_errors,
     simulator_fingerprint,
     timing_settings,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY
-from rtoslab.targets.current_task import IdlingAsReturns, current_task_words, find_word, watch_idling
-from rtoslab.targets.debugging import debug
+from rtoslab.targets.current_task import HandlerIdleFilter, current_task_addresses, find_word_address, watch_idling
+from rtoslab.targets.debugging import serve_gdb
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -37,21 +37,21 @@ from rtoslab.targets.events import (
     KIND_THREAD,
     KIND_WRITE,
 )
-from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, exception_number, switching_exceptions
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, parse_exception, switching_exceptions
 from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
-from rtoslab.targets.faults import Fault, Memory, frame_registers
+from rtoslab.targets.faults import Fault, StackMemory, frame_registers
 from rtoslab.targets.handlings import UNKNOWN, HandlerRuns
 from rtoslab.targets.heap_pieces import HEAP_PIECES
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
-from rtoslab.targets.observe import ALL_CORES, OwnFunction, Stretch, Switch, WindowObservations
+from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction, Switch, WindowObservations
 from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
 from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
-from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, kind_of
+from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_kind
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
-from rtoslab.targets.structures import Place, places
+from rtoslab.targets.structures import MemberPlace, member_places
 from rtoslab.targets.unhandled import unhandled_exceptions
 from rtoslab.targets.virtual import (
     CHUNK_CYCLES,
@@ -65,4 +65,4 @@ from rtoslab.targets.virtual import (
     run_virtual,
 )
 from rtoslab.targets.virtual_board import VirtualBoard
-from rtoslab.targets.watched_run import Drive
+from rtoslab.targets.watched_run import PinDrive

@@ -1,4 +1,4 @@
-"""Making a virtual board from board.toml: the one place that touches the simulator's constructor and its errors."""
+"""Makes virtual boards from board.toml. No other module calls the simulator's constructor or catches its errors."""
 
 import difflib
 import hashlib
@@ -28,10 +28,10 @@ from rtoslab.intake import quote
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
-CYCLES_MOST: Final = 2**64 - 1
-"""Cycles are counted in 64 bits."""
-ADDRESS_MOST: Final = 2**32 - 1
-_NAMES: Final = (
+MOST_CYCLES: Final = 2**64 - 1
+"""The most cycles that 64 bits count."""
+LAST_ADDRESS: Final = 2**32 - 1
+_REQUIRED_NAMES: Final = (
     "SOURCES",
     "VERSION",
     "SimError",
@@ -45,13 +45,13 @@ _NAMES: Final = (
     "structures",
     "write_parquet",
 )
-"""What is used of the simulator's module itself."""
+"""The names that rtoslab uses of the simulator's module."""
 
 
 @cache
 def timing_settings(chip: str) -> Settings:
-    """Every parameter of a chip's virtual board: (key, default, what it is, grade). Raises SettingError."""
-    sim = simulator()
+    """Returns each parameter of a chip's virtual board: (key, default, description, grade). Raises SettingError."""
+    sim = simulator_module()
     try:
         return tuple(sim.Machine(chip).settings())
     except sim.SimError as cause:
@@ -59,8 +59,8 @@ def timing_settings(chip: str) -> Settings:
 
 
 def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMachine:
-    """A virtual board at reset, without an image."""
-    sim = simulator()
+    """Returns a virtual board at reset, without an image. Raises SettingError."""
+    sim = simulator_module()
     loop = (board.pins.out, board.pins.input)
     try:
         machine: VirtualMachine = sim.Machine(
@@ -78,18 +78,18 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMa
 
 
 def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
-    """Loads an ELF or UF2. Raises ImageFileError naming the file."""
+    """Loads an ELF or UF2 image into a board. Raises ImageFileError naming the file."""
     try:
         machine.load(image, name)
-    except simulator().SimError as cause:
+    except simulator_module().SimError as cause:
         boards = fitting_boards(image, name)
         fits = f", or run it on a board that it fits: {', '.join(boards)}" if boards else ""
         raise ImageFileError(f"{name} cannot be loaded: {cause}{fits}.") from None
 
 
 def fitting_boards(image: bytes, name: str) -> list[str]:
-    """Boards of the checkout whose memories an image can be loaded into."""
-    sim, boards = simulator(), []
+    """Returns the ids of the checkout's boards into whose memories an image can be loaded."""
+    sim, boards = simulator_module(), []
     for board in Catalogue(find_root()).boards.values():
         try:
             make_machine(board.facts, cores=1).load(image, name)
@@ -109,65 +109,65 @@ def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
             raise UnknownNameError("setting", name, known)
         try:
             machine.set(key, value)
-        except simulator().SimError as cause:
+        except simulator_module().SimError as cause:
             raise SettingError(f"{name}={value} was refused: {cause}") from None
         except OverflowError:
             raise SettingError(f"{name}={value} was refused: a setting is a number from 0 to 2^64 - 1.") from None
 
 
-def find_address(machine: VirtualMachine, place: str) -> int:
-    """Address of a symbol or of a `0x` address. The Thumb bit is dropped. Raises SymbolError."""
-    if place.lower().startswith("0x"):
+def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
+    """Returns the address of a symbol, or the number of a `0x` address. Drops the Thumb bit. Raises SymbolError."""
+    if symbol_or_address.lower().startswith("0x"):
         try:
-            number = int(place, 16)
+            number = int(symbol_or_address, 16)
         except ValueError:
-            raise SymbolError(f"{place!r} is not an address; write 0x and hexadecimal digits.") from None
-        if number > ADDRESS_MOST:
-            raise SymbolError(f"{place} is beyond the last address, 0xffffffff; write up to eight digits.")
+            raise SymbolError(f"{symbol_or_address!r} is not an address; write 0x and hexadecimal digits.") from None
+        if number > LAST_ADDRESS:
+            raise SymbolError(f"{symbol_or_address} is beyond the last address, 0xffffffff; write up to eight digits.")
         return code_address(number)
-    address = machine.symbol(place)
+    address = machine.symbol(symbol_or_address)
     if address is None:
-        address = _without_parameters(place, machine.symbols())
+        address = _find_without_parameters(symbol_or_address, machine.symbols())
     return code_address(address)
 
 
-def _without_parameters(place: str, symbols: Sequence[tuple[int, int, str]]) -> int:
-    """Address of the only function that `place` names but for its parameters or `const`. Raises SymbolError."""
-    fitting = {name: address for address, _, name in symbols if name.startswith((f"{place}(", f"{place} const"))}
+def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]]) -> int:
+    """Returns the address of the only function called `name`, whatever its parameters. Raises SymbolError."""
+    fitting = {name: address for address, _, name in symbols if name.startswith((f"{name}(", f"{name} const"))}
     if len(set(fitting.values())) == 1:
         return next(iter(fitting.values()))
     if fitting:
-        raise SymbolError(f"{place!r} may be {' or '.join(sorted(fitting))}; name one with its parameters.")
-    raise SymbolError(f"The image has no symbol {place!r}; {_near(place, [name for _, _, name in symbols])}")
+        raise SymbolError(f"{name!r} may be {' or '.join(sorted(fitting))}; name one with its parameters.")
+    raise SymbolError(f"The image has no symbol {name!r}; {_suggest_symbol(name, [name for _, _, name in symbols])}")
 
 
-def best_names(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """One symbol for each address, in order. It is the first one given: the board gives weak ones last."""
+def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Returns one symbol for each address, by address. Of several the first: the board lists weak ones last."""
     names: dict[int, tuple[int, int, str]] = {}
     for symbol in symbols:
         names.setdefault(symbol[0], symbol)
     return [names[address] for address in sorted(names)]
 
 
-def cycle_number(text: str) -> int | None:
-    """A decimal number of cycles. None for anything else. Raises SymbolError beyond 64 bits."""
+def parse_cycle_count(text: str) -> int | None:
+    """Returns the cycles that a decimal number says. None for any other text. Raises SymbolError beyond 64 bits."""
     if not (text.isascii() and text.isdecimal()):
         return None
     # Compared as text first: a number of thousands of digits is not even read.
     digits = text.lstrip("0") or "0"
-    if len(digits) > len(str(CYCLES_MOST)) or int(digits) > CYCLES_MOST:
+    if len(digits) > len(str(MOST_CYCLES)) or int(digits) > MOST_CYCLES:
         shown = text if len(text) <= 40 else f"a number of {len(text)} digits"
-        raise SymbolError(f"{shown} is beyond the {CYCLES_MOST} cycles that can be counted; give fewer.")
+        raise SymbolError(f"{shown} is beyond the {MOST_CYCLES} cycles that can be counted; give fewer.")
     return int(digits)
 
 
 def pin_number(pin: int | str) -> int:
-    """The number by which the virtual board's events know a pin of board.toml: 16 to a port where pins have letters."""
+    """Returns the number that the virtual board's events have for a pin of board.toml. Each lettered port has 16."""
     return pin if isinstance(pin, int) else (ord(pin[1]) - ord("A")) * 16 + int(pin[2:])
 
 
-def board_pin(board: Board, name: str) -> int:
-    """The number of a pin that a user names: `PB0`, or on a chip without ports `GP5` or `5`. Raises PlanError."""
+def parse_pin(board: Board, name: str) -> int:
+    """Returns the number of a pin that a user names: `PB0`; on a chip without ports `GP5` or `5`. Raises PlanError."""
     is_ported = not isinstance(board.pins.out, int)
     match = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
     if match is None:
@@ -176,17 +176,17 @@ def board_pin(board: Board, name: str) -> int:
     return pin_number(match[0] if is_ported else int(match[2]))
 
 
-def _near(place: str, names: Iterable[str]) -> str:
-    near = difflib.get_close_matches(place, list(names), n=1, cutoff=0.6)
+def _suggest_symbol(name: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."
 
 
 @contextmanager
 def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
-    """Turns the simulator's own errors (a missing symbol, a number too large) into `kind`, message kept."""
+    """Raises errors of the simulator (a missing symbol, a number too large) as `kind`, with their message."""
     try:
         yield
-    except (simulator().SimError, SymbolError) as cause:
+    except (simulator_module().SimError, SymbolError) as cause:
         message = str(cause)
         raise kind(message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")) from None
     except OverflowError:
@@ -197,20 +197,21 @@ def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
 
 @cache
 def simulator_fingerprint() -> str:
-    """Hash of the simulator as it was built here: what is remembered of one build must not speak for the next."""
-    return hashlib.sha256(Path(simulator().__file__).read_bytes()).hexdigest()[:8]
+    """Returns a hash of the simulator's binary, so that results that one build cached are not taken for another's."""
+    return hashlib.sha256(Path(simulator_module().__file__).read_bytes()).hexdigest()[:8]
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether the simulator itself has failed: an assertion of it, an index beyond an array. No `Exception`, so that
-    nobody takes it for an answer. After one the machine is not to be used again."""
+    """Whether an error is a panic of the simulator: a failed assertion, an index beyond an array.
+
+    It is no `Exception`, so that no handler takes it for a result. The machine must not be used afterwards."""
     loaded = sys.modules.get("rtoslab._sim")
     kind = getattr(loaded, "PanicException", None)
     return kind is not None and isinstance(error, kind)
 
 
-def simulator() -> Any:
-    """The simulator's module. Raises ToolMissingError if it is not built, StaleSimulatorError if it lacks something."""
+def simulator_module() -> Any:
+    """Returns the module `_sim`. Raises ToolMissingError if it is not built, StaleSimulatorError if it lacks a name."""
     try:
         from rtoslab import _sim  # noqa: PLC0415
     except ImportError:
@@ -221,9 +222,9 @@ def simulator() -> Any:
 
 @cache
 def _require_complete(module: ModuleType) -> None:
-    """An older binary may not even have what says how old it is."""
+    """Raises StaleSimulatorError if the binary lacks a name that is used. An old one may even lack its version."""
     parts = {
-        module: _NAMES,
+        module: _REQUIRED_NAMES,
         getattr(module, "Machine", None): [name for name in vars(VirtualMachine) if name[0] != "_"],
     }
     absent = [name for part, names in parts.items() for name in names if not hasattr(part, name)]

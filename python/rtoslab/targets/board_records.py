@@ -18,12 +18,12 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A probe was passed, or a watched word written."""
+    """A pass of a probe, or a write to a watched word."""
 
     cycle: int
     core: int
     value: int
-    """R0, or what was written."""
+    """R0, or the written value."""
     pc: int
 
 
@@ -37,13 +37,13 @@ class Probe:
 
     @property
     def cycles(self) -> list[int]:
-        """When."""
+        """Returns the cycle of each hit."""
         return [hit.cycle for hit in self.hits]
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A pin changed."""
+    """A change of a pin's level."""
 
     cycle: int
     pin: int
@@ -53,19 +53,19 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionEvent:
-    """A handler's first cycle, or its return."""
+    """The entry into an exception's handler, or the return from it."""
 
     cycle: int
     core: int
     number: int
     entered: bool
     recognised_cycles: int
-    """For an entry: the time since its recognition."""
+    """Of an entry: the cycles from the exception's recognition to its handler's first instruction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Cycles from one place to another."""
+    """How long code took from one address to another: number of runs, and their cycles."""
 
     count: int
     minimum_cycles: int | None

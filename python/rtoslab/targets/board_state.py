@@ -14,9 +14,9 @@ from rtoslab.catalogue import Board
 from rtoslab.targets.machine import VirtualMachine
 
 ISR_URGENCY: Final = "isr_urgency"
-"""How urgent interrupts that call the kernel must be, by the port's word."""
+"""The urgency that the port says of interrupts that call the kernel."""
 FLOAT_CONTEXTS: Final = "float_contexts"
-"""1: an exception of the window made room for floating-point state, for what it interrupted had used the unit."""
+"""1: an exception of the window made room for floating-point state, because the interrupted code had used the unit."""
 _ENABLED: Final = 0xE000_E100
 _PRIORITIES: Final = 0xE000_E400
 _LINES_IN_WORD: Final = 32
@@ -25,58 +25,62 @@ _TOP_BIT: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Field:
+class _RegisterField:
+    """Bits of a memory-mapped register."""
+
     address: int
     bit: int
     bits: int = 1
 
-    def of(self, word: int) -> int:
+    def value_in(self, word: int) -> int:
+        """Returns the field's value in a word that was read from the register."""
         return word >> self.bit & ((1 << self.bits) - 1)
 
 
 _CORE: Final = {
-    "urgency.svcall": _Field(0xE000_ED1C, 24, 8),
-    "urgency.pendsv": _Field(0xE000_ED20, 16, 8),
-    "urgency.systick": _Field(0xE000_ED20, 24, 8),
-    "mpu": _Field(0xE000_ED94, 0),
+    "urgency.svcall": _RegisterField(0xE000_ED1C, 24, 8),
+    "urgency.pendsv": _RegisterField(0xE000_ED20, 16, 8),
+    "urgency.systick": _RegisterField(0xE000_ED20, 24, 8),
+    "mpu": _RegisterField(0xE000_ED94, 0),
 }
-_ARMV7M: Final = {"fpu": _Field(0xE000_ED88, 20, 4), "fpu.lazy": _Field(0xE000_EF34, 30, 2)}
-_M7: Final = {"feature.icache": _Field(0xE000_ED14, 17), "feature.dcache": _Field(0xE000_ED14, 16)}
+_ARMV7M: Final = {"fpu": _RegisterField(0xE000_ED88, 20, 4), "fpu.lazy": _RegisterField(0xE000_EF34, 30, 2)}
+_M7: Final = {"feature.icache": _RegisterField(0xE000_ED14, 17), "feature.dcache": _RegisterField(0xE000_ED14, 16)}
 _F4_ACR: Final = 0x4002_3C00
-_CHIPS: Final[Mapping[str, Mapping[str, _Field]]] = {
-    "rp2040": {"xip.cache": _Field(0x1400_0000, 0), "xip.divider": _Field(0x1800_0014, 0, 16)},
-    "stm32f1": {"wait_states": _Field(0x4002_2000, 0, 3), "feature.prefetch": _Field(0x4002_2000, 4)},
+_CHIPS: Final[Mapping[str, Mapping[str, _RegisterField]]] = {
+    "rp2040": {"xip.cache": _RegisterField(0x1400_0000, 0), "xip.divider": _RegisterField(0x1800_0014, 0, 16)},
+    "stm32f1": {"wait_states": _RegisterField(0x4002_2000, 0, 3), "feature.prefetch": _RegisterField(0x4002_2000, 4)},
     "stm32f4": {
-        "wait_states": _Field(_F4_ACR, 0, 4),
-        "feature.prefetch": _Field(_F4_ACR, 8),
-        "feature.icache": _Field(_F4_ACR, 9),
-        "feature.dcache": _Field(_F4_ACR, 10),
+        "wait_states": _RegisterField(_F4_ACR, 0, 4),
+        "feature.prefetch": _RegisterField(_F4_ACR, 8),
+        "feature.icache": _RegisterField(_F4_ACR, 9),
+        "feature.dcache": _RegisterField(_F4_ACR, 10),
     },
     "stm32f7": {
-        "wait_states": _Field(_F4_ACR, 0, 4),
-        "feature.prefetch": _Field(_F4_ACR, 8),
-        "feature.art": _Field(_F4_ACR, 9),
+        "wait_states": _RegisterField(_F4_ACR, 0, 4),
+        "feature.prefetch": _RegisterField(_F4_ACR, 8),
+        "feature.art": _RegisterField(_F4_ACR, 9),
     },
-    "stm32h7": {"wait_states": _Field(0x5200_2000, 0, 4)},
+    "stm32h7": {"wait_states": _RegisterField(0x5200_2000, 0, 4)},
     "stm32l0": {
-        "wait_states": _Field(0x4002_2000, 0),
-        "feature.prefetch": _Field(0x4002_2000, 1),
-        "feature.pre_read": _Field(0x4002_2000, 6),
+        "wait_states": _RegisterField(0x4002_2000, 0),
+        "feature.prefetch": _RegisterField(0x4002_2000, 1),
+        "feature.pre_read": _RegisterField(0x4002_2000, 6),
     },
 }
 """Keyed by the first letters of a chip's name."""
 
 
 def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
-    """Each setting by its name. A setting of another core than 0 has that core before it (`core1.mpu`)."""
+    """Returns the board's settings by name. Those of another core than 0 begin with it (`core1.mpu`)."""
     state = {"clock_hz": machine.clock_hz()}
     for core in range(cores):
         before = f"core{core}." if core else ""
-        state |= {f"{before}{name}": value for name, value in _of_core(machine, board, core).items()}
+        state |= {f"{before}{name}": value for name, value in _read_core_state(machine, board, core).items()}
     return dict(sorted(state.items()))
 
 
-def _of_core(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
+def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
+    """Returns the settings of one core. Core 0 also has those of the chip."""
     fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if board.core == "cortex-m7" else {})}
     if not core:
         fields.update(next(register for name, register in _CHIPS.items() if board.chip.startswith(name)))
@@ -84,10 +88,10 @@ def _of_core(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]
     enabled = [_ENABLED + 4 * word for word in range(words)]
     priorities = [_PRIORITIES + line for line in range(0, board.irq.lines, 4)]
     settings = [field.address for field in fields.values()]
-    # All at once, for each question is asked of a copy of the board.
+    # One call reads all of them, because each call copies the board.
     answers = machine.read_registers(core, [*settings, *enabled, *priorities])
     pairs = zip(fields.items(), answers, strict=False)
-    state = {name: pair.of(word) for (name, pair), word in pairs if word is not None}
+    state = {name: pair.value_in(word) for (name, pair), word in pairs if word is not None}
     lines = [word or 0 for word in answers[len(settings) :]]
     shift = _TOP_BIT - board.irq.priority_bits
     for line in range(board.irq.lines):

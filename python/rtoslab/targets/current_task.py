@@ -1,4 +1,4 @@
-"""The word that names the running task: where it lies, and how its writes are read where at times no task runs.
+"""The word that names the running task: its address, and how its writes are read where at times no task runs.
 
 The trap it prevents: a kernel that writes "none" into its word at every switch seems to switch twice, one that idles
 inside its switch's handler seems to stay in it for milliseconds, and one that names the next task before it switches
@@ -31,27 +31,30 @@ _CORES: Final = 2
 _MOST_OFFSET: Final = 0xFFFF
 
 
-def find_word(machine: VirtualMachine, place: str) -> int:
-    """Address of a word: `symbol`, or `symbol+offset` with a number or an absolute symbol. Raises SymbolError."""
-    base, *offsets = place.split("+")
-    return find_address(machine, base.strip()) + sum(_offset(machine, offset.strip(), place) for offset in offsets)
+def find_word_address(machine: VirtualMachine, expression: str) -> int:
+    """Returns the address of `symbol` or `symbol+offset`, with a number or an absolute symbol. Raises SymbolError."""
+    base, *offsets = expression.split("+")
+    return find_address(machine, base.strip()) + sum(
+        _parse_offset(machine, offset.strip(), expression) for offset in offsets
+    )
 
 
-def _offset(machine: VirtualMachine, text: str, place: str) -> int:
+def _parse_offset(machine: VirtualMachine, text: str, expression: str) -> int:
+    """Returns the value of one offset in `expression`. Raises SymbolError."""
     try:
         offset: int | None = int(text, 0)
     except ValueError:
         offset = machine.symbol(text)
     if offset is None or not 0 <= offset <= _MOST_OFFSET:
         raise SymbolError(
-            f"The offset {text!r} of {place!r} is neither a number below 65536 nor an absolute symbol of the image; "
-            "correct kernel.toml."
+            f"The offset {text!r} of {expression!r} is neither a number below 65536 nor an absolute symbol of the "
+            "image; correct kernel.toml."
         )
     return offset
 
 
-def current_task_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
-    """Core -> address of the word that points at its running task's control block. None without tasks.
+def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
+    """Returns core -> address of the word that points at its running task's control block. Empty without tasks.
 
     Raises SymbolError if the image does not have it.
     """
@@ -59,13 +62,13 @@ def current_task_words(machine: VirtualMachine, kernel: Kernel, cores: int) -> d
     if probes is None:
         return {}
     if cores == 1:
-        return {0: find_word(machine, probes.current_task_single)}
-    base = find_word(machine, probes.current_task_smp or "")
+        return {0: find_word_address(machine, probes.current_task_single)}
+    base = find_word_address(machine, probes.current_task_smp or "")
     return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
 
 
 def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
-    """Probes for a kernel that idles between labels instead of in a task. See `IdlingAsReturns`."""
+    """Sets probes for a kernel that idles between labels instead of in a task. See `HandlerIdleFilter`."""
     for begin, end in kernel.probes.idle_labels if kernel.probes else ():
         with simulator_errors(RunError):
             machine.watch_exec(find_address(machine, begin), IDENT_IDLE)
@@ -73,16 +76,16 @@ def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
 
 
 def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
-    """(begin, after the end, the first label) of the code that idles outside a task."""
+    """Returns (begin, after the end, first label) of the code that idles outside a task."""
     pairs = kernel.probes.idle_labels if kernel.probes else ()
     return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]
 
 
-class TasksOnly:
+class NoTaskFilter:
     """Leaves out the writes that say that no task runs: a switch is then from the last task to the next.
 
-    But where the kernel comes to its idling code, nobody is who it switches to, and comes back from. Feeds on chunks in
-    the order of time.
+    Where the kernel enters its idling code, one such write stays: the kernel switches to no task, and back. Takes
+    chunks in the order of time.
     """
 
     def __init__(self, no_task: Collection[int]) -> None:
@@ -91,17 +94,17 @@ class TasksOnly:
         """Core -> whether it has idled since a task was named."""
 
     def feed(self, raw: bytes) -> bytes:
-        """The same events, read so."""
+        """Returns the chunk without these writes."""
         if not self._no_task or not raw:
             return raw
         events = np.frombuffer(raw, dtype=EVENT)
-        none = _is_current(events) & np.isin(events["value"], self._no_task)
-        named = _is_current(events) & ~none
-        labels = _is_label(events)
+        none = _is_task_write(events) & np.isin(events["value"], self._no_task)
+        named = _is_task_write(events) & ~none
+        labels = _is_idle_label(events)
         idles = labels & (events["id"] == IDENT_IDLE)
         begins = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
-            begins |= self._begins(
+            begins |= self._first_idle_turns(
                 core, idles & (events["core"] == core), named & (events["id"] == IDENT_CURRENT + core)
             )
         task_events = events.copy()
@@ -109,21 +112,22 @@ class TasksOnly:
         task_events["id"][begins] = IDENT_CURRENT + events["core"][begins]
         return task_events[~(none | labels) | begins].tobytes()
 
-    def _begins(self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Marks the turns of the idling loop that are the first since a task was named."""
+    def _first_idle_turns(self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Returns a mask of the idling loop's turns that are the first since a task was named."""
         at = np.flatnonzero(idles | named)
         is_start = np.zeros(len(idles), dtype=np.bool_)
-        is_start[at] = _changes(idles[at], before=self._idles.get(core, False)) & idles[at]
+        is_start[at] = _differs_from_previous(idles[at], before=self._idles.get(core, False)) & idles[at]
         if len(at):
             self._idles[core] = bool(idles[at[-1]])
         return is_start
 
 
-class LastNamed:
+class SupersededChoiceFilter:
     """Leaves out the tasks that a kernel named before a switch and did not switch to.
 
     Such a kernel writes its word whenever it chooses. A tick that wakes three tasks may write it three times, and one
-    switch follows, to the task named last. Feeds on chunks in the order of time, and keeps a choice until one comes.
+    switch follows, to the task named last. Takes chunks in the order of time, and holds a choice back until a switch
+    comes.
     """
 
     def __init__(self, switching: Collection[int]) -> None:
@@ -133,7 +137,7 @@ class LastNamed:
         """Events since a choice that no switch has followed yet."""
 
     def feed(self, raw: bytes) -> bytes:
-        """The same events, read so. Those that may still change come with the next chunk."""
+        """Returns the events without superseded choices. A choice that may be superseded comes with the next chunk."""
         raw = self._waiting + raw
         events = np.frombuffer(raw, dtype=EVENT)
         is_last = np.ones(len(events), dtype=np.bool_)
@@ -149,8 +153,8 @@ class LastNamed:
         self._waiting = raw[end * EVENT.itemsize :]
         return events[:end][is_last[:end]].tobytes()
 
-    def rest(self) -> bytes:
-        """The events that still wait, where no further ones come."""
+    def flush(self) -> bytes:
+        """Returns the events that were held back, after the last chunk."""
         waiting, self._waiting = self._waiting, b""
         return waiting
 
@@ -161,23 +165,26 @@ class SwitchReader:
     def __init__(self, kernel: Kernel) -> None:
         """`kernel`: its facts, as kernel.toml has them."""
         probes = kernel.probes
-        self._tasks_only = TasksOnly(probes.no_task if probes else frozenset())
+        self._tasks_only = NoTaskFilter(probes.no_task if probes else frozenset())
         named_before = probes is not None and probes.named_before_switch
-        self._last_named = LastNamed(switching_exceptions(kernel)) if named_before else None
+        self._last_named = SupersededChoiceFilter(switching_exceptions(kernel)) if named_before else None
 
     def feed(self, raw: bytes, *, is_end: bool = False) -> bytes:
-        """The next chunk in the order of time, read so. `is_end`: whatever still waits comes, too."""
+        """Returns the events of the next chunk, filtered. `is_end`: those that were held back, too."""
         fresh = self._tasks_only.feed(raw)
         if self._last_named is None:
             return fresh
         fresh = self._last_named.feed(fresh)
-        return fresh + self._last_named.rest() if is_end else fresh
+        return fresh + self._last_named.flush() if is_end else fresh
 
 
-def last_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
-    """Core -> who runs, or ran last where the word says nobody. `raw`: the events until now, read by `TasksOnly`."""
+def last_running_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
+    """Returns core -> the running task, or where none runs the last one that ran.
+
+    `raw`: the events until now, read by `NoTaskFilter`; `now`: core -> the word's present value.
+    """
     events = np.frombuffer(raw, dtype=EVENT)
-    writes = events[_is_current(events)]
+    writes = events[_is_task_write(events)]
     tasks = dict(now)
     for core, value in now.items():
         if value in no_task:
@@ -186,25 +193,27 @@ def last_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dic
     return tasks
 
 
-def _is_current(events: NDArray[np.void]) -> NDArray[np.bool_]:
+def _is_task_write(events: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Returns a mask of the writes to a running task's word."""
     is_word = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + _CORES)
     return np.asarray((events["kind"] == KIND_WRITE) & is_word, dtype=np.bool_)
 
 
-def _is_label(events: NDArray[np.void]) -> NDArray[np.bool_]:
+def _is_idle_label(events: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Returns a mask of the executions of a label at which idling begins or ends."""
     is_idle = (events["id"] == IDENT_IDLE) | (events["id"] == IDENT_IDLE_OVER)
     return np.asarray((events["kind"] == KIND_EXEC) & is_idle, dtype=np.bool_)
 
 
-def _changes(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
-    """Returns where a value differs from the one before it."""
+def _differs_from_previous(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
+    """Returns a mask of the values that differ from the one before them. `before`: the one before the first."""
     return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
 
 
-class IdlingAsReturns:
-    """Makes of the kernel's idling inside a handler a return from that handler, and of its end another entry.
+class HandlerIdleFilter:
+    """Reports idling inside a handler as a return from the handler, and the end of idling as another entry.
 
-    Feeds on chunks in the order of time. The labels' own events are left out.
+    Takes chunks in the order of time. The labels' own events are left out.
     """
 
     def __init__(self) -> None:
@@ -216,36 +225,36 @@ class IdlingAsReturns:
         """Core -> whether the last label was the one at which idling begins."""
 
     def feed(self, events: NDArray[np.void]) -> NDArray[np.void]:
-        """The same events, idling told as said."""
-        labels = _is_label(events)
+        """Returns the chunk with these returns and entries."""
+        labels = _is_idle_label(events)
         handlers = (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
         if not labels.any():
-            self._follow(events[handlers])
+            self._track_exceptions(events[handlers])
             return events
         returns, is_kept = events.copy(), ~labels
-        for at in np.flatnonzero(handlers | self._turns(events, labels)).tolist():
+        for at in np.flatnonzero(handlers | self._label_changes(events, labels)).tolist():
             if handlers[at]:
-                self._follow(events[at : at + 1])
+                self._track_exceptions(events[at : at + 1])
                 continue
-            reported = self._reported_as(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
+            reported = self._equivalent_event(int(events["core"][at]), idles=events["id"][at] == IDENT_IDLE)
             if reported is not None:
                 returns["kind"][at], returns["id"][at], returns["value"][at] = *reported, 0
                 is_kept[at] = True
         return np.asarray(returns[is_kept])
 
-    def _turns(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Labels after the other one: those between are further turns of the same loop."""
+    def _label_changes(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Returns a mask of the labels that follow the other label. The rest are further turns of the same loop."""
         turns = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
             idles = np.asarray(events["id"][at] == IDENT_IDLE, dtype=np.bool_)
-            turns[at] = _changes(idles, before=self._labels.get(core, False))
+            turns[at] = _differs_from_previous(idles, before=self._labels.get(core, False))
             if len(at):
                 self._labels[core] = bool(idles[-1])
         return turns
 
-    def _reported_as(self, core: int, *, idles: bool) -> tuple[int, int] | None:
-        """Returns kind and exception that a label's event is reported as. None outside a handler."""
+    def _equivalent_event(self, core: int, *, idles: bool) -> tuple[int, int] | None:
+        """Returns kind and exception number that a label's event is reported as. None outside a handler."""
         stack = self._open.setdefault(core, [])
         if idles and core not in self._idle and stack:
             self._idle[core] = stack.pop()
@@ -255,7 +264,8 @@ class IdlingAsReturns:
             return KIND_EXCEPTION_ENTER, self._idle.pop(core)
         return None
 
-    def _follow(self, events: NDArray[np.void]) -> None:
+    def _track_exceptions(self, events: NDArray[np.void]) -> None:
+        """Updates the exceptions in progress."""
         for kind, core, number in zip(*(events[name].tolist() for name in ("kind", "core", "id")), strict=True):
             stack = self._open.setdefault(core, [])
             if kind == KIND_EXCEPTION_ENTER:
@@ -264,6 +274,6 @@ class IdlingAsReturns:
                 stack.remove(number)
 
 
-def idle_of(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
-    """The label of the idling code that an address is in."""
+def idle_label_at(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
+    """Returns the label of the idling code that contains an address. None elsewhere."""
     return next((name for begin, end, name in ranges if begin <= address < end), None)

@@ -10,7 +10,7 @@ from rtoslab.intake import read_image
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, simulator_errors
 
 
-def debug(
+def serve_gdb(
     image: Path,
     board: Board,
     listen: str,
@@ -25,8 +25,8 @@ def debug(
 ) -> None:
     """Serves gdb on `listen` ("HOST:PORT") until gdb kills the board.
 
-    With `until`, a symbol or a 0x address, the board runs up to there before gdb is waited for. `ready` gets the
-    address that is listened on, `on_uart` what the firmware writes, `note` sentences for the user. Raises
+    With `until`, a symbol or a 0x address, the board runs up to there before the server waits for gdb. `ready` gets the
+    address on which the server listens, `on_uart` the firmware's output, `note` sentences for the user. Raises
     DebuggerError, ImageFileError, SymbolError.
     """
     machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)

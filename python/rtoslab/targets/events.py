@@ -1,4 +1,4 @@
-"""An event of the virtual board as it is packed, the kinds of events, and the identities that probes of ours carry."""
+"""The packed form of the virtual board's events, their kinds, and the identities of our probes."""
 
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
@@ -39,7 +39,7 @@ IDENT_IDLE: Final = 51
 IDENT_IDLE_OVER: Final = 52
 """The kernel begins to idle outside a task, and continues. See `current_task`."""
 IDENT_KEEP: Final = 53
-"""The runner is told a sample: its series and its raw value; see `intervals`."""
+"""The runner stores a sample: its series and its raw value. See `intervals`."""
 IDENT_FILL: Final = 64
 """Plus the index of a heap block's last word. See `steps`."""
 IDENT_CALL: Final = 256
@@ -52,13 +52,16 @@ IDENT_BEHIND: Final = 0x8000
 """Plus the index of an address at which the caller of such a function continues."""
 
 
-def distinct(values: NDArray[Integer]) -> NDArray[Integer]:
-    """Each value once, in order. `np.unique` otherwise checks for masked arrays, and loads `numpy.ma` for that: it
-    takes longer than many a window."""
+def sorted_distinct(values: NDArray[Integer]) -> NDArray[Integer]:
+    """Returns each value once, in ascending order.
+
+    `np.unique` without counts checks for masked arrays, and loads `numpy.ma` for that, which takes longer than many a
+    window.
+    """
     return np.asarray(np.unique(values, return_counts=True)[0], dtype=values.dtype)
 
 
-def rows(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
-    """The fields of each event as whole numbers: by columns, in half the time that numpy takes for whole records."""
+def event_tuples(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
+    """Yields the fields of each event as whole numbers. Going by columns takes half the time of numpy's records."""
     names = events.dtype.names or ()
     return zip(*(events[name].tolist() for name in names), strict=True)

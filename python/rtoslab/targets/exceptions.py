@@ -7,33 +7,33 @@ from rtoslab.base import PlanError, architecture
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.intake import quote, whole
 
-_NUMBERS: Final = architecture().exception
-NMI: Final = _NUMBERS.nmi
-HARDFAULT: Final = _NUMBERS.hardfault
-SVCALL: Final = _NUMBERS.svcall
-PENDSV: Final = _NUMBERS.pendsv
-SYSTICK: Final = _NUMBERS.systick
-FIRST_EXTERNAL: Final = _NUMBERS.first_line
+_EXCEPTIONS: Final = architecture().exception
+NMI: Final = _EXCEPTIONS.nmi
+HARDFAULT: Final = _EXCEPTIONS.hardfault
+SVCALL: Final = _EXCEPTIONS.svcall
+PENDSV: Final = _EXCEPTIONS.pendsv
+SYSTICK: Final = _EXCEPTIONS.systick
+FIRST_EXTERNAL: Final = _EXCEPTIONS.first_line
 """The chip's interrupt line 0. Line n is this plus n."""
 
-_SWITCHING: Final = {"pendsv": PENDSV, "svcall": SVCALL, "systick": SYSTICK, "hardfault": HARDFAULT}
-_OF_THE_CORE: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
+_SWITCHING_BY_NAME: Final = {"pendsv": PENDSV, "svcall": SVCALL, "systick": SYSTICK, "hardfault": HARDFAULT}
+_CORE_EXCEPTIONS: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
 
 
 def switching_exceptions(kernel: Kernel) -> frozenset[int]:
     """Numbers of the exceptions in which the kernel changes tasks, by its own word."""
-    return frozenset(_SWITCHING[exception] for exception in kernel.behaviour.switch_exceptions)
+    return frozenset(_SWITCHING_BY_NAME[exception] for exception in kernel.behaviour.switch_exceptions)
 
 
-def exception_number(name: str, board: Board) -> int:
-    """The number of an exception that a user names. Raises PlanError."""
+def parse_exception(name: str, board: Board) -> int:
+    """Returns the number of an exception that a user names: `irq5`, `systick`. Raises PlanError."""
     text = name.lower()
-    if text in _OF_THE_CORE:
-        return _OF_THE_CORE[text]
+    if text in _CORE_EXCEPTIONS:
+        return _CORE_EXCEPTIONS[text]
     digits = text.removeprefix("irq")
     with suppress(ValueError):
         return FIRST_EXTERNAL + whole(digits, 0, board.irq.lines - 1)
     raise PlanError(
         f"{board.title} has no interrupt {quote(name)}; "
-        f"give irq0 to irq{board.irq.lines - 1}, {', '.join(_OF_THE_CORE)}."
+        f"give irq0 to irq{board.irq.lines - 1}, {', '.join(_CORE_EXCEPTIONS)}."
     )

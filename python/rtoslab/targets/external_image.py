@@ -1,4 +1,4 @@
-"""An image that its user brought: what it says of itself, whoever built it, around whichever kernel."""
+"""An image that the user built: what it says about itself, whichever kernel is in it."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from rtoslab.base import ImageFileError, SettingError
 from rtoslab.catalogue import Catalogue, Entry, Kernel
 from rtoslab.intake import MAGIC, read_image
 from rtoslab.records import DecodedRun, ExpectedIdentity, constants
-from rtoslab.targets.introduction import introduce
+from rtoslab.targets.introduction import read_introduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +27,22 @@ class ExternalImage:
 
     @property
     def expected_identity(self) -> ExpectedIdentity:
-        """Returns what all its records must bear."""
+        """Returns the run id and manifest that all its records must contain."""
         return ExpectedIdentity(self.introduction.begin.run, self.introduction.begin.manifest)
 
 
 def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Mapping[str, int]) -> ExternalImage:
-    """Reads an image and lets it say what it is. Raises ImageFileError, RunError for what is no image of our runner,
-    SettingError for another board's image."""
+    """Reads an image, and runs it until it has sent its begin record and parameters.
+
+    Raises ImageFileError, RunError for an image without our runner, SettingError for another board's image.
+    """
     facts = catalogue.board(board).facts
     content = read_image(path)
     if not content.startswith(MAGIC):
         raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
-    image = ExternalImage(path, content, introduce(content, path.name, facts, timing, constants(catalogue.root)))
+    image = ExternalImage(
+        path, content, read_introduction(content, path.name, facts, timing, constants(catalogue.root))
+    )
     named = image.introduction.begin.board
     if named != facts.id:
         raise SettingError(f"{path} says it is for the board {named}; run it with --board {named}.")
@@ -46,12 +50,14 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
 
 
 def with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
-    """A catalogue that has the kernel. A kernel that no folder declares has only a name: its image can do all that it
-    does, and no symbol tells more."""
+    """Returns a catalogue that has the kernel.
+
+    A kernel that no folder declares gets every service, and no symbols: only its name is known.
+    """
     if kernel in catalogue.kernels:
         return catalogue
     services = {service for entry in catalogue.kernels.values() for service in entry.facts.services}
-    # Not held to what a kernel.toml must say: nobody wrote one.
+    # Not validated as a kernel.toml, because nobody wrote one.
     facts = Kernel.model_construct(
         id=kernel, title=kernel, smp=cores > 1, services=dict.fromkeys(sorted(services), True)
     )

@@ -1,4 +1,4 @@
-"""Faults of the image on a virtual board: what the core stood at, and the stacks from which its callers are read.
+"""Faults of the image on a virtual board: the core's state, and the stacks from which its callers are read.
 
 A fault is seen as its handler begins. Then the core has just stored the frame that says where it came from, and the
 handler has not yet touched a register (Armv7-M Architecture Reference Manual, DDI 0403E.e, B1.5.6).
@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.targets.board import simulator
+from rtoslab.targets.board import simulator_module
 from rtoslab.targets.events import EVENT, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT
 from rtoslab.targets.machine import VirtualMachine
 
-NAMES: Final = {3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"}
+FAULT_NAMES: Final = {3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"}
 _FRAME: Final = ("r0", "r1", "r2", "r3", "r12", "lr", "pc", "xpsr")
 _FRAME_BYTES: Final = 32
 _FLOAT_BYTES: Final = 72
@@ -27,20 +27,20 @@ _NO_FLOATS: Final = 1 << 4
 """In EXC_RETURN: the frame is on the process stack; it has no floating-point registers."""
 _STATUS: Final = {"CFSR": 0xE000_ED28, "HFSR": 0xE000_ED2C, "MMFAR": 0xE000_ED34, "BFAR": 0xE000_ED38}
 _STACK_BYTES: Final = 16 * 1024
-"""As much of each stack is kept: callers further out are not told."""
+"""The part of each stack that is copied. Callers further out are not reported."""
 _STEP: Final = 256
 _BREAKPOINT: Final = 0xBE00
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """A piece of RAM as it was."""
+class StackMemory:
+    """A copy of a part of a stack."""
 
     start: int
     content: bytes
 
     def word(self, address: int) -> int | None:
-        """The word at an address, or None outside the piece."""
+        """Returns the word at an address. None outside the copy."""
         at = address - self.start
         return int.from_bytes(self.content[at : at + 4], "little") if 0 <= at <= len(self.content) - 4 else None
 
@@ -54,7 +54,7 @@ class Fault:
     cycle: int
     registers: Mapping[str, int]
     """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them. pc is that instruction's address."""
-    stacks: tuple[Memory, ...]
+    stacks: tuple[StackMemory, ...]
     status: Mapping[str, int]
     """The fault status registers, by name. Empty on a core that has none."""
     opcode: int
@@ -62,8 +62,8 @@ class Fault:
 
     @property
     def name(self) -> str:
-        """HardFault, MemManage, BusFault, UsageFault."""
-        return NAMES[self.exception]
+        """Returns the exception's name: HardFault, MemManage, BusFault, UsageFault."""
+        return FAULT_NAMES[self.exception]
 
     @property
     def is_breakpoint(self) -> bool:
@@ -72,42 +72,43 @@ class Fault:
 
 
 def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
-    """Core, exception and first cycle of the handler of each fault among packed events, in order."""
-    yield from _of_kind(events, KIND_EXCEPTION_ENTER)
+    """Yields the entries of fault handlers among packed events, in order: core, exception number, cycle."""
+    yield from _fault_events(events, KIND_EXCEPTION_ENTER)
 
 
 def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
-    """Core and exception of each fault whose handler returned, and the cycle in which it did first."""
+    """Returns (core, exception number) -> the cycle of the first return of a fault's handler among packed events."""
     returns: dict[tuple[int, int], int] = {}
-    for core, number, cycle in _of_kind(events, KIND_EXCEPTION_EXIT):
+    for core, number, cycle in _fault_events(events, KIND_EXCEPTION_EXIT):
         returns.setdefault((core, number), cycle)
     return returns
 
 
-def _of_kind(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
+def _fault_events(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
+    """Yields core, exception number and cycle of the events of one kind that belong to a fault."""
     array = np.frombuffer(events, dtype=EVENT)
-    chosen = array[(array["kind"] == kind) & np.isin(array["id"], list(NAMES))]
+    chosen = array[(array["kind"] == kind) & np.isin(array["id"], list(FAULT_NAMES))]
     for row in chosen:
         yield int(row["core"]), int(row["id"]), int(row["cycle"])
 
 
 def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
-    """The fault of a core that is at the first instruction of its handler."""
+    """Returns the fault of a core that is about to execute the first instruction of the fault's handler."""
     now = machine.registers(core)
     returns = now["lr"]
     frame = now["psp"] if returns & _ON_PROCESS_STACK else now["msp"]
-    stored = dict(zip(_FRAME, _words(machine, frame, len(_FRAME)), strict=False))
+    stored = dict(zip(_FRAME, _read_words(machine, frame, len(_FRAME)), strict=False))
     size = _FRAME_BYTES + (0 if returns & _NO_FLOATS else _FLOAT_BYTES) + (4 if stored.get("xpsr", 0) & _ALIGNED else 0)
-    registers = {name: stored.get(name, now.get(name, 0)) for name in (*_general(), "lr", "pc", "xpsr")}
+    registers = {name: stored.get(name, now.get(name, 0)) for name in (*_general_register_names(), "lr", "pc", "xpsr")}
     registers |= {"sp": frame + size, "pc": registers["pc"] & ~1}
-    opcode = _words(machine, registers["pc"] & ~3, 1)
+    opcode = _read_words(machine, registers["pc"] & ~3, 1)
     half = opcode[0] >> 8 * (registers["pc"] & 2) & 0xFFFF if opcode else 0
-    stacks = tuple(_stack(machine, now[name]) for name in ("msp", "psp"))
-    return Fault(core, exception, cycle, registers, stacks, _status(machine, core), half)
+    stacks = tuple(_read_stack(machine, now[name]) for name in ("msp", "psp"))
+    return Fault(core, exception, cycle, registers, stacks, _read_status(machine, core), half)
 
 
-def frame_registers(stacks: Iterable[Memory], frame: int, returns: int) -> dict[str, int]:
-    """The registers that an exception's frame holds, and the sp after it. None where it is outside `stacks`."""
+def frame_registers(stacks: Iterable[StackMemory], frame: int, returns: int) -> dict[str, int]:
+    """Returns the registers in an exception's frame, and the sp after it. Empty where the frame is outside `stacks`."""
     for stack in stacks:
         words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
         if None not in words:
@@ -117,27 +118,29 @@ def frame_registers(stacks: Iterable[Memory], frame: int, returns: int) -> dict[
     return {}
 
 
-def _general() -> Iterator[str]:
+def _general_register_names() -> Iterator[str]:
     yield from (f"r{number}" for number in range(13))
 
 
-def _status(machine: VirtualMachine, core: int) -> dict[str, int]:
+def _read_status(machine: VirtualMachine, core: int) -> dict[str, int]:
+    """Returns the fault status registers by name. Empty on a core that has none."""
     status = machine.read_registers(core, list(_STATUS.values()))
     return {name: word for name, word in zip(_STATUS, status, strict=True) if word is not None}
 
 
-def _words(machine: VirtualMachine, address: int, count: int) -> list[int]:
+def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
+    """Returns `count` words of memory. Empty outside memory."""
     try:
         content = machine.read(address, 4 * count)
-    except (simulator().SimError, OverflowError):
+    except (simulator_module().SimError, OverflowError):
         return []
     return [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
 
 
-def _stack(machine: VirtualMachine, pointer: int) -> Memory:
-    """Reads from the stack pointer up, as far as there is memory."""
+def _read_stack(machine: VirtualMachine, pointer: int) -> StackMemory:
+    """Copies memory from the stack pointer upwards, as far as there is memory."""
     content = b""
-    with suppress(simulator().SimError, OverflowError):
+    with suppress(simulator_module().SimError, OverflowError):
         while len(content) < _STACK_BYTES:
             content += machine.read(pointer + len(content), _STEP)
-    return Memory(pointer, content)
+    return StackMemory(pointer, content)

@@ -1,8 +1,8 @@
-"""How long the kernel's own exception handlers ran: the tick's, and those that switch tasks. Nothing is in the image.
+"""Measures how long the kernel's own exception handlers run: the tick's, and those that switch tasks.
 
-An interval reaches from the handler's first cycle (the exception's entry is before it, and is kept beside it) to its
-return. Each says which task ran before and after, so that a switch has its pair of tasks and a tick the tasks that ran
-because of it. If the kernel searches for the most urgent ready task by steps, their number is seen too."""
+An interval reaches from the handler's first cycle to its return. The exception's entry is before it, and has a figure
+of its own. Each interval says which task ran before and after, so that a switch has its pair of tasks and a tick the
+tasks that ran because of it. If the kernel searches for the most urgent ready task by steps, they are counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import find_address
-from rtoslab.targets.current_task import IdlingAsReturns
+from rtoslab.targets.current_task import HandlerIdleFilter
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -30,7 +30,7 @@ from rtoslab.targets.events import (
 from rtoslab.targets.exceptions import PENDSV, SVCALL, SYSTICK
 from rtoslab.targets.machine import VirtualMachine
 
-_KERNELS_OWN: Final = frozenset({SVCALL, PENDSV, SYSTICK})
+_KERNEL_EXCEPTIONS: Final = frozenset({SVCALL, PENDSV, SYSTICK})
 
 
 UNKNOWN: Final = -1
@@ -38,7 +38,7 @@ UNKNOWN: Final = -1
 
 @dataclass(slots=True)
 class HandlerRuns:
-    """Handler runs of a window, one place in every list each, in the order of their return."""
+    """Handler runs of a window, as columns, in the order of their return."""
 
     exception: list[int] = field(default_factory=list)
     start_cycle: list[int] = field(default_factory=list)
@@ -49,15 +49,17 @@ class HandlerRuns:
     """Control block of the task that ran as the handler began, and of the one that ran as it returned."""
     after: list[int] = field(default_factory=list)
     select_cycles: list[int] = field(default_factory=list)
-    """The cycles of it in the function that chooses the next task. UNKNOWN where the kernel names none."""
+    """Cycles of the run in the function that chooses the next task. UNKNOWN where kernel.toml names none."""
     steps: list[int] = field(default_factory=list)
-    """Priorities gone down in the search for the next task. UNKNOWN where the kernel does not search."""
+    """Priorities that the search for the next task went down. UNKNOWN where the kernel does not search."""
     interrupted: list[int] = field(default_factory=list)
-    """Other handlers that ran inside."""
+    """Number of other handlers that ran inside."""
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenRun:
+    """A handler that has not returned yet."""
+
     exception: int
     start_cycle: int
     entry_cycles: int
@@ -70,7 +72,7 @@ class _Open:
 
 
 class HandlerReader:
-    """Feeds on chunks of the window's events, in the order of time. One core."""
+    """Turns the window's events of one core into handler runs."""
 
     def __init__(
         self, current: int, top: int = UNKNOWN, switching: Collection[int] = frozenset({SVCALL, PENDSV})
@@ -79,46 +81,46 @@ class HandlerReader:
         `switching`: the exceptions in which tasks are changed."""
         self._current = current
         self._runs = current
-        """Which a kernel may name as current before it has switched to it."""
+        """The task that runs. A kernel may name another as current before it switches to it."""
         self._switching = switching
-        self._idling = IdlingAsReturns()
+        self._idling = HandlerIdleFilter()
         self._top = top
-        self._open: list[_Open] = []
-        self.found = HandlerRuns()
+        self._open: list[_OpenRun] = []
+        self.runs = HandlerRuns()
 
     def feed(self, raw: bytes) -> None:
-        """Takes the next chunk."""
+        """Reads the next chunk of packed events, in the order of time."""
         events = np.frombuffer(raw, dtype=EVENT)
-        # Where one handler follows another without a return between, the board tells the entry before the return.
+        # Where one handler follows another without a return between, the board reports the entry before the return.
         events = self._idling.feed(events[np.argsort(events["cycle"], kind="stable")])
         ours = (events["id"] >= IDENT_CURRENT) & (events["id"] <= IDENT_SELECTED)
         selected = (events["kind"] >= KIND_EXCEPTION_ENTER) | ours
         columns = (events[selected][name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
             if kind == KIND_EXCEPTION_ENTER:
-                self._enter(cycle, value, ident)
+                self._note_entry(cycle, value, ident)
             elif kind == KIND_EXCEPTION_EXIT:
-                self._exit(cycle, ident)
+                self._note_return(cycle, ident)
             elif kind == KIND_WRITE:
-                self._write(ident, value)
+                self._note_write(ident, value)
             elif kind == KIND_EXEC:
-                self._select(ident, cycle)
+                self._note_selection(ident, cycle)
 
-    def _enter(self, cycle: int, latency: int, exception: int) -> None:
+    def _note_entry(self, cycle: int, latency: int, exception: int) -> None:
         for handler in self._open:
             handler.interrupted += 1
-        self._open.append(_Open(exception, cycle, latency, self._runs, self._top))
+        self._open.append(_OpenRun(exception, cycle, latency, self._runs, self._top))
 
-    def _exit(self, cycle: int, exception: int) -> None:
+    def _note_return(self, cycle: int, exception: int) -> None:
         if not self._open or self._open[-1].exception != exception:
             self._open.clear()  # it was entered before the window opened
             return
         done = self._open.pop()
         if exception in self._switching:
             self._runs = self._current
-        elif exception not in _KERNELS_OWN:
+        elif exception not in _KERNEL_EXCEPTIONS:
             return
-        handlings = self.found
+        handlings = self.runs
         handlings.exception.append(exception)
         handlings.start_cycle.append(done.start_cycle)
         handlings.cycles.append(cycle - done.start_cycle)
@@ -129,7 +131,7 @@ class HandlerReader:
         handlings.steps.append(done.steps)
         handlings.interrupted.append(done.interrupted)
 
-    def _write(self, ident: int, value: int) -> None:
+    def _note_write(self, ident: int, value: int) -> None:
         if ident == IDENT_CURRENT:
             self._current = value
         elif ident == IDENT_TOP:
@@ -137,7 +139,7 @@ class HandlerReader:
                 self._open[-1].steps = self._top - value
             self._top = value
 
-    def _select(self, ident: int, cycle: int) -> None:
+    def _note_selection(self, ident: int, cycle: int) -> None:
         inside = self._open[-1] if self._open else None
         if inside is None:
             return
@@ -147,14 +149,17 @@ class HandlerReader:
             inside.select_cycles = cycle - inside.select_from
 
 
-def attach(machine: VirtualMachine, kernel: Kernel) -> int | None:
-    """Sets the probes beside those of the current task. Gives the address of the search's word, None without one."""
+def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None:
+    """Sets the probes on the choice of the next task.
+
+    Returns the address of the word with the most urgent ready priority. None where the kernel has none.
+    """
     probes = kernel.probes
     if probes is None:
         return None
     if probes.select_symbol and probes.switch_symbol and machine.symbol(probes.select_symbol) is not None:
         select = find_address(machine, probes.select_symbol)
-        returns = calls_in(machine, probes.switch_symbol, select)
+        returns = call_return_addresses(machine, probes.switch_symbol, select)
         if returns:
             machine.watch_exec(select, IDENT_SELECT)
         for address in returns:
@@ -166,8 +171,8 @@ def attach(machine: VirtualMachine, kernel: Kernel) -> int | None:
     return word
 
 
-def calls_in(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
-    """Addresses after the calls (BL) of the function at `callee` in the function named `caller`."""
+def call_return_addresses(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
+    """Returns the addresses after the calls (BL) of the function at `callee` in the function named `caller`."""
     start = find_address(machine, caller)
     size = next((size for address, size, name in machine.symbols() if name == caller and address == start), 0)
     code = machine.read(start, size & ~1)
@@ -175,13 +180,18 @@ def calls_in(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
     calls = []
     for index, (high, low) in enumerate(pairwise(halfwords)):
         behind = start + 2 * index + 4
-        if high >> 11 == 0b11110 and low >> 14 == 0b11 and low & 0x1000 and behind + _offset(high, low) == callee:
+        if (
+            high >> 11 == 0b11110
+            and low >> 14 == 0b11
+            and low & 0x1000
+            and behind + _branch_offset(high, low) == callee
+        ):
             calls.append(behind)
     return calls
 
 
-def _offset(high: int, low: int) -> int:
-    """Decodes the offset of BL, encoding T1 (ARMv7-M Architecture Reference Manual, A7.7.18; ARMv6-M, A6.7.13)."""
+def _branch_offset(high: int, low: int) -> int:
+    """Returns the offset of a BL, encoding T1 (ARMv7-M Architecture Reference Manual, A7.7.18; ARMv6-M, A6.7.13)."""
     sign = high >> 10 & 1
     i1, i2 = (~((low >> bit & 1) ^ sign) & 1 for bit in (13, 11))
     value = sign << 24 | i1 << 23 | i2 << 22 | (high & 0x3FF) << 12 | (low & 0x7FF) << 1

@@ -1,33 +1,33 @@
-"""How many blocks of a heap or pool are held, by the calls that took and gave them."""
+"""Counts the blocks of a heap or pool that are held, by the calls that took and gave them."""
 
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.targets.events import distinct
+from rtoslab.targets.events import sorted_distinct
 
 _FIRST_INSTRUCTION_CYCLES: Final = 24
 """The first instruction of a function takes no more, even if it pushes nine registers to a slow memory."""
 
 
-def held_blocks(taking: NDArray[np.void], giving: NDArray[np.void], entries: NDArray[np.void]) -> int:
+def held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:
     """Returns the calls that take a block less those that give one back.
 
     `entries` are entries of exceptions. A call whose first instruction an exception cut off is seen again after the
-    handler. Whether it was cut off cannot be told of each, so the number is the one nearest to zero that these calls
+    handler. Not every such call can be recognised, so the number is the one nearest to zero that these calls
     allow. All three are arrays of `targets.events.EVENT`.
     """
-    most = len(taking) - len(giving)
+    most = len(takes) - len(gives)
     if most > 0:
-        return max(0, most - int(_may_be_cut_off(taking, entries).sum()))
-    return min(0, most + int(_may_be_cut_off(giving, entries).sum()))
+        return max(0, most - int(_may_be_interrupted(takes, entries).sum()))
+    return min(0, most + int(_may_be_interrupted(gives, entries).sum()))
 
 
-def _may_be_cut_off(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Which calls began when an exception was recognised on their core, or just before."""
+def _may_be_interrupted(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Returns a mask of the calls that began when an exception was recognised on their core, or just before."""
     is_cut = np.zeros(len(calls), dtype=np.bool_)
-    for core in distinct(calls["core"]):
+    for core in sorted_distinct(calls["core"]):
         mine = calls["core"] == core
         of_core = entries[entries["core"] == core]
         recognised = np.sort(of_core["cycle"].astype(np.int64) - of_core["value"])

@@ -23,7 +23,7 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
-    rows,
+    event_tuples,
 )
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, SYSTICK
 
@@ -54,24 +54,25 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """All that a window held, in the order of time."""
+    """The intervals of a window, and what was seen beside them, in the order of time."""
 
     intervals: tuple[Interval, ...]
     pulses: tuple[int, ...]
     """How long the measurement's pin was high, each time, in cycles."""
     disorder: tuple[str, ...]
-    """What an orderly image does not do: an end without its start, a start inside another interval."""
+    """Sentences on faulty marks: an end without its start, a start inside another interval."""
     resumed: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Exception number -> addresses at which the core continued after it."""
     kept: tuple[tuple[int, int], ...] | None = None
-    """Series and raw value of what the runner was told, in the order of time. None: its function is not to be seen."""
+    """Series and raw value of each sample that the runner stored, in the order of time. None: the image has no
+    `bench_keep`."""
 
-    def of(self, series: int) -> list[Interval]:
-        """The intervals of one series."""
+    def of_series(self, series: int) -> list[Interval]:
+        """Returns the intervals of one series."""
         return [interval for interval in self.intervals if interval.series == series]
 
     def pulses_of(self, series: int) -> list[int]:
-        """Pin pulses of one series: each interval has one, because intervals do not overlap."""
+        """Returns the pin pulses of one series. Each interval has one, because intervals do not overlap."""
         pairs = zip(self.intervals, self.pulses, strict=False)
         return [pulse for interval, pulse in pairs if interval.series == series]
 
@@ -83,31 +84,34 @@ def find_intervals(
     pin: int | None,
     stamping: int | None = None,
 ) -> Intervals:
-    """Reads a window's events. `current`: core -> running task as it opens; `pin`: number of the measurement's pin;
-    `stamping`: number of the exception whose recognition starts the intervals of stamped series."""
-    reader = _Reader(services, dict(current), stamping)
+    """Returns the intervals in a window's packed events.
+
+    `current`: core -> running task as it opens; `pin`: number of the measurement's pin; `stamping`: number of the
+    exception whose recognition starts the intervals of stamped series.
+    """
+    reader = _IntervalReader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
-    for cycle, value, pc, ident, kind, core, more in rows(events[_matters(events, pin)]):
+    for cycle, value, pc, ident, kind, core, more in event_tuples(events[_is_relevant(events, pin)]):
         if kind == KIND_EXEC and ident == IDENT_KEEP:
             reader.samples.append((value, more))
         elif kind == KIND_EXEC and ident >= IDENT_MARK:
-            reader.mark(cycle, ident - IDENT_MARK)
+            reader.note_mark(cycle, ident - IDENT_MARK)
         elif kind == KIND_PIN:
-            reader.edge(cycle, value)
+            reader.note_edge(cycle, value)
         elif kind == KIND_EXCEPTION_EXIT:
             reader.return_cycle = cycle
             reader.resumed.setdefault(ident, set()).add(pc)
         elif kind == KIND_EXCEPTION_ENTER and ident == stamping:
-            reader.event(cycle - value)
+            reader.start_stamped_interval(cycle - value)
         else:
-            reader.inside(kind, cycle, ident, value, core)
+            reader.note_event(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
     stored = tuple(reader.samples) or None
     return Intervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
 
 
-def _matters(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
-    """Which events an interval can be told by, or what is in it."""
+def _is_relevant(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
+    """Returns a mask of the events that begin or end an interval, or are counted in it."""
     ident, kind = events["id"], events["kind"]
     is_relevant = (kind == KIND_EXEC) & (((ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)) | (ident == IDENT_KEEP))
     task = (kind == KIND_WRITE) & (ident == IDENT_CURRENT + events["core"].astype(np.uint16))
@@ -118,7 +122,7 @@ def _matters(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _IntervalReader:
     services: tuple[str, ...]
     current: dict[int, int]
     stamping: int | None
@@ -128,18 +132,18 @@ class _Reader:
     pulses: list[int] = field(default_factory=list)
     disorder: list[str] = field(default_factory=list)
     end_cycle: int = -EDGE_CYCLES
-    """The end cycle of the last interval. And when the last exception returned."""
+    """The end of the last interval. `return_cycle`: the last return of an exception."""
     return_cycle: int = -EDGE_CYCLES
     resumed: dict[int, set[int]] = field(default_factory=dict)
     samples: list[tuple[int, int]] = field(default_factory=list)
 
-    def event(self, cycle: int) -> None:
-        """Only the end mark tells which stamped series the interval belongs to."""
+    def start_stamped_interval(self, cycle: int) -> None:
+        """Begins an interval whose series only its end mark tells."""
         if self.open is not None:
             self.disorder.append("a timer's event came before the one before it was stamped")
         self.open = Interval(STAMPED, cycle)
 
-    def mark(self, cycle: int, tag: int) -> None:
+    def note_mark(self, cycle: int, tag: int) -> None:
         series, is_end = tag >> 1, bool(tag & 1)
         if is_end:
             if self.open is not None and self.open.series == STAMPED:
@@ -156,14 +160,14 @@ class _Reader:
             self.disorder.append(f"an interval of series {series} begins inside one of series {self.open.series}")
         self.open = Interval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
 
-    def edge(self, cycle: int, level: int) -> None:
+    def note_edge(self, cycle: int, level: int) -> None:
         if level:
             self.high_since = cycle
         elif self.high_since is not None:
             self.pulses.append(cycle - self.high_since)
             self.high_since = None
 
-    def inside(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
+    def note_event(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
         interval = self.open
         if kind == KIND_WRITE:
             switched = self.current.get(core) != value

@@ -14,16 +14,19 @@ CHUNK_CYCLES: Final = 2_000_000
 _FIRST_LINES: Final = (b" begin ", b" param ")
 
 
-def introduce(
+def read_introduction(
     image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants
 ) -> DecodedRun:
-    """Runs an image until it has said what it is. Raises RunError for one that says nothing that we understand."""
+    """Runs an image until its parameters are over, and returns what it sent.
+
+    Raises RunError for an image that sends no begin record of rtoslab's runner.
+    """
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, name)
     output = b""
     with simulator_errors(RunError):
-        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _over(output):
+        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _is_complete(output):
             stop = machine.run(CHUNK_CYCLES)
             output += machine.take_uart()
             if stop["reason"] != "cycles":
@@ -39,7 +42,7 @@ def introduce(
     return known
 
 
-def _over(output: bytes) -> bool:
-    """Whether something else follows the parameters."""
+def _is_complete(output: bytes) -> bool:
+    """Whether the output has a record after the parameters."""
     lines = output.split(b"\n")[:-1]
     return any(not any(word in line for word in _FIRST_LINES) for line in lines if line.startswith(b"@"))

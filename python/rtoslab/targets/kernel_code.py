@@ -1,18 +1,23 @@
-"""Which addresses are in functions of the kernel."""
+"""A test of addresses: whether they are in functions of the kernel."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
 
 
-def kernels_own(symbols: Sequence[tuple[int, int, str]], is_kernels: Callable[[str], bool]) -> Callable[[int], bool]:
-    """A test of addresses from (address, size, name) of the image's symbols and a test of names."""
-    ordered = sorted((address, size) for address, size, name in symbols if is_kernels(name))
+def kernel_address_test(
+    symbols: Sequence[tuple[int, int, str]], is_kernel_function: Callable[[str], bool]
+) -> Callable[[int], bool]:
+    """Returns a function that says whether an address is in a kernel function.
+
+    `symbols`: address, size and name; `is_kernel_function`: whether a name is of the kernel.
+    """
+    ordered = sorted((address, size) for address, size, name in symbols if is_kernel_function(name))
     starts = [address for address, _ in ordered]
 
     @cache
-    def test(address: int) -> bool:
+    def is_in_kernel(address: int) -> bool:
         index = bisect_right(starts, address) - 1
         return index >= 0 and address < ordered[index][0] + max(ordered[index][1], 2)
 
-    return test
+    return is_in_kernel

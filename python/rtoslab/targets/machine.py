@@ -1,4 +1,4 @@
-"""The face of the virtual board that rtoslab uses. `rtoslab._sim.Machine` has it, and so does the tests' fake."""
+"""The interface of the virtual board that rtoslab uses. `rtoslab._sim.Machine` and the tests' fake implement it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ SECTION = ".bench_marks"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One end of an interval."""
+    """The place in the code where an interval begins or ends."""
 
     address: int
     series: int
@@ -23,7 +23,7 @@ class Mark:
 
 
 def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
-    """The marks of an ELF, in the order they were written. None for an image without. Raises ImageFileError."""
+    """Returns the marks of an ELF image, in the order of their section. Empty without one. Raises ImageFileError."""
     try:
         elf = Elf(image)
         section = elf.section(SECTION)

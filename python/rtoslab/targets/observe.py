@@ -10,7 +10,7 @@ from typing import Final
 
 import xxhash
 
-from rtoslab.targets.board import simulator
+from rtoslab.targets.board import simulator_module
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
 from rtoslab.targets.handlings import HandlerRuns
 from rtoslab.targets.intervals import Intervals
@@ -56,7 +56,7 @@ class CriticalCycles:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class CoreLoad:
     """The work of one core in the window."""
 
     cycles: int
@@ -71,8 +71,8 @@ ALL_CORES: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Instructions side by side that were executed equally often."""
+class CodeSpan:
+    """Adjacent instructions that were executed equally often."""
 
     address: int
     instructions: int
@@ -90,7 +90,7 @@ class OwnFunction:
     name: str
     entries: int
     """Executions of its first instruction."""
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[CodeSpan, ...]
     calls: tuple[tuple[str, int], ...]
     """Function, `svc` or `indirect`, and how often it was called or jumped to from here."""
 
@@ -119,15 +119,15 @@ class WindowObservations:
     steps: tuple[Step, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
     steps_cut: bool = False
-    """They went on, but no more were kept."""
+    """Whether there were more steps than these."""
     priorities: dict[int, int] = field(default_factory=dict)
     """Control block -> priority in the kernel's own numbers as the window opened. Empty if the kernel does not tell."""
     numbers: dict[int, int] = field(default_factory=dict)
     """Control block -> the number that the kernel's calls know the task by. Likewise."""
     objects_at_open: dict[tuple[str, int], dict[str, int]] = field(default_factory=dict)
     """(kind of object, address) -> what kernel.toml says of it, as the window opened."""
-    loads: "dict[int, Load]" = field(default_factory=dict)
-    """Per core: what it did with its cycles."""
+    loads: "dict[int, CoreLoad]" = field(default_factory=dict)
+    """Per core."""
     own: tuple[OwnFunction, ...] = ()
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
     own_floats: tuple[str, ...] = ()
@@ -140,7 +140,7 @@ class WindowObservations:
 
 
 class Observer:
-    """Feeds on chunks of raw events, keeps counts."""
+    """Counts switches, calls and critical sections in the events of a window."""
 
     def __init__(
         self,
@@ -155,25 +155,25 @@ class Observer:
         # Not for defence, and events come by the million: SHA-256 takes ten times as long.
         self._digest = xxhash.xxh3_128()
         calls = (IDENT_CALL, IDENT_MARK)
-        self._tally = simulator().EventTally(calls, IDENT_CURRENT, IDENT_NESTING, dict(current), self._depths)
+        self._tally = simulator_module().EventTally(calls, IDENT_CURRENT, IDENT_NESTING, dict(current), self._depths)
 
     def feed(self, raw: bytes) -> None:
-        """Takes the next chunk, in the order of time."""
+        """Counts the next chunk of packed events, in the order of time."""
         self._digest.update(raw)
         self._tally.feed(raw)
 
     def finish(self, exceptions: dict[int, dict[int, int]]) -> WindowObservations:
-        """The counts, with the exception entries of the window."""
+        """Returns the counts, with the window's exception entries that are given."""
         tally = self._tally
         observed = WindowObservations(
             exceptions=exceptions, event_count=tally.events(), event_digest=self._digest.hexdigest()
         )
         observed.critical = {core: CriticalCycles(*tally.sections(core)) for core in self._depths}
         for core, ident, value, count in tally.objects():
-            observed.objects[core, self._service(ident), value] = count
+            observed.objects[core, self._service_of(ident), value] = count
         for core, before, after, ident, count in tally.switches():
-            observed.switches[Switch(core, before, after, "" if ident is None else self._service(ident))] = count
+            observed.switches[Switch(core, before, after, "" if ident is None else self._service_of(ident))] = count
         return observed
 
-    def _service(self, ident: int) -> str:
+    def _service_of(self, ident: int) -> str:
         return self._services[ident - IDENT_CALL]

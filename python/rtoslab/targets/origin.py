@@ -1,27 +1,27 @@
-"""Which simulator ran: what its binary says it was built from, held against the checkout that is measured with.
+"""The sources that the simulator's binary was built from, compared with those of the checkout.
 
-A manifest that names the checkout's sources while an older binary ran tells a lie that no one can see later. So the
-binary carries the list of its own sources (`sim/py/build.rs`), that list is what is named, and a checkout with other
-sources is refused. If there are none (an installed package), the binary's own list counts."""
+A manifest that names the checkout's sources while an older binary ran would be wrong, and nobody could see it later. So
+the binary contains the list of its own sources (`sim/py/build.rs`). The manifest names that list, and a checkout with
+other sources is refused. An installed package has no sources to compare."""
 
 import hashlib
 from functools import cache
 from pathlib import Path
 
 from rtoslab.base import StaleSimulatorError, listing
-from rtoslab.targets.board import simulator
+from rtoslab.targets.board import simulator_module
 
 
 @cache
 def simulator_version() -> str:
-    """The version that the simulator was built as."""
-    return str(simulator().VERSION)
+    """Returns the version that the simulator was built as."""
+    return str(simulator_module().VERSION)
 
 
 @cache
 def timing_version() -> int:
-    """The version of the virtual boards' timing: boards of equal versions take the same cycles."""
-    return int(simulator().TIMING_VERSION)
+    """Returns the version of the virtual boards' timing. Boards of equal versions take the same cycles."""
+    return int(simulator_module().TIMING_VERSION)
 
 
 @cache
@@ -30,14 +30,17 @@ def simulator_sources(root: Path) -> str:
 
     Raises StaleSimulatorError if the checkout `root` holds other sources, ToolMissingError without a simulator.
     """
-    own: str = simulator().SOURCES
+    own: str = simulator_module().SOURCES
     if (root / "sim").is_dir():
-        _require_same(own, root)
+        _require_same_sources(own, root)
     return hashlib.sha256(own.encode()).hexdigest()
 
 
-def _require_same(own: str, root: Path) -> None:
-    """File by file. The checkout's files are those of the crates that the binary's list names, but for tests."""
+def _require_same_sources(own: str, root: Path) -> None:
+    """Raises StaleSimulatorError for a checkout whose files differ from the binary's list.
+
+    The checkout's files are those of the crates that the list names, but for tests.
+    """
     files = [root / line.rpartition(" ")[0] for line in own.splitlines()]
     folders = {root.joinpath(*path.relative_to(root).parts[:3]) for path in files if "src" in path.parts}
     code = {path for folder in folders for path in folder.rglob("*.rs") if _is_built_from(path.relative_to(root))}
@@ -53,5 +56,5 @@ def _require_same(own: str, root: Path) -> None:
 
 
 def _is_built_from(path: Path) -> bool:
-    """Whether the simulator is made of a file of its crates: not of `tests/` and `tests.rs` (see `sim/py/build.rs`)."""
+    """Whether a file of the simulator's crates is in its binary. Those in `tests/` and `tests.rs` are not."""
     return "tests" not in {*path.parts, path.stem}

@@ -2,7 +2,7 @@
 
 The trap it prevents: a proof that looks at the first thousand rounds misses a loop that begins later. The profile
 counts every instruction of every round, so a loop, a branch that is taken now and then, and a handler with work of its
-own show in these counts wherever they lie.
+own show in these counts wherever they are.
 """
 
 import re
@@ -16,20 +16,20 @@ import numpy as np
 from rtoslab.base import RunError
 from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target
-from rtoslab.targets.board import simulator, simulator_errors
-from rtoslab.targets.observe import ALL_CORES, OwnFunction, Stretch
-from rtoslab.targets.profiles import APPLICATION, PROFILE, kind_of
+from rtoslab.targets.board import simulator_errors, simulator_module
+from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction
+from rtoslab.targets.profiles import APPLICATION, PROFILE, function_kind
 
 SUPERVISOR_CALL: Final = "svc"
-"""What an SVC instruction calls, instead of a function's name."""
+"""Stands for the function that an SVC instruction calls."""
 INDIRECT: Final = "indirect"
-"""What a call through a register calls: the instruction does not say."""
+"""Stands for the function that a call through a register calls: the instruction does not name it."""
 _WIDE: Final = 0b11101 << 11
 _BL: Final = 0xD000
 _VENEER: Final = "_veneer"
 _ELF: Final = b"\x7fELF"
 _FIRMWARE: Final = re.compile(r"(^|/)firmware/(benchmarks|boards|chips|core|cpus|instruments|kernels)/")
-"""Our build names its files so, wherever they lie (-ffile-prefix-map). Another build may put a folder before it."""
+"""Our build names its files so, wherever they are (-ffile-prefix-map). Another build may put a folder before it."""
 
 Symbol = tuple[int, int, str]
 """Address, size in bytes, name."""
@@ -43,12 +43,12 @@ def own_functions(
     image: bytes,
     read: Callable[[int, int], bytes],
 ) -> tuple[OwnFunction, ...]:
-    """The own functions of each core from its profile, and of several cores together.
+    """Returns the firmware's own functions that each core executed, by its profile, and those of all cores together.
 
     Own is what was compiled from the firmware's files, but for a port's functions that do the kernel's work. `idling`:
     (begin, end, name) of code that idles outside a task. `read` gives the bytes of code at an address.
     """
-    places = _Places(symbols)
+    places = _SymbolIndex(symbols)
     ours = FirmwareCode(image)
     together: dict[Symbol, Counter[int]] = defaultdict(Counter)
     spent: Counter[int] = Counter()
@@ -56,25 +56,27 @@ def own_functions(
     for core, data in sorted(profiles.items()):
         rows: dict[Symbol, Counter[int]] = defaultdict(Counter)
         cycles: Counter[int] = Counter()
-        for address, executions, took in _records(data):
-            place = places.at(address)
+        for address, executions, took in _profile_rows(data):
+            place = places.find(address)
             if place is None or _is_idling(address, idling):
                 continue
-            if ours.has(place[0]) and _is_own(place[2], kernel):
+            if ours.contains(place[0]) and _is_own(place[2], kernel):
                 rows[place][address] += executions
                 together[place][address] += executions
                 cycles[address] += took
                 spent[address] += took
-        functions += [_function(core, place, mine, cycles, places, read) for place, mine in sorted(rows.items())]
+        functions += [
+            _make_own_function(core, place, mine, cycles, places, read) for place, mine in sorted(rows.items())
+        ]
     if len(profiles) > 1:
         functions += [
-            _function(ALL_CORES, place, mine, spent, places, read) for place, mine in sorted(together.items())
+            _make_own_function(ALL_CORES, place, mine, spent, places, read) for place, mine in sorted(together.items())
         ]
     return tuple(functions)
 
 
-def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Address, executions and cycles of each instruction of a profile."""
+def _profile_rows(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yields address, executions and cycles of each instruction of a packed profile."""
     records = np.frombuffer(data, dtype=PROFILE)
     yield from zip(*(records[name].tolist() for name in ("address", "executions", "cycles")), strict=True)
 
@@ -84,7 +86,7 @@ def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
 
 
 def _is_own(name: str, kernel: Kernel) -> bool:
-    return kind_of(name, kernel) == APPLICATION and not name.endswith(_VENEER)
+    return function_kind(name, kernel) == APPLICATION and not name.endswith(_VENEER)
 
 
 class FirmwareCode:
@@ -93,25 +95,26 @@ class FirmwareCode:
     def __init__(self, image: bytes) -> None:
         """Reads the image's debug information. An image that is no ELF file has none."""
         with simulator_errors(RunError):
-            units = simulator().sources(image) if image.startswith(_ELF) else []
+            units = simulator_module().sources(image) if image.startswith(_ELF) else []
         ranges = sorted(function for name, mine in units if _FIRMWARE.search(name) for function in mine)
         self._starts = [start for start, _ in ranges]
         self._ends = [end for _, end in ranges]
 
-    def has(self, address: int) -> bool:
-        """Whether the code at an address is of such a file."""
+    def contains(self, address: int) -> bool:
+        """Whether the code at an address was compiled from a file of the firmware."""
         index = bisect_right(self._starts, address) - 1
         return index >= 0 and address < self._ends[index]
 
 
-class _Places:
-    """Functions by address."""
+class _SymbolIndex:
+    """Finds functions by address."""
 
     def __init__(self, symbols: Sequence[Symbol]) -> None:
         self._symbols = sorted(symbols)
         self._starts = [address for address, _, _ in self._symbols]
 
-    def at(self, address: int) -> Symbol | None:
+    def find(self, address: int) -> Symbol | None:
+        """Returns the function that contains an address. None outside functions."""
         index = bisect_right(self._starts, address) - 1
         if index < 0:
             return None
@@ -119,15 +122,16 @@ class _Places:
         return self._symbols[index] if not size or address < start + size else None
 
 
-def _function(
+def _make_own_function(
     core: int,
     place: Symbol,
     executed: Mapping[int, int],
     cycles: Mapping[int, int],
-    places: _Places,
+    places: _SymbolIndex,
     read: Callable[[int, int], bytes],
 ) -> OwnFunction:
-    stretches: list[Stretch] = []
+    """Returns a function with its spans of equally often executed instructions, and its calls."""
+    stretches: list[CodeSpan] = []
     calls: Counter[str] = Counter()
     behind = -1
     for address, executions in sorted(executed.items()):
@@ -135,18 +139,18 @@ def _function(
         first = int.from_bytes(code[:2], "little")
         if stretches and address == behind and stretches[-1].executions == executions:
             last = stretches[-1]
-            stretches[-1] = Stretch(last.address, last.instructions + 1, executions, last.cycles + cycles[address])
+            stretches[-1] = CodeSpan(last.address, last.instructions + 1, executions, last.cycles + cycles[address])
         else:
-            stretches.append(Stretch(address, 1, executions, cycles[address]))
+            stretches.append(CodeSpan(address, 1, executions, cycles[address]))
         behind = address + (4 if first >= _WIDE else 2)
-        called = _called_place(address, code, place, places)
+        called = _called_name(address, code, place, places)
         if called is not None:
             calls[called] += executions
     return OwnFunction(core, place[2], executed.get(place[0], 0), tuple(stretches), tuple(sorted(calls.items())))
 
 
-def _called_place(address: int, code: bytes, place: Symbol, places: _Places) -> str | None:
-    """Returns what an instruction calls, or jumps to outside its function. None if it stays inside.
+def _called_name(address: int, code: bytes, place: Symbol, places: _SymbolIndex) -> str | None:
+    """Returns the name of the function that an instruction calls or jumps to. None if it stays in its function.
 
     Encodings: ARMv6-M Architecture Reference Manual, A6.7.10 (B), A6.7.13 (BL), A6.7.14 (BLX), A6.7.15 (BX), A6.7.68
     (SVC)."""
@@ -159,16 +163,16 @@ def _called_place(address: int, code: bytes, place: Symbol, places: _Places) -> 
     elif first & 0xFF87 == 0x4780 or (first & 0xFF87 == 0x4700 and first >> 3 & 0xF != 14):
         return INDIRECT
     else:
-        target, is_call = _narrow_target(address, first), False
+        target, is_call = _short_branch_target(address, first), False
     if target is None:
         return None
-    called = places.at(target)
+    called = places.find(target)
     if called is None or (called == place and not is_call):
         return None
     return called[2].removeprefix("__").removesuffix(_VENEER) if called[2].endswith(_VENEER) else called[2]
 
 
-def _narrow_target(address: int, code: int) -> int | None:
+def _short_branch_target(address: int, code: int) -> int | None:
     """Returns the target of a branch of 16 bits. None for every other instruction."""
     if code >> 11 == 0b11100:
         offset = (code & 0x7FF) << 1

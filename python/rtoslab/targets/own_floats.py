@@ -1,4 +1,4 @@
-"""Which functions of the firmware's own calculate in floating point.
+"""Finds the firmware's own functions that calculate in floating point.
 
 The trap it prevents: in some kernels the compiler moves pairs of words through floating-point registers, so whoever
 calls them has a floating-point context. There the contexts no longer tell whether the benchmark uses the unit itself.
@@ -25,14 +25,14 @@ _FLOATING_POINT: Final = (10, 11)
 
 
 def functions_with_floats(image: bytes) -> tuple[str, ...]:
-    """Returns the names of the firmware's own functions that have such an instruction, executed or not."""
+    """Returns the names of the firmware's own functions with a floating-point calculation, executed or not."""
     try:
         elf = Elf(image)
         symbols = list(elf.symbols())
         parts = [(section.address, elf.contents(section)) for section in elf.sections if section.has_contents]
     except ValueError:
         return ()
-    ours, pools = FirmwareCode(image), _Pools(symbols)
+    ours, pools = FirmwareCode(image), _DataRanges(symbols)
     functions = {
         (code_address(symbol.value), symbol.size, symbol.name)
         for symbol in symbols
@@ -41,16 +41,17 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
     names = set()
     for start, size, name in functions:
         code = next((data[start - at :][:size] for at, data in parts if at and at <= start < at + len(data)), b"")
-        if ours.has(start) and _has_floats(start, code, pools):
+        if ours.contains(start) and _has_float_instruction(start, code, pools):
             names.add(name)
     return tuple(sorted(names))
 
 
-def _has_floats(start: int, code: bytes, pools: "_Pools") -> bool:
+def _has_float_instruction(start: int, code: bytes, pools: "_DataRanges") -> bool:
+    """Whether the code from `start` on has an instruction that calculates in floating point."""
     at = 0
     while at + 2 <= len(code):
         first = int.from_bytes(code[at : at + 2], "little")
-        if pools.has(start + at):
+        if pools.contains(start + at):
             at += 2
             continue
         second = int.from_bytes(code[at + 2 : at + 4], "little")
@@ -60,7 +61,7 @@ def _has_floats(start: int, code: bytes, pools: "_Pools") -> bool:
     return False
 
 
-class _Pools:
+class _DataRanges:
     """Data between instructions, by the assembler's mapping symbols (`$d` begins data, `$t` code)."""
 
     def __init__(self, symbols: Sequence[ElfSymbol]) -> None:
@@ -70,6 +71,7 @@ class _Pools:
         self._starts = [start for start, _ in maps]
         self._are_data = [is_data for _, is_data in maps]
 
-    def has(self, address: int) -> bool:
+    def contains(self, address: int) -> bool:
+        """Whether an address is in such data."""
         index = bisect_right(self._starts, address) - 1
         return index >= 0 and self._are_data[index]

@@ -1,4 +1,4 @@
-"""Adds up cycles per address to cycles per function, and functions to classes (kernel's classes, else application)."""
+"""Sums cycles by address to cycles by function, and sorts functions into classes (the kernel's, or application)."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -10,9 +10,9 @@ import numpy as np
 
 from rtoslab.base import code_address
 from rtoslab.catalogue import Kernel
-from rtoslab.targets.board import best_names
-from rtoslab.targets.current_task import idle_of
-from rtoslab.targets.observe import BlockingCalls, Load
+from rtoslab.targets.board import first_symbol_per_address
+from rtoslab.targets.current_task import idle_label_at
+from rtoslab.targets.observe import BlockingCalls, CoreLoad
 
 PROFILE: Final = np.dtype(
     [("address", "<u4"), ("zero", "<u4"), ("cycles", "<u8"), ("executions", "<u8"), ("wait", "<u8")]
@@ -20,11 +20,11 @@ PROFILE: Final = np.dtype(
 """One record of the virtual board's profile, 32 bytes. See `_sim.pyi`."""
 
 CORE_INTERRUPT: Final = "core_interrupt"
-"""Beside services: what the kernel's cores interrupt each other by."""
+"""Counted like a service: the function by which the kernel's cores interrupt each other."""
 APPLICATION: Final = "application"
 IDLE: Final = "idle"
 LIBRARY: Final = "library"
-"""C library and compiler helpers: who called them is not known."""
+"""C library and compiler helpers, whose callers are unknown."""
 _LIBRARY_PREFIXES: Final = (
     "mem",
     "str",
@@ -55,14 +55,14 @@ class FunctionCycles:
     """Executions of all its instructions."""
 
 
-def by_function(
+def cycles_by_function(
     raw: Mapping[int, bytes],
     symbols: list[tuple[int, int, str]],
     kernel: Kernel,
     idling: Sequence[tuple[int, int, str]] = (),
 ) -> tuple[FunctionCycles, ...]:
-    """One entry per core and function that ran, most cycles first. `idling`: see `current_task.idle_ranges`."""
-    ordered = best_names(symbols)
+    """Returns an entry for each core and function that ran, most cycles first. `idling`: see `idle_ranges`."""
+    ordered = first_symbol_per_address(symbols)
     starts = [address for address, _, _ in ordered]
     labels = {name for _, _, name in idling}
     functions: list[FunctionCycles] = []
@@ -71,8 +71,8 @@ def by_function(
         records = np.frombuffer(data, dtype=PROFILE)
         columns = (records[name].tolist() for name in ("address", "cycles", "wait", "executions"))
         for address, spent, waited, executions in zip(*columns, strict=True):
-            label = idle_of(idling, address)
-            name, is_entry = _function(address, ordered, starts) if label is None else (label, False)
+            label = idle_label_at(idling, address)
+            name, is_entry = _function_at(address, ordered, starts) if label is None else (label, False)
             total = totals[name]
             total[0] += spent
             total[1] += waited
@@ -80,14 +80,15 @@ def by_function(
             total[3] += executions
         functions += [
             FunctionCycles(
-                core, name, IDLE if name in labels else kind_of(name, kernel), cycles, wait, entries, executed
+                core, name, IDLE if name in labels else function_kind(name, kernel), cycles, wait, entries, executed
             )
             for name, (cycles, wait, entries, executed) in totals.items()
         ]
     return tuple(sorted(functions, key=lambda cycles: (cycles.core, -cycles.cycles, cycles.name)))
 
 
-def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[int]) -> tuple[str, bool]:
+def _function_at(address: int, ordered: list[tuple[int, int, str]], starts: list[int]) -> tuple[str, bool]:
+    """Returns the name of the function at an address, and whether the address is its first instruction."""
     index = bisect_right(starts, address) - 1
     if index < 0:
         return f"{address & ~0xFF:#010x}", False
@@ -97,53 +98,59 @@ def _function(address: int, ordered: list[tuple[int, int, str]], starts: list[in
     return name, address == start
 
 
-def kind_of(name: str, kernel: Kernel) -> str:
-    """The first class of kernel.toml with a prefix that fits. Else library or application."""
+def function_kind(name: str, kernel: Kernel) -> str:
+    """Returns the first class of kernel.toml that has a prefix of the name. Else library or application."""
     for kind, prefixes in kernel.classes.items():
         if name.startswith(prefixes):
             return kind
     return LIBRARY if name.startswith(_LIBRARY_PREFIXES) else APPLICATION
 
 
-def clones_of(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
-    """Returns first instructions of compiled parts of a function that the image does not contain under its own name
-    (`f.part.0`, `f.constprop.0`): with LTO, of those that only the kernel calls."""
+def clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
+    """Returns the addresses of the clones into which the compiler split a function (`f.part.0`, `f.constprop.0`).
+
+    With LTO the image may contain a function that only the kernel calls under such names alone.
+    """
     return sorted({code_address(address) for address, _, own in symbols if own.startswith(f"{name}.")})
 
 
-def calls_of_services(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
-    """(core, service) -> executions of the kernel functions that the service ends in. Also of CORE_INTERRUPT."""
-    entries = _Entries(functions)
+def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
+    """Returns (core, service) -> executions of the service's kernel functions. CORE_INTERRUPT is counted too."""
+    entries = _EntryCounts(functions)
     counted = dict(kernel.symbols)
     if kernel.several_cores.interrupt:
         counted[CORE_INTERRUPT] = kernel.several_cores.interrupt
     return Counter(
         {
-            (core, service): entries.of(core, names)
+            (core, service): entries.count(core, names)
             for core in sorted({function.core for function in functions})
             for service, names in counted.items()
         }
     )
 
 
-def waits(functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]) -> dict[int, BlockingCalls]:
-    """Per core, what the kernel's functions say of calls that did not find what they wanted. Empty if they do not."""
+def blocking_calls(
+    functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]
+) -> dict[int, BlockingCalls]:
+    """Returns each core's calls that found no free object, by the kernel's functions. Empty if these do not tell."""
     if kernel.waits is None:
         return {}
-    entries, names = _Entries(functions), kernel.waits
+    entries, names = _EntryCounts(functions), kernel.waits
     return {
         core: BlockingCalls(
-            entries.of(core, names.collided), entries.of(core, names.failed), entries.of(core, names.blocked)
+            entries.count(core, names.collided), entries.count(core, names.failed), entries.count(core, names.blocked)
         )
         for core in cores
     }
 
 
-def loads(functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles: Mapping[int, int]) -> dict[int, Load]:
-    """Per core, from its functions, its cycles asleep, and all its cycles in the window."""
+def core_loads(
+    functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles: Mapping[int, int]
+) -> dict[int, CoreLoad]:
+    """Returns the work of each core, from its functions, its cycles asleep, and all its cycles in the window."""
     every = list(functions)
     return {
-        core: Load(
+        core: CoreLoad(
             cycles[core],
             asleep[core]
             + sum(
@@ -161,7 +168,7 @@ def loads(functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles
     }
 
 
-class _Entries:
+class _EntryCounts:
     """Executions by core and name. The compiler may have moved a whole function into a clone (`name.constprop.0`):
     a clone counts only if `name` never ran."""
 
@@ -174,5 +181,6 @@ class _Entries:
                 function.entries if "." in function.name else 0
             )
 
-    def of(self, core: int, names: tuple[str, ...]) -> int:
+    def count(self, core: int, names: tuple[str, ...]) -> int:
+        """Returns the entries of all these functions on a core."""
         return sum(self._whole[core, name] or self._clones[core, name] for name in names)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from rtoslab.targets.board import simulator
+from rtoslab.targets.board import simulator_module
 from rtoslab.targets.machine import VirtualMachine
 
 SYMBOL: Final = "_SEGGER_RTT"
@@ -31,38 +31,39 @@ class Rtt:
     block: int
     """Address of the control block."""
     typed: bytes = b""
-    """What is still to be written into the first buffer down."""
+    """Input that does not yet fit into the first buffer down."""
     names: dict[int, str] = field(default_factory=dict)
     """The names of the buffers up that have been read, by number."""
 
-    def take(self) -> Iterator[tuple[int, bytes]]:
-        """Yields what each buffer up has received since the last call, and marks it as read."""
+    def receive(self) -> Iterator[tuple[int, bytes]]:
+        """Yields the new bytes of each buffer up, and marks them as read. Writes input into the buffer down."""
         head = self._read(self.block, _HEAD_BYTES)
         if not head.startswith(_ID):
             return  # before SEGGER_RTT_Init
-        ups, downs = (min(_word(head, at), _BUFFERS_MOST) for at in (16, 20))
+        ups, downs = (min(_word_at(head, at), _BUFFERS_MOST) for at in (16, 20))
         for number in range(ups):
-            fresh = self._receive(number)
+            fresh = self._read_up_buffer(number)
             if fresh:
                 yield number, fresh
         if downs and self.typed:
-            self._type(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
+            self._fill_down_buffer(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
 
-    def _receive(self, number: int) -> bytes:
+    def _read_up_buffer(self, number: int) -> bytes:
+        """Returns the unread bytes of a buffer up, and marks them as read."""
         at = self.block + _HEAD_BYTES + number * _BUFFER_BYTES
         words = self._read(at, _BUFFER_BYTES)
-        name, buffer, size, write, read = (_word(words, place) for place in range(0, 20, 4))
+        name, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
         if not 0 < size <= _BYTES_MOST or write >= size or read >= size or write == read:
             return b""
         whole = self._read(buffer, size)
-        self.names.setdefault(number, self._name(name))
+        self.names.setdefault(number, self._read_name(name))
         self.machine.write(at + _READ_AT, write.to_bytes(4, "little"))
         return whole[read:write] if read < write else whole[read:] + whole[:write]
 
-    def _type(self, at: int) -> None:
-        """Into the buffer down as much as fits: one byte stays free."""
+    def _fill_down_buffer(self, at: int) -> None:
+        """Writes as much input into the buffer down at `at` as fits. One byte stays free."""
         words = self._read(at, _BUFFER_BYTES)
-        _, buffer, size, write, read = (_word(words, place) for place in range(0, 20, 4))
+        _, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
         if not 0 < size <= _BYTES_MOST or write >= size or read >= size:
             return
         room = (read - write - 1) % size
@@ -72,22 +73,22 @@ class Rtt:
             write = (write + 1) % size
         self.machine.write(at + _WRITE_AT, write.to_bytes(4, "little"))
 
-    def _name(self, address: int) -> str:
+    def _read_name(self, address: int) -> str:
         text = self._read(address, _NAME_MOST).partition(b"\0")[0] if address else b""
         return text.decode("ascii", errors="replace")
 
     def _read(self, address: int, length: int) -> bytes:
         try:
             return bytes(self.machine.read(address, length))
-        except (simulator().SimError, OverflowError):
+        except (simulator_module().SimError, OverflowError):
             return b""
 
 
 def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> Rtt | None:
-    """The buffers of the image that was loaded, or None if it has none."""
+    """Returns the RTT buffers of the loaded image. None if it has none. `typed`: input for its first buffer down."""
     block = machine.symbol(SYMBOL)
     return None if block is None else Rtt(machine, block & ~1, typed)
 
 
-def _word(content: bytes, at: int) -> int:
+def _word_at(content: bytes, at: int) -> int:
     return int.from_bytes(content[at : at + 4], "little")

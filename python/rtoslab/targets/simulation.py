@@ -1,6 +1,6 @@
-"""Any image on a virtual board: `rtoslab sim`. Nothing in the image is needed beyond code that boots.
+"""Runs any image on a virtual board: `rtoslab sim`. The image must boot, and need not know rtoslab.
 
-The image need not know rtoslab. Watches (until, between) are outside it and cost it no cycle."""
+Watches (until, between) are outside the image and cost it no cycle."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,25 +12,25 @@ from rtoslab.base import ImageFileError, PlanError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
 from rtoslab.targets.board import (
-    CYCLES_MOST,
+    MOST_CYCLES,
     apply_settings,
-    best_names,
-    cycle_number,
     find_address,
+    first_symbol_per_address,
     load_image,
     make_machine,
+    parse_cycle_count,
     simulator_errors,
 )
 from rtoslab.targets.faults import Fault
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.unhandled import unhandled_exceptions
-from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, Drive, OnOutput, RunEnd, WatchedRun
+from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, OnOutput, PinDrive, RunEnd, WatchedRun
 
 DEFAULT_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class PairCycles:
     """Cycles from each execution of `start` to the next of `end`."""
 
     start: str
@@ -52,14 +52,14 @@ class SimResult:
     cycles: list[int]
     instructions: list[int]
     uart: bytes
-    between: list[Between]
+    between: list[PairCycles]
     warnings: list[str]
     reached: bool
-    """False if an asked-for end was not reached, or the machine stopped for a fault."""
+    """Whether the run came to the requested end, without a fault."""
     rtt: Mapping[str, bytes] = field(default_factory=dict)
-    """What came over RTT, by channel (`rtt0`)."""
+    """Output over RTT, by channel (`rtt0`)."""
     rtt_names: Mapping[str, str] = field(default_factory=dict)
-    """What the image calls these channels."""
+    """The image's names of these channels."""
     fault: Fault | None = None
     """The fault that the run ended with."""
     handled: Sequence[Fault] = ()
@@ -68,7 +68,7 @@ class SimResult:
     """Address, bytes and name of the image's functions and objects, where there was a fault."""
 
     def as_json(self) -> dict[str, Any]:
-        """The machine-readable form of `rtoslab sim --json`."""
+        """Returns the object that `rtoslab sim --json` prints."""
         return {
             "stop": self.stop,
             "detail": self.detail,
@@ -104,17 +104,17 @@ class SimRequest:
     settings: Mapping[str, int] = field(default_factory=dict)
     strict: bool = False
     load_address: int | None = None
-    """Where a plain binary lies. None for files that say it themselves."""
+    """Where a plain binary is loaded. None for files that say it themselves."""
     max_cycles: int | None = None
     expect: str | None = None
-    """A pattern in the output with which the run ends and has passed."""
+    """A pattern: the run ends and has passed when the output matches it."""
     fail: str | None = None
-    """A pattern with which it ends and has failed."""
+    """A pattern: the run ends and has failed when the output matches it."""
     timeout_s: float | None = None
-    """Virtual seconds with which it ends."""
+    """Virtual seconds after which the run ends."""
     rtt_typed: bytes = b""
-    """What is written into the first RTT buffer down."""
-    drives: Sequence[Drive] = ()
+    """Input for the first RTT buffer down."""
+    drives: Sequence[PinDrive] = ()
     """Levels of pins from outside."""
 
 
@@ -127,7 +127,7 @@ def simulate(
     on_output: OnOutput = lambda *_: None,
     machine: VirtualMachine | None = None,
 ) -> SimResult:
-    """Runs `image` until its end, the limit or Ctrl-C, handing channel and bytes to `on_output` as they come.
+    """Runs `image` until its end, the limit or Ctrl-C. Gives channel and bytes of output to `on_output` at once.
 
     Raises PlanError for a pattern that is no regular expression.
     """
@@ -135,7 +135,7 @@ def simulate(
     machine = machine or make_machine(board, cores=count, strict=request.strict)
     apply_settings(machine, request.settings)
     load_image(machine, read_image(image, request.load_address), image.name)
-    by_symbol = request.until is not None and cycle_number(request.until) is None
+    by_symbol = request.until is not None and parse_cycle_count(request.until) is None
     with simulator_errors(SymbolError):
         if by_symbol and request.until is not None:
             machine.until(find_address(machine, request.until))
@@ -149,36 +149,36 @@ def simulate(
         machine.type_uart(request.typed)
     watched = WatchedRun(
         machine,
-        _limit(request, board),
+        _cycle_limit(request, board),
         on_output,
-        _pattern(request.expect),
-        _pattern(request.fail),
+        _compile_pattern(request.expect),
+        _compile_pattern(request.fail),
         request.timeout_s,
         request.rtt_typed,
         request.drives,
     )
-    ended = watched.go()
-    between = [_between(machine, start, end, index) for start, end, index in pairs]
-    return _result(machine, count, request, watched, ended, between)
+    ended = watched.run()
+    between = [_read_pair_cycles(machine, start, end, index) for start, end, index in pairs]
+    return _make_result(machine, count, request, watched, ended, between)
 
 
-def _limit(request: SimRequest, board: Board) -> int:
-    """Cycles since reset with which the run ends at the latest."""
-    cycle = None if request.until is None else cycle_number(request.until)
+def _cycle_limit(request: SimRequest, board: Board) -> int:
+    """Returns the cycles since reset after which the run ends at the latest."""
+    cycle = None if request.until is None else parse_cycle_count(request.until)
     if cycle is not None:
-        return min(cycle, CYCLES_MOST)
+        return min(cycle, MOST_CYCLES)
     if request.max_cycles is not None:
-        return min(request.max_cycles, CYCLES_MOST)
-    return CYCLES_MOST if request.timeout_s is not None else DEFAULT_SECONDS * board.clock.sys_hz
+        return min(request.max_cycles, MOST_CYCLES)
+    return MOST_CYCLES if request.timeout_s is not None else DEFAULT_SECONDS * board.clock.sys_hz
 
 
-def _result(
+def _make_result(
     machine: VirtualMachine,
     cores: int,
     request: SimRequest,
     watched: WatchedRun,
     ended: RunEnd,
-    between: list[Between],
+    between: list[PairCycles],
 ) -> SimResult:
     reason, detail = ended.reason, ended.detail
     if request.expect is not None and reason in {"cycles", TIMEOUT}:
@@ -200,20 +200,20 @@ def _result(
         warnings=[*machine.warnings(), *unhandled],
         fault=watched.fault,
         handled=watched.handled,
-        symbols=best_names(machine.symbols()) if watched.fault or watched.handled else (),
-        reached=_is_goal(request, reason) and not failed,
+        symbols=first_symbol_per_address(machine.symbols()) if watched.fault or watched.handled else (),
+        reached=_has_reached_goal(request, reason) and not failed,
     )
 
 
-def _is_goal(request: SimRequest, reason: str) -> bool:
-    """Whether the run ended as was asked."""
+def _has_reached_goal(request: SimRequest, reason: str) -> bool:
+    """Whether the run ended as the request asks."""
     if request.expect is not None:
         return reason == PASSED
-    by_cycles = request.until is not None and cycle_number(request.until) is not None
+    by_cycles = request.until is not None and parse_cycle_count(request.until) is not None
     return request.until is None or reason == "until" or (by_cycles and reason == "cycles")
 
 
-def _pattern(text: str | None) -> re.Pattern[str] | None:
+def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
     if text is None:
         return None
     try:
@@ -223,17 +223,17 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
 
 
 def _is_failure(reason: str, detail: str) -> bool:
-    """A fault ends the run as a failure, but for the breakpoint on which a C library parks a program that returned."""
+    """Whether an end is a failure: a fault, but not the breakpoint on which a C library parks a returned program."""
     return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
-def _between(machine: VirtualMachine, start: str, end: str, index: int) -> Between:
+def _read_pair_cycles(machine: VirtualMachine, start: str, end: str, index: int) -> PairCycles:
     result = machine.between_result(index)
-    return Between(start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"])
+    return PairCycles(start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"])
 
 
 def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
-    r"""Reads a typing script: one `prompt => text` per line.
+    r"""Returns the steps of a typing script, which has one `prompt => text` per line.
 
     Each text is typed, followed by Enter, once its prompt has appeared in the output since the step before. An empty
     prompt types at once. Empty lines and lines that begin with `#` are skipped. `\n \r \t \\ \xHH` are understood on
@@ -253,7 +253,7 @@ def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
 
 
 def unescape(text: str) -> bytes:
-    r"""The bytes of a text with `\n \r \t \\ \xHH` replaced. Anything else stands for itself."""
+    r"""Returns the bytes of a text with `\n \r \t \\ \xHH` replaced. Anything else stands for itself."""
     out = bytearray()
     index = 0
     while index < len(text):

@@ -3,7 +3,7 @@ caused.
 
 A call that the kernel makes of its own function is none of the benchmark's, and is left out, also where a function ends
 in another one, which then returns to the benchmark. So is what a handler must begin and end with. An instruction that
-an interrupt hits may be begun anew: a call is then seen twice and told once."""
+an interrupt hits may be started again: a call is then seen twice and reported once."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,8 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
-    distinct,
-    rows,
+    event_tuples,
+    sorted_distinct,
 )
 from rtoslab.targets.exceptions import SYSTICK
 from rtoslab.targets.steps import (
@@ -39,8 +39,8 @@ from rtoslab.targets.steps import (
     STOP,
     SWITCH,
     TICK,
+    ProbeMeanings,
     Step,
-    Watching,
 )
 
 _BEGUN_ANEW_CYCLES: Final = 64
@@ -49,210 +49,220 @@ _FIRST_OWN: Final = 15
 """Exceptions from here on are handlers of the tick and of the chip's lines. Those before are the kernel's switch."""
 
 
-def return_addresses(raw: bytes, watching: Watching) -> list[int]:
-    """Returns where callers outside the kernel continue, from the calls seen so far."""
+def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
+    """Returns the addresses at which callers outside the kernel continue, by the calls in packed events."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
-    addresses = {code_address(int(address)) for address in distinct(events["pc"][mine])}
+    addresses = {code_address(int(address)) for address in sorted_distinct(events["pc"][mine])}
     top = architecture().code.exception_return_from
-    return sorted(address for address in addresses if address < top and not watching.is_kernels(address))
+    return sorted(address for address in addresses if address < top and not watching.is_in_kernel(address))
 
 
-def find_steps(raw: bytes, watching: Watching, current: Mapping[int, int]) -> tuple[Step, ...]:
-    """Reads events in the order of time. `current`: core -> running task as they begin, none without a kernel."""
+def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[Step, ...]:
+    """Returns the steps in packed events. `current`: core -> running task as they begin, empty without a kernel."""
     contexts, whose = defaultdict(int, current), defaultdict(int, current)
-    reader = _Reader(watching, dict(current), contexts, whose, known=frozenset(watching.behind))
-    called, returned, behind = reader.note_called, reader.note_returned, watching.behind
+    reader = _StepReader(watching, dict(current), contexts, whose, probed_returns=frozenset(watching.return_addresses))
+    called, returned, behind = reader.note_call, reader.note_return, watching.return_addresses
     events = np.frombuffer(raw, dtype=EVENT)
-    # Where one handler follows another without a return between, the board tells the entry before the return.
-    # A mark may stand right after a call: the call's return is told first.
+    # Where one handler follows another without a return between, the board reports the entry before the return.
+    # A mark may come right after a call: the call's return comes first.
     events = events[np.lexsort((events["id"] < IDENT_BEHIND, events["cycle"]))]
     entries = events[events["kind"] == KIND_EXCEPTION_ENTER]
     began = {(core, cycle - took) for cycle, core, took in entries[["cycle", "core", "value"]].tolist()}
     events["pc"] &= code_address(0xFFFF_FFFF)
-    for cycle, value, pc, ident, kind, core, more in rows(events):
+    for cycle, value, pc, ident, kind, core, more in event_tuples(events):
         if kind == KIND_EXEC:
             if ident >= IDENT_BEHIND:
                 returned(core, cycle, behind[ident - IDENT_BEHIND], value)
             elif ident >= IDENT_SYMBOL:
                 called(core, cycle, ident - IDENT_SYMBOL, value, more, pc)
             elif ident >= IDENT_MARK:
-                reader.note_marked(core, cycle, ident - IDENT_MARK)
+                reader.note_mark(core, cycle, ident - IDENT_MARK)
         elif kind == KIND_WRITE:
-            reader.note_written(core, cycle, ident, value)
+            reader.note_write(core, cycle, ident, value)
         elif kind == KIND_EXCEPTION_ENTER:
-            reader.note_entered(core, cycle, ident, cycle - value)
+            reader.note_handler_entry(core, cycle, ident, cycle - value)
         elif kind == KIND_EXCEPTION_EXIT:
-            reader.note_left(core, cycle, ident, None if (core, cycle) in began else pc)
+            reader.note_handler_return(core, cycle, ident, None if (core, cycle) in began else pc)
         elif kind == KIND_PIN and ident == watching.pin:
-            reader.edge(core, cycle, value)
+            reader.note_edge(core, cycle, value)
     return tuple(reader.steps)
 
 
 @dataclass(slots=True)
-class _Reader:
-    watching: Watching
+class _StepReader:
+    """Builds steps from events. A *context* is a task, by its control block, or a core's handlers: -1 less the core."""
+
+    watching: ProbeMeanings
     current: dict[int, int]
     contexts: dict[int, int]
-    """Core -> what runs there: a control block, or minus ... where one is a handler of the tick's or of a line's."""
-    whose: dict[int, int]
-    """Core -> the same for a step: a control block, or HANDLER."""
+    """Core -> the context that runs."""
+    step_owners: dict[int, int]
+    """Core -> who a step there belongs to: a control block, or HANDLER."""
     steps: list[Step] = field(default_factory=list)
-    known: frozenset[int] = frozenset()
-    """Addresses behind calls at which there is a probe."""
-    nested: dict[int, list[int]] = field(default_factory=dict)
+    probed_returns: frozenset[int] = frozenset()
+    """Return addresses that have a probe."""
+    handlers: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
-    hit: dict[int, int] = field(default_factory=dict)
-    """Control block (or minus ...) -> function near whose first instruction an interrupt came. Until that continues."""
+    interrupted_starts: dict[int, int] = field(default_factory=dict)
+    """Context -> function at whose first instruction an interrupt came, until the context continues."""
     calls: dict[int, list[tuple[Step, int]]] = field(default_factory=dict)
-    """Control block (or minus the handlers in progress) -> calls in progress, and where they return to."""
-    last: dict[int, Step] = field(default_factory=dict)
-    resumed: dict[int, int] = field(default_factory=dict)
-    """Control block (or minus ...) -> when its own code continued after a call."""
-    owned: dict[int, Step] = field(default_factory=dict)
-    """Control block (or minus ...) -> the last step of its own code."""
-    kernels: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
-    """Core -> from when to when handlers of the kernel's ran, since the last step of anybody's own code."""
+    """Context -> calls in progress, and where they return to."""
+    last_steps: dict[int, Step] = field(default_factory=dict)
+    resume_cycles: dict[int, int] = field(default_factory=dict)
+    """Context -> when its own code continued after a call."""
+    last_own_steps: dict[int, Step] = field(default_factory=dict)
+    """Context -> the last step of its own code."""
+    kernel_spans: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    """Core -> begin and end of the kernel's handlers since the last step of any own code."""
     leaving: dict[int, int] = field(default_factory=dict)
-    """Core -> task that still runs, where the kernel writes the next one down before it changes them."""
-    completed: dict[int, Step] = field(default_factory=dict)
-    """Control block (or minus ...) -> the last call that another function's completed."""
-    anew: dict[int, int] = field(default_factory=dict)
-    """Control block -> function that its task will begin anew."""
+    """Core -> task that still runs, where the kernel names the next one before it switches."""
+    completed_calls: dict[int, Step] = field(default_factory=dict)
+    """Context -> the last call that a call of another function completed."""
+    restarting: dict[int, int] = field(default_factory=dict)
+    """Context -> function that will be started again, because an interrupt hit its first instruction."""
 
-    def note_marked(self, core: int, cycle: int, tag: int) -> None:
-        self.own(Step(cycle, core, STOP if tag & 1 else START, self.whose[core], first=tag >> 1))
+    def note_mark(self, core: int, cycle: int, tag: int) -> None:
+        self.add_own_step(Step(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1))
 
-    def note_written(self, core: int, cycle: int, ident: int, value: int) -> None:
+    def note_write(self, core: int, cycle: int, ident: int, value: int) -> None:
         if ident == IDENT_CURRENT + core:
-            self.note_switched(core, cycle, value)
+            self.note_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
             block, size = self.watching.blocks[ident - IDENT_FILL]
-            self.own(Step(cycle, core, FILL, self.whose[core], first=block, second=size))
+            self.add_own_step(Step(cycle, core, FILL, self.step_owners[core], first=block, second=size))
 
-    def add(self, step: Step) -> None:
+    def add_step(self, step: Step) -> None:
+        """Appends a step that is not of own code: a switch, a tick, an interrupt."""
         self.steps.append(step)
-        self.last[step.core] = step
+        self.last_steps[step.core] = step
 
-    def own(self, step: Step) -> None:
-        """A step of a task's or handler's own code."""
+    def add_own_step(self, step: Step) -> None:
+        """Appends a step of a task's or handler's own code, with the own cycles before it."""
         core = step.core
-        context, last = self.contexts[core], self.last.get(core)
-        spans = self.kernels.pop(core, None)
+        context, last = self.contexts[core], self.last_steps.get(core)
+        spans = self.kernel_spans.pop(core, None)
         if last is not None and not (last.kind == CALL and last.who == step.who and last.end_cycle is None):
-            since = max(last.cycle, last.end_cycle or 0, self.resumed.get(context, 0))
-            step.own_cycles = step.cycle - since - (_cycles_since(since, spans) if spans else 0)
-        self.owned[context] = step
-        self.hit.pop(context, None)
+            since = max(last.cycle, last.end_cycle or 0, self.resume_cycles.get(context, 0))
+            step.own_cycles = step.cycle - since - (_span_cycles_since(since, spans) if spans else 0)
+        self.last_own_steps[context] = step
+        self.interrupted_starts.pop(context, None)
         self.steps.append(step)
-        self.last[core] = step
+        self.last_steps[core] = step
 
-    def edge(self, core: int, cycle: int, level: int) -> None:
-        """A store reaches the pin some cycles later: it belongs before a mark after it, whatever interrupts then."""
+    def note_edge(self, core: int, cycle: int, level: int) -> None:
+        """Inserts a pin edge. A store reaches the pin some cycles later, so its edge goes before a following mark."""
         at = next((at for at in reversed(range(len(self.steps))) if self.steps[at].kind not in {TICK, INTERRUPT}), 0)
         before = self.steps[at] if self.steps else None
         is_behind = before is not None and before.kind == STOP and cycle - before.cycle <= _TO_THE_PIN_CYCLES
-        who = before.who if before is not None and is_behind else self.whose[core]
+        who = before.who if before is not None and is_behind else self.step_owners[core]
         self.steps.insert(at if is_behind else len(self.steps), Step(cycle, core, PIN, who, first=level))
 
-    def settle(self, core: int, *, is_handler: bool) -> None:
-        """Settles the open steps after each change of the running task or handler on a core."""
+    def update_context(self, core: int, *, is_handler: bool) -> None:
+        """Notes which context runs on a core, after a change of the running task or handler."""
         current = self.current.get(core, 0)
-        self.contexts[core], self.whose[core] = (-1 - core, HANDLER) if is_handler else (current, current)
+        self.contexts[core], self.step_owners[core] = (-1 - core, HANDLER) if is_handler else (current, current)
 
-    def note_called(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
-        if self.watching.is_kernels(behind):
+    def note_call(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
+        """Appends a call of the benchmark's. Leaves out the kernel's own calls, and calls that were started again."""
+        if self.watching.is_in_kernel(behind):
             return
         context = self.contexts[core]
-        if self.anew.pop(context, None) == self.watching.addresses[index]:
+        if self.restarting.pop(context, None) == self.watching.addresses[index]:
             return
         name = self.watching.functions[index]
-        if name in self.watching.brackets and context < 0:
+        if name in self.watching.bracket_functions and context < 0:
             return
-        if name in self.watching.completes and self.completes(context, name, behind):
+        if name in self.watching.completes and self.join_completed_call(context, name, behind):
             return
         for running in (context, self.leaving.get(core, context)):
             for before, at in self.calls.get(running, ()):
                 if at == behind and before.name != name:
-                    return  # one place calls one function: that one continues as this one, and will not come back
-        step = Step(cycle, core, CALL, self.whose[core], name, first, second)
-        self.own(step)
+                    return  # an address calls one function: that one continues as this one, and does not return there
+        step = Step(cycle, core, CALL, self.step_owners[core], name, first, second)
+        self.add_own_step(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
-    def completes(self, context: int, name: str, behind: int) -> bool:
-        """Whether it continues with the call before: what that began is one service with it, once."""
-        last = self.owned.get(context)
+    def join_completed_call(self, context: int, name: str, behind: int) -> bool:
+        """Joins a call with the call before that it completes, once: both are one service. Returns whether it did."""
+        last = self.last_own_steps.get(context)
         begun = last is not None and last.kind == CALL and last.name in self.watching.completes[name]
-        if last is None or not begun or last is self.completed.get(context):
+        if last is None or not begun or last is self.completed_calls.get(context):
             return False
         last.end_cycle = None
-        self.completed[context] = last
+        self.completed_calls[context] = last
         self.calls[context] = [(last, behind)]
         return True
 
-    def note_returned(self, core: int, cycle: int, address: int, value: int) -> None:
-        """A loop may lead to the same place: only a call in progress returns."""
+    def note_return(self, core: int, cycle: int, address: int, value: int) -> None:
+        """Ends a call in progress. A loop may lead to the same address without a call."""
         context = self.contexts[core]
         calls = self.calls.get(context)
         if calls and calls[-1][1] == address:
             step, _ = calls.pop()
             step.end_cycle = cycle
-            if step is not self.completed.get(context):
+            if step is not self.completed_calls.get(context):
                 step.result = value
-            self.resumed[context] = cycle
+            self.resume_cycles[context] = cycle
 
-    def note_switched(self, core: int, cycle: int, task: int) -> None:
+    def note_switch(self, core: int, cycle: int, task: int) -> None:
         before = self.current.get(core, 0)
         if task == before:
             return
         self.current[core] = task
-        self.settle(core, is_handler=self.contexts[core] < 0)
-        if not self.nested.get(core):
+        self.update_context(core, is_handler=self.contexts[core] < 0)
+        if not self.handlers.get(core):
             self.leaving[core] = before
-        self.add(Step(cycle, core, SWITCH, before, self.in_progress(before), task))
+        self.add_step(Step(cycle, core, SWITCH, before, self.running_function(before), task))
 
-    def in_progress(self, context: int) -> str:
-        """The function of a task. A call whose return cannot be seen lasts until the task does something else."""
+    def running_function(self, context: int) -> str:
+        """Returns the function that a context is in. A call without a probed return lasts until its next own step."""
         for step, behind in reversed(self.calls.get(context, ())):
-            if behind in self.known or self.owned.get(context) is step:
+            if behind in self.probed_returns or self.last_own_steps.get(context) is step:
                 return step.name
         return ""
 
-    def note_entered(self, core: int, cycle: int, number: int, recognised: int) -> None:
-        last = self.last.get(core)
-        may_be_hit = last is not None and last.kind == CALL and last.end_cycle is None and last.who == self.whose[core]
+    def note_handler_entry(self, core: int, cycle: int, number: int, recognised: int) -> None:
+        last = self.last_steps.get(core)
+        may_be_hit = (
+            last is not None and last.kind == CALL and last.end_cycle is None and last.who == self.step_owners[core]
+        )
         if last is not None and may_be_hit and abs(recognised - last.cycle) <= _BEGUN_ANEW_CYCLES:
-            self.hit[self.contexts[core]] = self.watching.addresses[self.watching.functions.index(last.name)]
+            self.interrupted_starts[self.contexts[core]] = self.watching.addresses[
+                self.watching.functions.index(last.name)
+            ]
         if number >= _FIRST_OWN:
-            self.add(Step(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.whose[core], first=number))
+            self.add_step(
+                Step(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.step_owners[core], first=number)
+            )
             self.calls.pop(-1 - core, None)
         else:
             self.leaving.pop(core, None)
-            self.kernels.setdefault(core, []).append((recognised, recognised))
-        self.nested.setdefault(core, []).append(number)
-        self.settle(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
+            self.kernel_spans.setdefault(core, []).append((recognised, recognised))
+        self.handlers.setdefault(core, []).append(number)
+        self.update_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
-    def note_left(self, core: int, cycle: int, number: int, address: int | None) -> None:
-        """`address`: where what was interrupted continues; None: another handler follows, it does not yet."""
-        nested = self.nested.get(core, [])
+    def note_handler_return(self, core: int, cycle: int, number: int, address: int | None) -> None:
+        """`address`: where the interrupted code continues. None: another handler follows at once."""
+        nested = self.handlers.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
-        self.settle(core, is_handler=any(call >= _FIRST_OWN for call in nested))
-        spans = self.kernels.get(core)
+        self.update_context(core, is_handler=any(call >= _FIRST_OWN for call in nested))
+        spans = self.kernel_spans.get(core)
         if number < _FIRST_OWN and spans:
             spans[-1] = (spans[-1][0], cycle)
         if address is None:
             return
         context = self.contexts[core]
-        if self.hit.pop(context, None) == address:
-            self.anew[context] = address
+        if self.interrupted_starts.pop(context, None) == address:
+            self.restarting[context] = address
 
 
-def _cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
-    """How long spans, in the order of time, lasted from then on. Most of them are long over."""
+def _span_cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
+    """Returns the cycles of spans, in the order of time, that are after `since`. Most spans are before it."""
     cycles = 0
     for begin, end in reversed(spans):
-        if begin < end <= since:  # of those that are over. The last may still go on
+        if begin < end <= since:  # only the last span may have no end yet
             break
         cycles += max(0, end - max(begin, since))
     return cycles

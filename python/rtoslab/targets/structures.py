@@ -1,5 +1,4 @@
-"""The contents of a kernel's objects and control blocks, read from the board's memory by the image's debug
-information."""
+"""Reads a kernel's objects and control blocks from the board's memory, by the image's debug information."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,52 +6,54 @@ from typing import Final
 
 from rtoslab.base import SymbolError
 from rtoslab.catalogue import Kernel
-from rtoslab.targets.board import simulator
+from rtoslab.targets.board import simulator_module
 
-Word = Callable[[int], int | None]
+ReadWord = Callable[[int], int | None]
 """Reads a word of the board's memory. None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Returns the place of a member in its structure."""
+class MemberPlace:
+    """The place of a member in its structure."""
 
     offset: int
     bytes: int
     """The size in bytes. For an array it is that of an element, for a bit field that of the touched bytes."""
     is_array: bool = False
     bits: tuple[int, int] | None = None
-    """The bits of a bit field: which bit of its first byte it begins with, and how many it has."""
+    """Of a bit field: its first bit in its first byte, and its width."""
 
-    def read(self, word: Word, base: int) -> int | None:
-        """Its value in the structure at `base`, of four bytes at most."""
+    def read(self, read_word: ReadWord, base: int) -> int | None:
+        """Returns the member's value, of four bytes at most, in the structure at `base`. None outside memory."""
         first, width = self.bits or (0, 8 * self.bytes)
-        value, beyond = word(base + self.offset), 0
+        value, beyond = read_word(base + self.offset), 0
         if self.bits and first + width > _WORD_BITS:
-            beyond = word(base + self.offset + 4) or 0
+            beyond = read_word(base + self.offset + 4) or 0
         mask = (1 << min(width, _WORD_BITS)) - 1
         return None if value is None else (value | beyond << _WORD_BITS) >> first & mask
 
 
 _WORD_BITS: Final = 32
-Places = dict[str, dict[str, Place]]
+MemberPlaces = dict[str, dict[str, MemberPlace]]
 _SHOWN: Final = 12
-"""The number of members that a sentence names."""
+"""The most members that an error names."""
 
 
-def places(image: bytes, structures: Iterable[str]) -> Places:
-    """Structure -> member -> place. A structure that the image does not know is left out, and all of them of an image
-    whose debug information is damaged."""
-    sim = simulator()
+def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
+    """Returns structure -> member -> place, by the image's debug information.
+
+    A structure that the image does not have is left out, and all are left out if the debug information is damaged.
+    """
+    sim = simulator_module()
     try:
         result = sim.structures(image, sorted(set(structures)))
     except sim.ImageError:
         return {}
-    return {structure: {name: Place(*member) for name, *member in members} for structure, members in result}
+    return {structure: {name: MemberPlace(*member) for name, *member in members} for structure, members in result}
 
 
-def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
-    """Table of kernel.toml, structure, members that it names."""
+def _named_members(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
+    """Yields the members that kernel.toml names: its table, their structure, their names."""
     for name, facts in kernel.objects.items():
         yield f"objects.{name}", facts.type, list(facts.members.values())
     block = kernel.memory.task_block if kernel.memory else None
@@ -69,7 +70,8 @@ def _named(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
         yield "memory.task_block", block.type, [item for item in structures if item]
 
 
-def _require_members(kernel: str, table: str, structure: str, names: Iterable[str], places: Places) -> None:
+def _require_members(kernel: str, table: str, structure: str, names: Iterable[str], places: MemberPlaces) -> None:
+    """Raises SymbolError if a structure of the image lacks a member that a table of kernel.toml names."""
     members = places.get(structure)
     lacking = [name for name in names if members is not None and name not in members]
     if members is not None and lacking:
@@ -91,39 +93,42 @@ class Structures:
         self._kernel = kernel
         self._block = kernel.memory.task_block if kernel.memory else None
         types = [object_.type for object_ in kernel.objects.values()]
-        self._members = places(image, [*types, *([self._block.type] if self._block else [])])
-        for table, kind, names in _named(kernel):
+        self._members = member_places(image, [*types, *([self._block.type] if self._block else [])])
+        for table, kind, names in _named_members(kernel):
             _require_members(kernel.id, table, kind, names, self._members)
 
-    def priorities(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
-        """Control block -> priority in the kernel's own numbers. Nothing if kernel.toml does not name the member."""
-        return self._of_blocks(self._block.priority if self._block else None, word, blocks)
+    def read_priorities(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
+        """Returns control block -> priority in the kernel's numbers. Empty if kernel.toml does not name the member."""
+        return self._read_member(self._block.priority if self._block else None, word, blocks)
 
-    def numbers(self, word: Word, blocks: Iterable[int]) -> dict[int, int]:
-        """Control block -> the number that the kernel's calls know the task by. Likewise."""
-        return self._of_blocks(self._block.number if self._block else None, word, blocks)
+    def read_task_numbers(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
+        """Returns control block -> the task's number in calls. Empty if kernel.toml does not name the member."""
+        return self._read_member(self._block.number if self._block else None, word, blocks)
 
-    def _of_blocks(self, member: str | None, word: Word, blocks: Iterable[int]) -> dict[int, int]:
+    def _read_member(self, member: str | None, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
         if self._block is None or member is None:
             return {}
         place = self._members.get(self._block.type, {}).get(member)
         values = {item: place.read(word, item) for item in sorted(blocks) if item} if place is not None else {}
         return {block: value for block, value in values.items() if value is not None}
 
-    def objects(self, word: Word, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
-        """(kind, address) -> facts, for every kind of object that a called function may be of. `calls`: function ->
-        the first arguments it was called with."""
+    def read_objects(self, word: ReadWord, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
+        """Returns (kind, address) -> members by kernel.toml's names, for every object that was an argument of a call.
+
+        `calls`: function -> the first arguments of its calls.
+        """
         objects: dict[tuple[str, int], dict[str, int]] = {}
         for kind, facts in self._kernel.objects.items():
             members = self._members.get(facts.type, {})
-            called = {call for name in self._functions(kind) & calls.keys() for call in calls[name]}
-            for address in sorted(called):  # a set of names has another order in every process
+            called = {call for name in self._functions_of_kind(kind) & calls.keys() for call in calls[name]}
+            for address in sorted(called):  # the order of a set of names differs from process to process
                 values = {
                     name: members[member].read(word, address) for name, member in facts.members.items() if members
                 }
                 objects[kind, address] = {name: value for name, value in values.items() if value is not None}
         return objects
 
-    def _functions(self, kind: str) -> set[str]:
+    def _functions_of_kind(self, kind: str) -> set[str]:
+        """Returns the kernel functions of all services of a kind of object (`semaphore`)."""
         services = self._kernel.symbols.items()
         return {name for service, names in services if service.startswith(f"{kind}_") for name in names}

@@ -1,4 +1,4 @@
-"""Whether a run ended in a handler that nobody wrote: the endless loop that start-up code gives to all other vectors.
+"""Recognises a run that ended in a handler that nobody wrote: the endless loop of start-up code for free vectors.
 
 Such a handler has as many names as there are interrupts, so a name tells nothing. The exception's number does.
 """
@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from rtoslab.base import code_address
-from rtoslab.targets.board import best_names, simulator
+from rtoslab.targets.board import first_symbol_per_address, simulator_module
 from rtoslab.targets.exceptions import FIRST_EXTERNAL
 from rtoslab.targets.machine import VirtualMachine
 
@@ -16,58 +16,59 @@ _EXCEPTION: Final = 0x1FF
 """The bits of xPSR that number the exception."""
 _FIRST_HANDLER: Final = 2
 _VECTORS: Final = 64
-"""As many vectors are compared: more than start-up code leaves free on any part."""
+"""The number of vectors that are compared: more than start-up code leaves free on any chip."""
 _LOOP_BYTES: Final = 32
-"""An endless loop is no longer."""
+"""The longest endless loop."""
 _BRANCH: Final = 0xE000
 """The opcode of `B` in 16 bits, without its 11 bits of offset."""
 
 
 def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
-    """A sentence for each core that is in a handler that nobody wrote."""
-    by_core = (_of_core(machine, core) for core in range(cores))
+    """Returns a sentence for each core that is in a handler that nobody wrote."""
+    by_core = (_describe_core(machine, core) for core in range(cores))
     return [item for item in by_core if item]
 
 
-def _of_core(machine: VirtualMachine, core: int) -> str:
+def _describe_core(machine: VirtualMachine, core: int) -> str:
+    """Returns the sentence for one core. Empty if it is elsewhere."""
     registers = machine.registers(core)
     number = registers["xpsr"] & _EXCEPTION
     if number < _FIRST_HANDLER:
         return ""
     table = registers["vtor"]
-    vectors = _vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
+    vectors = _read_vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
     if number >= len(vectors):
         return ""
     handler = code_address(vectors[number])
     pc = code_address(registers["pc"])
     shared = sum(code_address(vector) == handler for vector in vectors[_FIRST_HANDLER:] if vector)
-    if shared < 2 or not 0 <= pc - handler < _LOOP_BYTES or not _is_endless(machine, pc, handler):
+    if shared < 2 or not 0 <= pc - handler < _LOOP_BYTES or not _is_endless_loop(machine, pc, handler):
         return ""
-    what = f"interrupt {number - FIRST_EXTERNAL}" if number >= FIRST_EXTERNAL else "an exception"
+    source = f"interrupt {number - FIRST_EXTERNAL}" if number >= FIRST_EXTERNAL else "an exception"
     return (
-        f"Core {core} ended in {_name(machine.symbols(), handler)}, an endless loop that {shared} vectors share: "
-        f"{what} (exception {number}, vector at {table + 4 * number:#010x}) has no handler of its own."
+        f"Core {core} ended in {_symbol_name(machine.symbols(), handler)}, an endless loop that {shared} vectors "
+        f"share: {source} (exception {number}, vector at {table + 4 * number:#010x}) has no handler of its own."
     )
 
 
-def _vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
-    """The vectors, as many of them as are in memory."""
-    words = (_read(machine, table + 4 * number, 4) for number in range(count))
+def _read_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
+    """Returns the vectors of a table, as far as they are in memory."""
+    words = (_read_number(machine, table + 4 * number, 4) for number in range(count))
     return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
 
 
-def _read(machine: VirtualMachine, address: int, size: int) -> int | None:
-    """A number in memory. None where there is none."""
+def _read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
+    """Returns a number in memory. None where there is no memory."""
     try:
         return int.from_bytes(machine.read(address, size), "little")
-    except (simulator().SimError, OverflowError):
+    except (simulator_module().SimError, OverflowError):
         return None
 
 
-def _is_endless(machine: VirtualMachine, pc: int, handler: int) -> bool:
-    """Whether the next unconditional branch at or behind `pc` leads back into the handler, at or before it."""
+def _is_endless_loop(machine: VirtualMachine, pc: int, handler: int) -> bool:
+    """Whether the next unconditional branch at or after `pc` leads back into the handler, at or before `pc`."""
     for at in range(0, _LOOP_BYTES, 2):
-        opcode = _read(machine, pc + at, 2)
+        opcode = _read_number(machine, pc + at, 2)
         if opcode is None:
             return False
         if opcode & 0xF800 == _BRANCH:
@@ -78,5 +79,6 @@ def _is_endless(machine: VirtualMachine, pc: int, handler: int) -> bool:
     return False
 
 
-def _name(symbols: Iterable[tuple[int, int, str]], address: int) -> str:
-    return next((name for start, _, name in best_names(symbols) if start == address), f"{address:#010x}")
+def _symbol_name(symbols: Iterable[tuple[int, int, str]], address: int) -> str:
+    """Returns the name of the symbol at an address, or the address."""
+    return next((name for start, _, name in first_symbol_per_address(symbols) if start == address), f"{address:#010x}")

@@ -1,7 +1,7 @@
-"""A benchmark image on the virtual board, from reset to its end record, measured over its window without touching it.
+"""Runs a benchmark image on the virtual board, from reset to its end record, and observes its window from outside.
 
 Phases: set-up (until the image opens its window), window (statistics, profile and events on), sending (until the image
-says it is done). Each has a limit in virtual time, so a hanging image is an error after seconds, not for ever.
+says it is done). Each has a limit in virtual time, so an image that hangs is an error after seconds.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,28 +12,41 @@ from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board, Kernel
 from rtoslab.targets.board import (
     apply_settings,
-    best_names,
     find_address,
+    first_symbol_per_address,
     load_image,
     make_machine,
     pin_number,
     simulator_errors,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state
-from rtoslab.targets.current_task import SwitchReader, current_task_words, idle_ranges, last_tasks, watch_idling
+from rtoslab.targets.current_task import (
+    SwitchReader,
+    current_task_addresses,
+    idle_ranges,
+    last_running_tasks,
+    watch_idling,
+)
 from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
-from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach
-from rtoslab.targets.heap_pieces import free_pieces
+from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
+from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import read_marks
 from rtoslab.targets.observe import Observer, WindowObservations
 from rtoslab.targets.own_code import own_functions
 from rtoslab.targets.own_floats import functions_with_floats
-from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, loads, waits
-from rtoslab.targets.steps import EVENTS, EVENTS_OF_LATENCIES
-from rtoslab.targets.watch import StepsWatch
+from rtoslab.targets.profiles import (
+    FunctionCycles,
+    blocking_calls,
+    clone_addresses,
+    core_loads,
+    cycles_by_function,
+    service_calls,
+)
+from rtoslab.targets.steps import MOST_EVENTS, MOST_LATENCY_EVENTS
+from rtoslab.targets.watch import StepRecorder
 
 if TYPE_CHECKING:
     from rtoslab._sim import Stats, Stop
@@ -45,8 +58,7 @@ WINDOW_SLACK_S: Final = 1.0
 SENDING_LIMIT_S: Final = 30.0
 CHUNK_CYCLES: Final = 2_000_000
 CLOCK_TOLERANCE: Final = 1e-3
-"""The tolerance of an image's statement on its clock, which may be rounded. Another factor of a PLL is further
-off."""
+"""The tolerance of the clock that an image names, which may be rounded. A wrong factor of a PLL is further off."""
 WINDOW_SYMBOL: Final = "bench_window_state"
 DONE_SYMBOL: Final = "bench_done"
 KEEP_SYMBOL: Final = "bench_keep"
@@ -66,7 +78,7 @@ class VirtualJob:
     board: Board
     kernel: Kernel
     clock_hz: int
-    """What the image sets the cores to. Limits in virtual time are reckoned with it."""
+    """The clock that the image sets. Limits in virtual time are computed with it."""
     cores: int
     window_ms: int
     watched_services: tuple[str, ...] = ()
@@ -78,7 +90,7 @@ class VirtualJob:
     stamping_line: int | None = None
     """The interrupt line whose events start stamped intervals. None: there are none."""
     sending_limit_s: float = SENDING_LIMIT_S
-    """For all that follows the window."""
+    """The limit for everything after the window."""
 
 
 @dataclass(slots=True)
@@ -87,7 +99,7 @@ class RunOutput:
 
     uart: bytes
     failure: str | None = None
-    """Why the run is void, if the target itself can tell. The decoder may know better."""
+    """Why the run is void, if the target itself knows. The decoder may know more."""
     observed: WindowObservations | None = None
     stats: Stats | None = None
     functions: tuple[FunctionCycles, ...] = ()
@@ -101,10 +113,12 @@ def run_virtual(
     machine = machine or make_machine(job.board, cores=job.cores)
     apply_settings(machine, job.settings)
     load_image(machine, job.image, job.name)
-    return _Run(job, machine, progress).whole()
+    return _WindowRun(job, machine, progress).run()
 
 
-class _Run:
+class _WindowRun:
+    """A run of one image, with its probes and readers of events."""
+
     def __init__(self, job: VirtualJob, machine: VirtualMachine, progress: Progress) -> None:
         self.job = job
         self.machine = machine
@@ -116,97 +130,102 @@ class _Run:
         self.current: dict[int, int] = {}
         self.events = bytearray()
         """The events of the window of a latency benchmark."""
-        most = EVENTS_OF_LATENCIES if job.latency else EVENTS
+        most = MOST_LATENCY_EVENTS if job.latency else MOST_EVENTS
         pin = pin_number(job.board.pins.out)
-        self.watch = StepsWatch(machine, job.image, job.kernel, job.cores, pin, most)
+        self.watch = StepRecorder(machine, job.image, job.kernel, job.cores, pin, most)
         self.top_word: int | None = None
         self.handlers: HandlerReader | None = None
         self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
         self.switches = SwitchReader(job.kernel)
         self.state: dict[str, int] = {}
 
-    def whole(self) -> RunOutput:
+    def run(self) -> RunOutput:
+        """Runs all phases. A failure is in the result."""
         output = RunOutput(b"")
         try:
-            self._attach()
-            self._until_window(1, "set-up", SETUP_LIMIT_S)
-            self._open()
-            self._until_window(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
-            self._close(output)
-            self._until_done()
+            self._attach_probes()
+            self._run_to_window_state(1, "set-up", SETUP_LIMIT_S)
+            self._open_window()
+            self._run_to_window_state(2, "window", self.job.window_ms / 1000 + WINDOW_SLACK_S)
+            self._close_window(output)
+            self._run_to_done()
         except (RunError, SymbolError) as cause:
             output = RunOutput(b"", failure=str(cause))
         output.uart = bytes(self.uart)
         output.warnings = tuple(self.machine.warnings())
         return output
 
-    def _attach(self) -> None:
+    def _attach_probes(self) -> None:
         """Sets the probes that last the whole run."""
         with simulator_errors(RunError):
             self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
             self.machine.until(find_address(self.machine, DONE_SYMBOL))
             for index, service in enumerate(self.job.watched_services):
                 self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
-            self.watch.attach()
+            self.watch.set_call_probes()
             # Before the window, too: a call that an exception cut off is seen twice.
             self.machine.trace_exceptions(True)
-            self.nesting_words = self._nesting_words()
+            self.nesting_words = self._nesting_addresses()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)
             for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
-            self._watch_keep()
-            self.current_words = current_task_words(self.machine, self.job.kernel, self.job.cores)
+            self._watch_samples()
+            self.current_words = current_task_addresses(self.machine, self.job.kernel, self.job.cores)
             for core, address in self.current_words.items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
             watch_idling(self.machine, self.job.kernel)
             if self.job.handlers:
-                self.top_word = attach(self.machine, self.job.kernel)
+                self.top_word = attach_handler_probes(self.machine, self.job.kernel)
 
-    def _watch_keep(self) -> None:
-        """Each sample as the runner is told it."""
+    def _watch_samples(self) -> None:
+        """Watches the samples that the runner stores."""
         keep_address = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
         if keep_address is not None:
             self.machine.watch_call(code_address(keep_address), IDENT_KEEP)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
-        """Watches the functions in which a service may end. An image contains those of its number of cores."""
+        """Watches the functions in which a service may end. An image has those for its number of cores."""
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
-            for address in [code_address(whole)] if whole is not None else clones_of(name, self.machine.symbols()):
+            for address in (
+                [code_address(whole)] if whole is not None else clone_addresses(name, self.machine.symbols())
+            ):
                 self.machine.watch_exec(address, ident)
 
-    def _nesting_words(self) -> dict[int, int]:
+    def _nesting_addresses(self) -> dict[int, int]:
+        """Returns core -> address of the word that counts nested critical sections. Empty where there is none."""
         critical = self.job.kernel.critical
         base = next(filter(None, map(self.machine.symbol, critical.nesting if critical else ())), None)
         if critical is None or base is None:
             return {}
         return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
-    def _open(self) -> None:
-        self._look_at_clock()
+    def _open_window(self) -> None:
+        """Reads the board's state and starts all observations of the window."""
+        self._require_clock()
         before = self.switches.feed(self.machine.take_events(), is_end=True)
         self.state = read_state(self.machine, self.job.board, self.job.cores)
         self.machine.reset_stats()
         self.machine.profile(True)
         self.machine.trace_exceptions(True)
-        now = {core: self._word(address) for core, address in self.current_words.items()}
-        self.current = last_tasks(before, self.no_task, now)
+        now = {core: self._read_word(address) for core, address in self.current_words.items()}
+        self.current = last_running_tasks(before, self.no_task, now)
         opened = self.machine.cycle()
-        depths = {core: (opened, self._word(word)) for core, word in self.nesting_words.items()}
+        depths = {core: (opened, self._read_word(word)) for core, word in self.nesting_words.items()}
         self.observer = Observer(self.job.watched_services, self.current, depths)
         self.watch.open(before, self.current)
         urgency = self.machine.symbol(URGENCY_SYMBOL)
         self.state |= {} if urgency is None else {ISR_URGENCY: urgency}
-        self.state |= free_pieces(self.machine, self.watch.word, self.job.image, self.job.kernel)
+        self.state |= count_free_pieces(self.machine, self.watch.read_word, self.job.image, self.job.kernel)
         if self.job.latency:
             self.machine.trace_pins(True)
         if self.job.handlers:
-            top = UNKNOWN if self.top_word is None else self._word(self.top_word)
+            top = UNKNOWN if self.top_word is None else self._read_word(self.top_word)
             self.handlers = HandlerReader(now.get(0, 0), top, switching_exceptions(self.job.kernel))
 
-    def _look_at_clock(self) -> None:
-        """A board's clocks scale together: with a wrong factor of a PLL all agrees but for the second."""
+    def _require_clock(self) -> None:
+        """Raises RunError for another clock than the job's. Nothing else shows it: a board's clocks scale together."""
         by_registers, clocks = self.machine.clock_hz(), self.job.clock_hz
         if abs(by_registers - clocks) > CLOCK_TOLERANCE * clocks:
             raise RunError(
@@ -214,10 +233,11 @@ class _Run:
                 f"{clocks} Hz; correct its clock set-up, or the clock it is built for."
             )
 
-    def _close(self, output: RunOutput) -> None:
+    def _close_window(self, output: RunOutput) -> None:
+        """Ends the observations and puts them into `output`."""
         assert self.observer is not None
         stats = self.machine.stats()
-        self._feed(is_end=True)
+        self._feed_events(is_end=True)
         cores = range(self.job.cores)
         profiles = {core: self.machine.take_profile(core) for core in cores}
         self.machine.profile(False)
@@ -225,19 +245,19 @@ class _Run:
         output.observed = self.observer.finish({core: dict(stats["cores"][core]["exceptions"]) for core in cores})
         idling = idle_ranges(self.machine, self.job.kernel)
         symbols = self.machine.symbols()
-        output.functions = by_function(profiles, symbols, self.job.kernel, idling)
+        output.functions = cycles_by_function(profiles, symbols, self.job.kernel, idling)
         read = self.machine.read
         output.observed.own = own_functions(profiles, symbols, self.job.kernel, idling, self.job.image, read)
         if self.job.board.core in self.job.kernel.float_code:
             output.observed.own_floats = functions_with_floats(self.job.image)
-        output.observed.calls = calls_of_services(output.functions, self.job.kernel)
+        output.observed.calls = service_calls(output.functions, self.job.kernel)
         slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
         whole = {core: stats["cores"][core]["cycles"] for core in cores}
-        output.observed.loads = loads(output.functions, slept, whole)
-        self.watch.close(output.observed)
+        output.observed.loads = core_loads(output.functions, slept, whole)
+        self.watch.store_steps(output.observed)
         floats = any(stats["cores"][core]["float_frames"] for core in cores)
         output.observed.state = dict(sorted({**self.state, FLOAT_CONTEXTS: int(floats)}.items()))
-        output.observed.waits = waits(output.functions, self.job.kernel, cores)
+        output.observed.waits = blocking_calls(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:
             self.machine.trace_pins(False)
@@ -248,9 +268,10 @@ class _Run:
             output.observed.intervals = intervals
         self.observer = None
         if self.handlers is not None:
-            output.observed.handled = self.handlers.found
+            output.observed.handled = self.handlers.runs
 
-    def _feed(self, *, is_end: bool = False) -> None:
+    def _feed_events(self, *, is_end: bool = False) -> None:
+        """Gives the new events to all readers."""
         assert self.observer is not None
         seen = self.machine.take_events()
         if self.handlers is not None:
@@ -261,23 +282,25 @@ class _Run:
         if self.job.latency:
             self.events += fresh
 
-    def _until_window(self, state: int, phase: str, limit_s: float) -> None:
+    def _run_to_window_state(self, state: int, phase: str, limit_s: float) -> None:
+        """Runs until the image sets its window state. Raises RunError if it ends, hangs or sets another one."""
         while True:
-            stop = self._run(phase, limit_s)
+            stop = self._run_phase(phase, limit_s)
             if stop["reason"] == "until":
                 raise RunError(f"The image ended during its {phase}, before the window was through.")
-            window = self._word(find_address(self.machine, WINDOW_SYMBOL))
+            window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
             if window == state:
                 return
             if window != 0:
                 raise RunError(f"The image set its window state to {window} during its {phase}.")
 
-    def _until_done(self) -> None:
-        while self._run("sending", self.job.sending_limit_s)["reason"] != "until":
-            if self._word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
+    def _run_to_done(self) -> None:
+        """Runs until the image has sent everything. Raises RunError if it opens another window."""
+        while self._run_phase("sending", self.job.sending_limit_s)["reason"] != "until":
+            if self._read_word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
                 raise RunError("The image opened a second window; this version measures one.")
 
-    def _run(self, phase: str, limit_s: float) -> "Stop":
+    def _run_phase(self, phase: str, limit_s: float) -> "Stop":
         """Runs to the next watch or to the stop. Raises RunError for any other end."""
         start = self.machine.cycle()
         limit = int(limit_s * self.job.clock_hz)
@@ -286,18 +309,19 @@ class _Run:
                 stop = self.machine.run(min(CHUNK_CYCLES, limit - spent))
             self.uart += self.machine.take_uart()
             if self.observer is not None and stop["reason"] != "watch":
-                self._feed()
+                self._feed_events()
             self.progress(phase, min(1.0, spent / limit))
             if stop["reason"] in {"watch", "until"}:
                 return stop
             if stop["reason"] != "cycles":
                 raise RunError(f"The virtual board stopped during {phase} ({stop['reason']}): {stop['detail']}")
         raise RunError(
-            f"The image did not get through its {phase} within {limit_s:g} s of virtual time; {self._where()}"
+            f"The image did not get through its {phase} within {limit_s:g} s of virtual time; {self._positions_text()}"
         )
 
-    def _where(self) -> str:
-        names = {address: (size, name) for address, size, name in best_names(self.machine.symbols())}
+    def _positions_text(self) -> str:
+        """Returns in which function each core is, as the end of a sentence."""
+        names = {address: (size, name) for address, size, name in first_symbol_per_address(self.machine.symbols())}
         parts = []
         for core in range(self.job.cores):
             pc = self.machine.registers(core).get("pc", 0)
@@ -308,5 +332,5 @@ class _Run:
             parts.append(f"core {core} was at {pc:#010x} in {inside}")
         return ", ".join(parts) + "."
 
-    def _word(self, address: int) -> int:
+    def _read_word(self, address: int) -> int:
         return int.from_bytes(self.machine.read(address, 4), "little")

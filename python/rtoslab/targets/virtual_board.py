@@ -1,4 +1,4 @@
-"""A virtual board in the hand: load, run, look, probe, snapshot, restore, inject. What `rtoslab.board()` gives.
+"""A virtual board for Python programs: what `rtoslab.board()` returns.
 
 Places are symbols (`main`), addresses as text (`0x08000100`) or as numbers. Cycles are of the core's clock since reset,
 unless a clock tree says otherwise (RP2040: clk_sys). Nothing here costs the firmware a cycle.
@@ -15,7 +15,7 @@ from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
 from rtoslab.targets.board import (
-    CYCLES_MOST,
+    MOST_CYCLES,
     apply_settings,
     find_address,
     load_image,
@@ -31,9 +31,9 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
-    rows,
+    event_tuples,
 )
-from rtoslab.targets.exceptions import exception_number
+from rtoslab.targets.exceptions import parse_exception
 
 if TYPE_CHECKING:
     from rtoslab._sim import Machine, Stats
@@ -46,7 +46,7 @@ DEFAULT_LIMIT_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A board as it stood, with what its probes had seen."""
+    """The state of a board, with the number of its recorded hits and events."""
 
     machine: "MachineSnapshot"
     seen: tuple[int, ...]
@@ -54,12 +54,12 @@ class Snapshot:
 
     @property
     def cycle(self) -> int:
-        """When it was taken."""
+        """Returns the cycle in which it was taken."""
         return self.machine.cycle()
 
 
 class VirtualBoard:
-    """One board with an image."""
+    """One virtual board, which runs an image."""
 
     def __init__(self, board: Board, machine: "Machine") -> None:
         """`rtoslab.board()` makes one."""
@@ -77,14 +77,14 @@ class VirtualBoard:
         return cls(board, machine)
 
     def load(self, image: Path | str) -> "VirtualBoard":
-        """An ELF (for the Pico also UF2). Then the board is at reset. Raises ImageFileError."""
+        """Loads an ELF file (for the Pico also UF2) and resets the board. Raises ImageFileError."""
         path = Path(image)
         load_image(self._machine, read_image(path), path.name)
         return self
 
     @property
     def cycle(self) -> int:
-        """Now."""
+        """Returns the current cycle."""
         return self._machine.cycle()
 
     @property
@@ -97,18 +97,18 @@ class VirtualBoard:
         return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
-        """So many cycles, or seconds at the clock there is now. Ends earlier for a watch, an `until`, or a lock-up."""
+        """Runs for cycles, or for seconds of the present clock. Ends earlier for a watch, an `until` or a lock-up."""
         if (cycles is None) == (seconds is None):
             raise RunError("Say how long to run: either cycles or seconds.")
         length = cycles if cycles is not None else round((seconds or 0.0) * self.clock_hz)
-        if not 0 <= length <= CYCLES_MOST:
-            raise RunError(f"{length} cycles cannot be run; give 0 to {CYCLES_MOST}.")
+        if not 0 <= length <= MOST_CYCLES:
+            raise RunError(f"{length} cycles cannot be run; give 0 to {MOST_CYCLES}.")
         stop = self._machine.run(length)
-        self._drain()
+        self._record_events()
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])
 
     def run_until(self, place: Place, limit_s: float = DEFAULT_LIMIT_S) -> int:
-        """Until the place is about to execute next, from here. Returns the cycle.
+        """Runs until the place is about to execute next. Returns the cycle.
 
         Raises SymbolError. RunError if it does not within `limit_s` of virtual time, or the board stops before.
         """
@@ -119,7 +119,7 @@ class VirtualBoard:
         end = finder.cycle() + round(limit_s * finder.clock_hz())
         stop = finder.run(end - finder.cycle())
         while stop["reason"] in {"watch", "until"} and finder.cycle() < end:
-            # Where it stands already is not where it comes to next.
+            # The instruction at which the board is now does not count.
             if stop["address"] == address and finder.cycle() > self.cycle:
                 break
             stop = finder.run(end - finder.cycle())
@@ -130,39 +130,39 @@ class VirtualBoard:
         return self.cycle
 
     def read(self, place: Place, length: int = 4) -> bytes:
-        """Memory, without side effects. Raises RunError outside memories."""
+        """Reads bytes of memory, without side effects. Raises RunError outside memories."""
         with simulator_errors(RunError):
-            return self._machine.read(self._place(place), length)
+            return self._machine.read(self._address_of(place), length)
 
     def word(self, place: Place) -> int:
-        """Four bytes, little endian."""
+        """Reads four bytes of memory as a little-endian number. Raises RunError outside memories."""
         return int.from_bytes(self.read(place, 4), "little")
 
     def write(self, place: Place, data: bytes | int) -> None:
-        """Bytes, or a word, into RAM. Raises RunError."""
+        """Writes bytes, or a word, into RAM. Raises RunError."""
         content = data.to_bytes(4, "little") if isinstance(data, int) else data
         with simulator_errors(RunError):
-            self._machine.write(self._place(place), content)
+            self._machine.write(self._address_of(place), content)
 
     def registers(self, core: int = 0) -> dict[str, int]:
         """Returns the registers by name: r0 to r12, sp, lr, pc, xpsr, primask …"""
         return self._machine.registers(core)
 
     def set_register(self, name: str, value: int, core: int = 0) -> None:
-        """r0 to r12, sp, lr, pc, apsr, s0 to s31. Raises RunError."""
+        """Sets a register: r0 to r12, sp, lr, pc, apsr, s0 to s31. Raises RunError."""
         with simulator_errors(RunError):
             self._machine.set_register(core, name, value)
 
     def probe(self, place: Place) -> Probe:
-        """Notes every execution of an instruction from now on. Raises SymbolError."""
+        """Records every execution of an instruction from now on. Raises SymbolError."""
         probe = self._new_probe(str(place), self.address(place))
         with simulator_errors(SymbolError):
             self._machine.watch_exec(probe.address, len(self._probes) - 1)
         return probe
 
     def watch(self, place: Place) -> Probe:
-        """Notes every write to a word of RAM from now on. Raises SymbolError."""
-        probe = self._new_probe(str(place), self._place(place) & ~3)
+        """Records every write to a word of RAM from now on. Raises SymbolError."""
+        probe = self._new_probe(str(place), self._address_of(place) & ~3)
         with simulator_errors(SymbolError):
             self._machine.watch_write(probe.address, len(self._probes) - 1)
         return probe
@@ -178,36 +178,36 @@ class VirtualBoard:
         self._machine.trace_exceptions(exceptions)
 
     def edges(self, pin: int | str | None = None) -> Iterator[Edge]:
-        """Recorded pin edges, in the order of time. `pin` as in board.toml (`PA8`, 2)."""
+        """Yields recorded pin edges, in the order of time. `pin` as in board.toml (`PA8`, 2)."""
         number = None if pin is None else pin_number(pin)
         return (edge for edge in self._edges if number is None or edge.pin == number)
 
     def exceptions(self, number: int | None = None) -> Iterator[ExceptionEvent]:
-        """Recorded entries and returns of handlers, in the order of time."""
+        """Yields recorded entries and returns of handlers, in the order of time."""
         return (exception for exception in self._exceptions if number is None or exception.number == number)
 
     def inject(self, interrupt: str, *, at: int | None = None, core: int = 0) -> None:
-        """Pends `irqN`, `pendsv`, `systick` or `nmi` in a cycle (now, unless told). Raises PlanError, RunError."""
-        number = exception_number(interrupt, self.facts)
+        """Pends `irqN`, `pendsv`, `systick` or `nmi` in cycle `at` (default: now). Raises PlanError, RunError."""
+        number = parse_exception(interrupt, self.facts)
         with simulator_errors(RunError):
             self._machine.inject_exception(self.cycle if at is None else at, number, core)
 
     def drive(self, pin: int | str, level: int, *, at: int | None = None) -> None:
-        """The outside drives a pin from a cycle on (now, unless told). Raises RunError."""
+        """Drives a pin from outside, from cycle `at` on (default: now). Raises RunError."""
         with simulator_errors(RunError):
             self._machine.inject_pin(self.cycle if at is None else at, pin_number(pin), bool(level))
 
     def snapshot(self) -> Snapshot:
-        """The board as it stands."""
-        return Snapshot(self._machine.snapshot(), tuple(map(len, self._recorded_rows())))
+        """Returns the board's present state."""
+        return Snapshot(self._machine.snapshot(), tuple(map(len, self._recordings())))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """The board as it stood. Probes placed since stay, with nothing seen. Raises RunError: of another chip."""
+        """Restores a state. Probes that were set later stay, without hits. Raises RunError for another chip's."""
         with simulator_errors(RunError):
             self._machine.restore(snapshot.machine)
         edges, exceptions = snapshot.seen[-2:]
         hits = [*snapshot.seen[:-2], *[0] * len(self._probes)][: len(self._probes)]
-        for recorded, length in zip(self._recorded_rows(), [*hits, edges, exceptions], strict=True):
+        for recorded, length in zip(self._recordings(), [*hits, edges, exceptions], strict=True):
             del recorded[length:]
 
     def output(self, port: int = 0) -> bytes:
@@ -219,29 +219,29 @@ class VirtualBoard:
         self._machine.type_uart(text, port)
 
     def stats(self) -> "Stats":
-        """Cycles by cause and core, exceptions, spinlocks, since reset."""
+        """Returns cycles by cause and core, exceptions and spinlocks since reset."""
         return self._machine.stats()
 
     def warnings(self) -> list[str]:
-        """Returns what the firmware used that is not modelled, and its faults: one sentence each."""
+        """Returns a sentence for each use of unmodelled hardware, and for each fault."""
         return self._machine.warnings()
 
     def symbols(self) -> list[tuple[int, int, str]]:
-        """(address, size in bytes, name) of functions and objects, by address."""
+        """Returns (address, size in bytes, name) of functions and objects, by address."""
         return self._machine.symbols()
 
-    def _place(self, place: Place) -> int:
+    def _address_of(self, place: Place) -> int:
         return place if isinstance(place, int) else find_address(self._machine, place)
 
     def _new_probe(self, place: str, address: int) -> Probe:
         self._probes.append(Probe(place, address))
         return self._probes[-1]
 
-    def _recorded_rows(self) -> list[list[Any]]:
+    def _recordings(self) -> list[list[Any]]:
         return [*(probe.hits for probe in self._probes), self._edges, self._exceptions]
 
-    def _drain(self) -> None:
-        for cycle, value, pc, ident, kind, core, _ in rows(np.frombuffer(self._machine.take_events(), EVENT)):
+    def _record_events(self) -> None:
+        for cycle, value, pc, ident, kind, core, _ in event_tuples(np.frombuffer(self._machine.take_events(), EVENT)):
             if kind in {KIND_EXEC, KIND_WRITE}:
                 self._probes[ident].hits.append(Hit(cycle, core, value, pc))
             elif kind == KIND_PIN:
@@ -252,7 +252,7 @@ class VirtualBoard:
 
 
 class Between:
-    """An interval that is being measured."""
+    """A measurement of the cycles from one place to another, which goes on as the board runs."""
 
     def __init__(self, machine: "Machine", index: int) -> None:
         """`VirtualBoard.between` makes one."""
@@ -261,6 +261,6 @@ class Between:
 
     @property
     def interval(self) -> Interval:
-        """Returns what was measured so far."""
+        """Returns the figures so far."""
         interval = self._machine.between_result(self._index)
         return Interval(interval["count"], interval["min_cycles"], interval["max_cycles"], interval["total_cycles"])

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 CHUNK_CYCLES: Final = 5_000_000
 _LOOKS_PER_SECOND: Final = 1_000
-"""How often output is looked at where that matters: RTT buffers are small, and a match ends the run at once."""
+"""How often output is read, because RTT buffers are small and a match ends the run at once."""
 _AFTER_FAULT_S: Final = 0.1
-"""So long the handler may report what it found."""
+"""How long a fault's handler may still print."""
 PASSED: Final = "passed"
 FAILED: Final = "failed"
 TIMEOUT: Final = "timeout"
 _TAIL_BYTES: Final = 4096
-"""A pattern is looked for in what is new and in so much before it."""
+"""A pattern is searched in new output and in this much before it."""
 
 OnOutput = Callable[[str, bytes], None]
-"""What is called with a channel (`uart`, `rtt0`) and what it brought."""
+"""Called with a channel (`uart`, `rtt0`) and its new output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +36,24 @@ class RunEnd:
     """Why a run ended."""
 
     reason: str
-    """As of the board's stops. `passed` and `failed`: a pattern was found; `fault`; `interrupted`."""
+    """A reason of the board's stops, `passed`, `failed`, `timeout`, `fault` or `interrupted`."""
     detail: str
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Drive:
-    """A level that the outside gives a pin."""
+class PinDrive:
+    """A level at which something outside drives a pin."""
 
     at_s: float
     """Virtual time since reset."""
     pin: int
-    """As in events."""
+    """Its number in events."""
     level: bool
 
 
 @dataclass
 class WatchedRun:
-    """One run."""
+    """A run of an image whose output and faults are watched."""
 
     machine: VirtualMachine
     limit: int
@@ -64,26 +64,26 @@ class WatchedRun:
     timeout_s: float | None = None
     """Virtual seconds, by the clock that the firmware has set up."""
     rtt_typed: bytes = b""
-    drives: Sequence[Drive] = ()
+    drives: Sequence[PinDrive] = ()
     """Levels that come from outside, in any order."""
     output: dict[str, bytearray] = field(default_factory=dict)
     """Keyed by channel."""
     rtt_names: dict[str, str] = field(default_factory=dict)
-    """What the image calls its RTT channels."""
+    """RTT channel -> the image's name of it."""
     fault: Fault | None = None
-    """The first one whose handler has not returned."""
+    """The first fault whose handler has not returned."""
     handled: list[Fault] = field(default_factory=list)
     """Faults whose handler returned."""
 
-    def go(self) -> RunEnd:
-        """Runs to the end."""
+    def run(self) -> RunEnd:
+        """Runs to the end and returns its reason."""
         rtt = find_rtt(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
         looks = any(condition is not None for condition in (rtt, self.expect, self.fail, self.timeout_s))
         elapsed_s = 0.0
         drives = sorted(self.drives)
         try:
-            while (left := self._limit() - self.machine.cycle()) > 0:
+            while (left := self._cycle_limit() - self.machine.cycle()) > 0:
                 while drives and drives[0].at_s <= elapsed_s:
                     with simulator_errors(PlanError):
                         self.machine.inject_pin(self.machine.cycle(), drives[0].pin, drives.pop(0).level)
@@ -91,25 +91,25 @@ class WatchedRun:
                 chunk = clock_hz // _LOOKS_PER_SECOND if looks or drives else CHUNK_CYCLES
                 if drives:
                     chunk = min(chunk, ceil((drives[0].at_s - elapsed_s) * clock_hz))
-                stop = self._run(max(1, min(chunk, left)))
+                stop = self._run_chunk(max(1, min(chunk, left)))
                 elapsed_s += (self.machine.cycle() - cycle) / clock_hz
-                ended = self._take(rtt) or self._check_stop(stop) or self._check_timeout(elapsed_s)
+                ended = self._take_output(rtt) or self._end_by_stop(stop) or self._end_by_timeout(elapsed_s)
                 if ended is not None:
                     return ended
         except KeyboardInterrupt as cause:
-            self._take(rtt)
+            self._take_output(rtt)
             return RunEnd("interrupted", interrupts.reason(cause))
         if self.fault is not None:
             return RunEnd("fault", f"Core {self.fault.core} took a {self.fault.name}.")
         return RunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
 
-    def _limit(self) -> int:
+    def _cycle_limit(self) -> int:
         if self.fault is None:
             return self.limit
         return min(self.limit, self.fault.cycle + int(_AFTER_FAULT_S * self.machine.clock_hz()))
 
-    def _run(self, cycles: int) -> "Stop":
-        """Runs on. A fault is read as its handler begins: the board goes back to where it stood, and up to there."""
+    def _run_chunk(self, cycles: int) -> "Stop":
+        """Runs some cycles. After a fault it restores the board, and runs it to the start of the fault's handler."""
         before = self.machine.snapshot()
         stop = self.machine.run(cycles)
         events = self.machine.take_events()
@@ -125,10 +125,10 @@ class WatchedRun:
             fault = self._read_fault(before, *item)
             if fault is not None:
                 return fault
-        return self._again(before, cycles) if entered else stop
+        return self._repeat(before, cycles) if entered else stop
 
     def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
-        """Stands as the handler begins. None if the instruction is a breakpoint, which is no fault of the program."""
+        """Runs from a snapshot to a fault's handler and notes the fault. None for a breakpoint, which is no fault."""
         self.machine.restore(before)
         stop = self.machine.run(cycle - self.machine.cycle())
         self.machine.take_events()
@@ -138,33 +138,35 @@ class WatchedRun:
         self.fault = fault
         return stop
 
-    def _again(self, before: "Snapshot", cycles: int) -> "Stop":
+    def _repeat(self, before: "Snapshot", cycles: int) -> "Stop":
+        """Runs some cycles again from a snapshot."""
         self.machine.restore(before)
         stop = self.machine.run(cycles)
         self.machine.take_events()
         return stop
 
-    def _check_timeout(self, elapsed_s: float) -> RunEnd | None:
+    def _end_by_timeout(self, elapsed_s: float) -> RunEnd | None:
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
         return RunEnd(TIMEOUT, f"{self.timeout_s:g} virtual seconds are over.")
 
-    def _check_stop(self, stop: "Stop") -> RunEnd | None:
+    def _end_by_stop(self, stop: "Stop") -> RunEnd | None:
         if stop["reason"] in {"cycles", "watch"}:
             return None
         return RunEnd(stop["reason"], stop["detail"])
 
-    def _take(self, rtt: Rtt | None) -> RunEnd | None:
-        """Hands on what was printed. Says whether one of the patterns is in it."""
-        outputs = [self._store("uart", self.machine.take_uart())]
-        for number, fresh in rtt.take() if rtt is not None else ():
+    def _take_output(self, rtt: Rtt | None) -> RunEnd | None:
+        """Passes on new output. Returns the end of the run if it matches a pattern."""
+        outputs = [self._add_output("uart", self.machine.take_uart())]
+        for number, fresh in rtt.receive() if rtt is not None else ():
             channel = f"rtt{number}"
             self.rtt_names.setdefault(channel, rtt.names.get(number, "") if rtt is not None else "")
-            outputs.append(self._store(channel, fresh))
+            outputs.append(self._add_output(channel, fresh))
         matched = [output for output in outputs if output is not None]
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
-    def _store(self, channel: str, fresh: bytes) -> RunEnd | None:
+    def _add_output(self, channel: str, fresh: bytes) -> RunEnd | None:
+        """Adds new output of a channel. Returns the end of the run if it matches a pattern."""
         if not fresh:
             return None
         whole = self.output.setdefault(channel, bytearray())

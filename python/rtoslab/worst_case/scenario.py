@@ -27,12 +27,12 @@ from rtoslab.targets import (
     WINDOW_SYMBOL,
     Progress,
     apply_settings,
-    best_names,
-    cycle_number,
-    exception_number,
     find_address,
+    first_symbol_per_address,
     load_image,
     make_machine,
+    parse_cycle_count,
+    parse_exception,
     read_marks,
     simulator_errors,
 )
@@ -156,7 +156,7 @@ def of_benchmark(
         clock_hz=machine.clock_hz(),
         period_cycles=begin.period_cycles,
         tick_cycles=begin.tick_cycles,
-        symbols=tuple(best_names(machine.symbols())),
+        symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest=manifest,
         deviations={point.kernel: conformance.deviations} if conformance.deviations else {},
     )
@@ -164,11 +164,11 @@ def of_benchmark(
 
 def of_image(image: Path, board: Board, target: Target, *, cores: int | None = None) -> Scenario:
     """Anybody's ELF, where `target.start` has been reached. Raises ImageFileError, SymbolError, PlanError, RunError."""
-    exception = exception_number(target.interrupt, board)
+    exception = parse_exception(target.interrupt, board)
     machine: Any = make_machine(board, cores=cores or board.cores)
     load_image(machine, read_image(image), image.name)
     task = find_address(machine, target.task) if target.task is not None else None
-    cycle = cycle_number(target.start)
+    cycle = parse_cycle_count(target.start)
     if cycle is not None:
         _run(machine, cycle)
     else:
@@ -192,7 +192,7 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         clock_hz=machine.clock_hz(),
         period_cycles=None,
         tick_cycles=looked.tick_cycles,
-        symbols=tuple(best_names(machine.symbols())),
+        symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
     )

@@ -11,7 +11,7 @@ from rtoslab.analyses.series import pinning_note, series_names
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
 from rtoslab.targets.observe import BlockingCalls
-from rtoslab.targets.profiles import FunctionCycles, by_function, calls_of_services, clones_of, waits
+from rtoslab.targets.profiles import FunctionCycles, blocking_calls, clone_addresses, cycles_by_function, service_calls
 from tests.fakes import measured, point
 
 
@@ -126,7 +126,7 @@ def profile(*rows: tuple[int, int, int, int]) -> bytes:
 def test_a_profile_becomes_functions_by_class() -> None:
     symbols = [(0x100, 8, "xSend"), (0x108, 8, "xOther"), (0x110, 0, "body"), (0x200, 4, "memcpy")]
     raw = profile((0x100, 10, 2, 1), (0x104, 30, 6, 0), (0x10A, 5, 1, 0), (0x118, 7, 7, 0), (0x202, 1, 1, 0))
-    assert by_function({0: raw}, symbols, KERNEL) == (
+    assert cycles_by_function({0: raw}, symbols, KERNEL) == (
         FunctionCycles(0, "xSend", "queue", 40, 1, 2, 8),
         FunctionCycles(0, "body", "application", 7, 0, 0, 7),
         FunctionCycles(0, "xOther", "kernel", 5, 0, 0, 1),
@@ -137,18 +137,18 @@ def test_a_profile_becomes_functions_by_class() -> None:
 def test_a_clone_counts_only_if_its_function_never_ran() -> None:
     whole = FunctionCycles(0, "xSend", "queue", 1, 0, 5)
     clone = FunctionCycles(0, "xSend.part.0", "queue", 1, 0, 3)
-    assert calls_of_services((whole, clone), KERNEL) == {(0, "send"): 5}
-    assert calls_of_services((clone,), KERNEL) == {(0, "send"): 3}
+    assert service_calls((whole, clone), KERNEL) == {(0, "send"): 5}
+    assert service_calls((clone,), KERNEL) == {(0, "send"): 3}
     symbols = [(0x101, 8, "xSend.part.0"), (0x201, 8, "xSend.constprop.0"), (0x301, 8, "xSendElse"), (0x401, 8, "x")]
-    assert clones_of("xSend", symbols) == [0x100, 0x200], "which are watched where there is no xSend"
+    assert clone_addresses("xSend", symbols) == [0x100, 0x200], "which are watched where there is no xSend"
 
 
 def test_waits_are_entries_of_the_kernels_functions() -> None:
     functions = (FunctionCycles(0, "xSend", "queue", 1, 0, 5), FunctionCycles(1, "xLate", "kernel", 1, 0, 2))
-    assert waits(functions, KERNEL, [0, 1]) == {}
+    assert blocking_calls(functions, KERNEL, [0, 1]) == {}
     telling = {"waits": {"collided": ["xSend"], "failed": ["xSend", "xLate"], "blocked": ["xLate"]}}
     kernel = Kernel.model_validate({**KERNEL.model_dump(), **telling})
-    assert waits(functions, kernel, [0, 1]) == {0: BlockingCalls(5, 5, 0), 1: BlockingCalls(0, 2, 2)}
+    assert blocking_calls(functions, kernel, [0, 1]) == {0: BlockingCalls(5, 5, 0), 1: BlockingCalls(0, 2, 2)}
 
 
 def test_only_the_metrics_cores_count() -> None:

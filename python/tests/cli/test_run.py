@@ -10,7 +10,7 @@ from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.targets import virtual
 from rtoslab.targets.events import IDENT_CURRENT, KIND_WRITE
 from rtoslab.targets.virtual import RunOutput, VirtualJob, run_virtual
-from rtoslab.targets.watch import StepsWatch
+from rtoslab.targets.watch import StepRecorder
 from tests.fakes import FakeMachine, board, events, stream
 
 
@@ -94,7 +94,7 @@ def test_an_image_that_lacks_what_kernel_toml_names_fails_its_own_point_alone(mo
     def lacking(*_: object) -> NoReturn:
         raise SymbolError("block has no prio")
 
-    monkeypatch.setattr(StepsWatch, "open", lacking)
+    monkeypatch.setattr(StepRecorder, "open", lacking)
     output = run(("watch", 1, b"@0 begin", b""))
     assert output.failure == "block has no prio"
     assert output.uart == b"@0 begin"

@@ -8,10 +8,10 @@ import pytest
 from rtoslab.catalogue import TaskBlock
 from rtoslab.catalogue.kernel_facts import KernelMemory
 from rtoslab.footprint.stacks import _Run, _Stack
-from rtoslab.targets import Place
+from rtoslab.targets import MemberPlace
 
 BLOCK, BASE, NAME = 0x2000_0100, 0x2000_0800, 0x0800_4000
-MEMBERS = {"base": Place(0, 4), "size": Place(4, 4), "name": Place(8, 4)}
+MEMBERS = {"base": MemberPlace(0, 4), "size": MemberPlace(4, 4), "name": MemberPlace(8, 4)}
 FACTS = {"type": "block", "name": "name", "stack": "base", "stack_pointer": "top"}
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.footprint import members_of
 from rtoslab.images import SourceLines
 from rtoslab.intake import Elf
-from rtoslab.targets import places
+from rtoslab.targets import member_places
 from tests.inputs.mutate import mutated
 
 NAMES: Final = ("block", "nameless_t", "info")
@@ -69,5 +69,5 @@ def read(data: bytes) -> None:
         for address in range(WHERE, WHERE + 160, 16):
             lines.at(address)
         lines.of("block.c", 9)
-        places(data, NAMES)
+        member_places(data, NAMES)
         members_of(path, NAMES[0])

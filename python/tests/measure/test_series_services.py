@@ -16,7 +16,7 @@ from rtoslab.proofs import Evidence
 from rtoslab.proofs.expected_steps import present
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
-from rtoslab.reports.latency_table import latency_table
+from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.results.results import AbsentSeries, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.targets import run_virtual
@@ -99,7 +99,7 @@ def test_every_format_says_what_is_missing_and_why(name: str) -> None:
 
 
 def test_the_terminal_has_a_row_for_it() -> None:
-    table = latency_table([reported()], Places(), 120)
+    table = make_latency_table([reported()], Places(), 120)
     assert list(table.columns[0].cells)[-1] == "queue send"
     assert list(table.columns[1].cells)[-1] == "n/a"
 

@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.expected_steps import parse
 from rtoslab.results.finding import Finding, Verdict
-from rtoslab.targets.observe import Load, OwnFunction, Stretch, WindowObservations
+from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
 from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, judge_one, kernel
 
@@ -71,7 +71,7 @@ BOUND = {"rule": "own_code", "instructions": 34}
 def test_own_code_may_take_as_much_longer_as_its_instructions_did(
     bound: dict[str, Any], cycles: int, own_cycles: int, verdict: Verdict
 ) -> None:
-    own = (OwnFunction(0, "body", 1, (Stretch(0x100, 10, 10, cycles),), ()),)
+    own = (OwnFunction(0, "body", 1, (CodeSpan(0x100, 10, 10, cycles),), ()),)
     observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
     given = Evidence(decoded(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
     (result,) = (finding for finding in judge_all(given) if finding.rule == "course")
@@ -258,10 +258,10 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (HOLDING, {"steps": [take(first=0x600)], "objects_at_open": GIVEN}, Verdict.FAILS),
     (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 9, "used": 1}}}, Verdict.FAILS),
     (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 1, "used": 0}}}, Verdict.FAILS),
-    (BUSY, {"loads": {0: Load(1000, 10, 24_000)}}, Verdict.HOLDS),
-    (BUSY, {"loads": {0: Load(1000, 30, 24_000)}}, Verdict.FAILS),
-    (BUSY, {"loads": {0: Load(1000, 10, 240_000)}}, Verdict.FAILS),
-    (BUSY, {"loads": {0: Load(1000, 10, 2_400)}}, Verdict.FAILS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 10, 24_000)}}, Verdict.HOLDS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 30, 24_000)}}, Verdict.FAILS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 10, 240_000)}}, Verdict.FAILS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 10, 2_400)}}, Verdict.FAILS),
     (DRAWN, {"steps": interrupts(*range(1000, 9000, 500))}, Verdict.HOLDS),
     (DRAWN, {"steps": interrupts(*[5000] * 16)}, Verdict.FAILS),
     (DRAWN, {"steps": interrupts(*range(1000, 2000, 50))}, Verdict.FAILS),

@@ -11,7 +11,7 @@ from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.rules import all_rules
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
-from rtoslab.targets.observe import Load, OwnFunction, Stretch, WindowObservations
+from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from tests import latency_fakes
 from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, decoded, kernel, stream
 
@@ -30,7 +30,7 @@ SLEEPS = {**CALLS, "calling": ["sleep_ticks", "semaphore_take_for"]}
 
 def own(*executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None) -> OwnFunction:
     """A function with one instruction for each of these numbers of executions."""
-    stretches = tuple(Stretch(0x100 + 4 * at, 1, number, number) for at, number in enumerate(executions))
+    stretches = tuple(CodeSpan(0x100 + 4 * at, 1, number, number) for at, number in enumerate(executions))
     return OwnFunction(0, name, entries, stretches, tuple((calls or {}).items()))
 
 
@@ -39,7 +39,7 @@ def seen(**facts: Any) -> WindowObservations:
     usual: dict[str, Any] = {
         "exceptions": {0: {15: 250}},
         "own": (own(1, TOTAL),),
-        "loads": {0: Load(31_250_000, 0, 0)},
+        "loads": {0: CoreLoad(31_250_000, 0, 0)},
         "state": {"feature.icache": 1, "float_contexts": 0, "isr_urgency": 1, "urgency.irq26": 1},
     }
     return WindowObservations(**{**usual, **facts})
@@ -86,8 +86,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (SLEEPS, {"own": (own(1, calls={"kNow": TOTAL}), own(1, name="other", calls={"kSleep": TOTAL}))}, Verdict.FAILS),
     (CALLS, {"own": (own(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, Verdict.FAILS),  # no proof speaks of it
     (TOLD, {}, Verdict.HOLDS),
-    (TOLD, {"loads": {0: Load(31_252_000, 0, 0)}}, Verdict.FAILS),
-    (TOLD, {"loads": {0: Load(26_500_000, 0, 0)}}, Verdict.FAILS),  # stamped before the window opened
+    (TOLD, {"loads": {0: CoreLoad(31_252_000, 0, 0)}}, Verdict.FAILS),
+    (TOLD, {"loads": {0: CoreLoad(26_500_000, 0, 0)}}, Verdict.FAILS),  # stamped before the window opened
     (INTERRUPTS, {}, Verdict.HOLDS),
     (INTERRUPTS, {"exceptions": {0: {15: 250, 14: 5000}}}, Verdict.HOLDS),  # the kernel's own
     (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 1}}}, Verdict.FAILS),  # a line that nobody asked for

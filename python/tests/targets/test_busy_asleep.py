@@ -8,14 +8,14 @@ import pytest
 
 from rtoslab.proofs.rules import busy
 from rtoslab.results import Verdict
-from rtoslab.targets.observe import Load, Switch
+from rtoslab.targets.observe import CoreLoad, Switch
 from tests.fakes import handle
 
 IDLE = 0x77
 
 
 def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
-    loads = {core: Load(1000, 10 * idle_percent, 100) for core in (0, 1)}
+    loads = {core: CoreLoad(1000, 10 * idle_percent, 100) for core in (0, 1)}
     switches = Counter({Switch(1, handle(0), IDLE, "semaphore_take"): to_idle, Switch(1, IDLE, handle(0), ""): to_idle})
     return SimpleNamespace(
         is_pinned=True,

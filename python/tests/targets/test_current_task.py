@@ -12,12 +12,12 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import load_image, make_machine
 from rtoslab.targets.current_task import (
-    IdlingAsReturns,
+    HandlerIdleFilter,
+    NoTaskFilter,
     SwitchReader,
-    TasksOnly,
-    current_task_words,
-    find_word,
-    last_tasks,
+    current_task_addresses,
+    find_word_address,
+    last_running_tasks,
 )
 from rtoslab.targets.events import (
     EVENT,
@@ -32,7 +32,7 @@ from rtoslab.targets.events import (
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns
 from rtoslab.targets.observe import Observer, Switch
-from rtoslab.targets.profiles import IDLE, PROFILE, by_function, loads
+from rtoslab.targets.profiles import IDLE, PROFILE, core_loads, cycles_by_function
 from tests.fakes import events, kernel
 
 NONE = frozenset({0})
@@ -61,19 +61,19 @@ GOES_ON = label(IDENT_IDLE_OVER)
 
 def test_no_task_between_two_is_one_switch_and_none_where_the_same_goes_on() -> None:
     observer = Observer((), {0: 7})
-    observer.feed(TasksOnly(NONE).feed(events([write(0), write(8), write(0), write(0), write(8)])))
+    observer.feed(NoTaskFilter(NONE).feed(events([write(0), write(8), write(0), write(0), write(8)])))
     assert observer.finish({}).switches == {Switch(0, 7, 8, ""): 1}
 
 
 def test_without_such_a_value_every_write_counts() -> None:
     raw = events([write(0), write(8)])
-    assert TasksOnly(frozenset()).feed(raw) is raw
+    assert NoTaskFilter(frozenset()).feed(raw) is raw
 
 
 def test_who_ran_last_where_no_task_runs_as_the_window_opens() -> None:
-    raw = TasksOnly(NONE).feed(events([write(5), write(6, core=1), write(0)]))
-    assert last_tasks(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
-    assert last_tasks(b"", NONE, {0: 0}) == {0: 0}
+    raw = NoTaskFilter(NONE).feed(events([write(5), write(6, core=1), write(0)]))
+    assert last_running_tasks(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
+    assert last_running_tasks(b"", NONE, {0: 0}) == {0: 0}
 
 
 WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), GOES_ON, write(8)]
@@ -82,7 +82,7 @@ WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), G
 @pytest.mark.parametrize("cut", range(len(WAITS)))
 def test_nobody_is_who_an_idling_kernel_switches_to(cut: int) -> None:
     """And comes back from, to the same task too; the second switch finds one that is ready, and does not idle."""
-    observer, reader = Observer((), {0: 7}), TasksOnly(NONE)
+    observer, reader = Observer((), {0: 7}), NoTaskFilter(NONE)
     for rows in (WAITS[:cut], WAITS[cut:]):
         observer.feed(reader.feed(events(rows)))
     assert observer.finish({}).switches == {Switch(0, 7, 0, ""): 1, Switch(0, 0, 7, ""): 1, Switch(0, 7, 8, ""): 1}
@@ -129,7 +129,7 @@ def test_a_kernel_that_idles_inside_its_switch_has_left_the_handler_meanwhile(cu
     reader.feed(events(IDLING[:cut]))
     later = np.frombuffer(events(IDLING), dtype=EVENT)[cut:]
     reader.feed(later.tobytes())
-    result = reader.found
+    result = reader.runs
     assert list(result.exception) == [PENDSV, SYSTICK, PENDSV]
     assert list(zip(result.before, result.after, strict=True)) == [(7, 0), (0, 0), (0, 8)]
     assert list(result.cycles) == [2, 1, 2]
@@ -137,14 +137,14 @@ def test_a_kernel_that_idles_inside_its_switch_has_left_the_handler_meanwhile(cu
 
 def test_labels_outside_a_handler_say_nothing() -> None:
     built = np.frombuffer(events([IDLES, GOES_ON, enter(SYSTICK), leave(SYSTICK), GOES_ON]), dtype=EVENT)
-    assert IdlingAsReturns().feed(built)["id"].tolist() == [SYSTICK, SYSTICK]
+    assert HandlerIdleFilter().feed(built)["id"].tolist() == [SYSTICK, SYSTICK]
 
 
 def switched(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
     facts = kernel(behaviour={"switch_exceptions": names} if names else {})
     reader = HandlerReader(7, UNKNOWN, switching_exceptions(facts))
     reader.feed(events(rows))
-    return reader.found
+    return reader.runs
 
 
 def test_a_kernel_that_names_the_next_task_before_it_switches() -> None:
@@ -168,12 +168,12 @@ def test_idle_time_is_what_passes_between_the_labels() -> None:
     record["address"], record["cycles"], record["executions"] = (0x1000, 0x1010, 0x1020), (10, 70, 20), 1
     symbols = [(0x1000, 0x40, "isr_pendsv")]
     facts = kernel(classes={"switch": ["isr_pendsv"]})
-    functions = by_function({0: record.tobytes()}, symbols, facts, [(0x1010, 0x1020, "wait")])
+    functions = cycles_by_function({0: record.tobytes()}, symbols, facts, [(0x1010, 0x1020, "wait")])
     assert {(function.name, function.kind, function.cycles) for function in functions} == {
         ("wait", IDLE, 70),
         ("isr_pendsv", "switch", 30),
     }
-    assert loads(functions, {0: 5}, {0: 105})[0].idle_cycles == 75
+    assert core_loads(functions, {0: 5}, {0: 105})[0].idle_cycles == 75
 
 
 SOURCE = """
@@ -218,14 +218,16 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize("place", ["state+12", "state+0xc", "state+CURRENT", "state + 8 + 4"])
 def test_a_word_at_an_offset(machine: Any, place: str) -> None:
-    assert find_word(machine, place) == 0x2000_010C
-    assert current_task_words(machine, kernel(probes={**PROBES, "current_task_single": place}), 1) == {0: 0x2000_010C}
+    assert find_word_address(machine, place) == 0x2000_010C
+    assert current_task_addresses(machine, kernel(probes={**PROBES, "current_task_single": place}), 1) == {
+        0: 0x2000_010C
+    }
 
 
 @pytest.mark.parametrize("place", ["state+OTHER", "state+0x10000", "state+-4", "state+", "absent+4"])
 def test_an_offset_that_is_none_is_refused_with_its_name(machine: Any, place: str) -> None:
     with pytest.raises(SymbolError, match=r"offset|absent") as caught:
-        find_word(machine, place)
+        find_word_address(machine, place)
     assert place.split("+")[1] in str(caught.value) or "absent" in str(caught.value)
 
 
@@ -235,7 +237,7 @@ def test_an_absolute_symbol_bounds_no_function(machine: Any) -> None:
 
 
 def test_a_write_at_an_offset_is_seen(machine: Any) -> None:
-    (word,) = current_task_words(machine, kernel(probes=PROBES), 1).values()
+    (word,) = current_task_addresses(machine, kernel(probes=PROBES), 1).values()
     machine.watch_write(word, IDENT_CURRENT)
     machine.run(100)
     seen = np.frombuffer(machine.take_events(), dtype=EVENT)

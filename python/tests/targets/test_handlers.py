@@ -20,7 +20,7 @@ from rtoslab.results.finding import Verdict
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
-from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns, calls_in
+from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns, call_return_addresses
 from rtoslab.targets.observe import WindowObservations
 from tests.fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
 
@@ -40,7 +40,7 @@ def events(*rows: Row) -> bytes:
 def read(*rows: Row, current: int = IDLE, top: int = UNKNOWN) -> HandlerRuns:
     reader = HandlerReader(current, top)
     reader.feed(events(*rows))
-    return reader.found
+    return reader.runs
 
 
 def switch_at(cycle: int, to: int, took: int = 100) -> list[Row]:
@@ -105,9 +105,9 @@ class Code:
 
 def test_where_a_call_comes_back_to() -> None:
     machine: Any = Code()
-    assert calls_in(machine, "handler", 0x1100) == [0x1008]
-    assert calls_in(machine, "handler", 0x1200) == [0x100C]
-    assert calls_in(machine, "handler", 0x1300) == []
+    assert call_return_addresses(machine, "handler", 0x1100) == [0x1008]
+    assert call_return_addresses(machine, "handler", 0x1200) == [0x100C]
+    assert call_return_addresses(machine, "handler", 0x1300) == []
 
 
 # Two tasks of 2 and 3 ms from 1 ms into their pattern; a window of 6 ms.

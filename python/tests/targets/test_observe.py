@@ -17,11 +17,11 @@ from rtoslab.targets.events import (
     IDENT_NESTING,
     KIND_EXEC,
     KIND_WRITE,
-    distinct,
+    sorted_distinct,
 )
 from rtoslab.targets.observe import Observer, Switch, WindowObservations
 from rtoslab.targets.steps import Step
-from rtoslab.targets.watch import StepsWatch
+from rtoslab.targets.watch import StepRecorder
 from tests.fakes import events
 
 SERVICES = ("give", "take")
@@ -79,7 +79,7 @@ def test_the_object_of_a_call_is_its_first_argument() -> None:
 
 def test_distinct_values_are_found_without_masked_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "ma", None)  # whose import takes longer than many a window
-    result = distinct(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
+    result = sorted_distinct(np.array([7, 3, 7, 0xFFFF_FFFF], dtype=np.uint32))
     assert (result.tolist(), result.dtype) == ([3, 7, 0xFFFF_FFFF], np.dtype(np.uint32))
 
 
@@ -91,10 +91,10 @@ def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
     whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
     def seen(most: int, chunk: int) -> tuple[list[Step], bool]:
-        watch, observed = StepsWatch(unused, b"", unused, 1, -1, most), WindowObservations()
+        watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), WindowObservations()
         for first in range(0, many, chunk):
             watch.feed(whole[first * size : (first + chunk) * size])
-        watch.close(observed)
+        watch.store_steps(observed)
         return list(observed.steps), observed.steps_cut
 
     for most, cut in ((many, False), (len(marks), True), (700, True)):

@@ -92,12 +92,12 @@ def test_what_is_no_part_of_the_binary_does_not_matter(checkout: Path) -> None:
     assert simulator_sources(checkout) == simulator_sources(find_root())
 
 
-@pytest.mark.parametrize("name", [*board._NAMES, "take_uart"])
+@pytest.mark.parametrize("name", [*board._REQUIRED_NAMES, "take_uart"])
 def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """`take_uart` stands for the methods of a board."""
     old = ModuleType(_sim.__name__)
     old.__file__ = "old/_sim.so"
-    names = {attribute: getattr(_sim, attribute) for attribute in board._NAMES if attribute != name}
+    names = {attribute: getattr(_sim, attribute) for attribute in board._REQUIRED_NAMES if attribute != name}
     names["Machine"] = type(
         "Machine", (), {item: None for item in dir(_sim.Machine) if item not in {name, "__class__"}}
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rtoslab import _sim
-from rtoslab.targets.observe import ALL_CORES, Stretch
+from rtoslab.targets.observe import ALL_CORES, CodeSpan
 from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL, own_functions
 from rtoslab.targets.profiles import PROFILE
 from tests.fakes import kernel
@@ -45,7 +45,7 @@ def test_instructions_side_by_side_that_were_executed_equally_often_are_one_stre
     code = {0x104: halves(0xF3BF, 0x8F4F)}  # DSB, of four bytes
     (result,) = own_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
     assert (result.core, result.name, result.entries) == (0, "f", 1)
-    assert result.stretches == (Stretch(0x100, 1, 1, 2), Stretch(0x102, 3, 7, 35), Stretch(0x10A, 1, 3, 3))
+    assert result.stretches == (CodeSpan(0x100, 1, 1, 2), CodeSpan(0x102, 3, 7, 35), CodeSpan(0x10A, 1, 3, 3))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_of_several_cores_all_are_told_together() -> None:
     assert [(function.core, function.name) for function in result] == [
         (0, "f"), (1, "f"), (1, "g"), (ALL_CORES, "f"), (ALL_CORES, "g"),
     ]  # fmt: skip
-    assert result[3].stretches == (Stretch(0x100, 1, 1, 1), Stretch(0x102, 1, 12, 12))
+    assert result[3].stretches == (CodeSpan(0x100, 1, 1, 1), CodeSpan(0x102, 1, 12, 12))
 
 
 def test_code_that_idles_and_code_of_other_files_is_not_own() -> None:

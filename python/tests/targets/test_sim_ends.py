@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import SymbolError
-from rtoslab.targets.board import CYCLES_MOST, cycle_number
+from rtoslab.targets.board import MOST_CYCLES, parse_cycle_count
 from tests.cli.test_cli import HANG_S, ROOT, error, rtoslab
 from tests.differential.engines import elf
 from tests.instruments.spoilt_pointer import spoilt_pointer
@@ -34,7 +34,7 @@ def image(folder: Path, entry: int = FLASH + 9) -> Path:
 @pytest.mark.parametrize(
     ("options", "code", "sentence"),
     [
-        (["--until", HUGE], 1, f"{HUGE} is beyond the {CYCLES_MOST} cycles that can be counted"),
+        (["--until", HUGE], 1, f"{HUGE} is beyond the {MOST_CYCLES} cycles that can be counted"),
         (["--until", "9" * 5000], 1, "a number of 5000 digits is beyond"),
         (["--until", "0x100000000"], 1, "0x100000000 is beyond the last address"),
         (["--between", "0x08000008", "0xfffffffff"], 1, "0xfffffffff is beyond the last address"),
@@ -48,11 +48,11 @@ def test_numbers_too_large_are_one_sentence(options: list[str], code: int, sente
 
 
 def test_cycles_are_told_from_symbols() -> None:
-    assert [cycle_number(text) for text in ("0", "007", str(CYCLES_MOST), "main", "0x10", "-1", "²", "٣")] == [
-        0, 7, CYCLES_MOST, None, None, None, None, None,
+    assert [parse_cycle_count(text) for text in ("0", "007", str(MOST_CYCLES), "main", "0x10", "-1", "²", "٣")] == [
+        0, 7, MOST_CYCLES, None, None, None, None, None,
     ]  # fmt: skip
     with pytest.raises(SymbolError):
-        cycle_number(str(CYCLES_MOST + 1))
+        parse_cycle_count(str(MOST_CYCLES + 1))
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
@@ -71,7 +71,7 @@ def test_a_reset_vector_to_nowhere_locks_the_core_up(board: str, tmp_path: Path)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_run_that_is_ended_from_outside_tells_what_there_is(number: signal.Signals, tmp_path: Path) -> None:
-    end = str(CYCLES_MOST)
+    end = str(MOST_CYCLES)
     content, pipe = image(tmp_path).read_bytes(), tmp_path / "pipe.elf"
     os.mkfifo(pipe)
     command = [sys.executable, "-m", "rtoslab", "sim", str(pipe), "--board", "nucleo-f103rb", "--until", end]

@@ -168,7 +168,7 @@ def test_nothing_is_lost_at_any_wrap(size: int, offset: int, pieces: list[bytes]
     came, sent = b"", b""
     for piece in pieces:
         sent += piece[: ram.print(piece)]
-        came += b"".join(data for _, data in rtt.take())
+        came += b"".join(data for _, data in rtt.receive())
     assert came == sent
 
 
@@ -179,4 +179,4 @@ def test_words_that_are_no_control_block_bring_nothing(at: int, word: int) -> No
     ram = Ram(16, 0)
     ram.print(b"x")
     ram.put(at, word)
-    assert all(isinstance(data, bytes) for _, data in Rtt(ram, 0).take())  # type: ignore[arg-type]
+    assert all(isinstance(data, bytes) for _, data in Rtt(ram, 0).receive())  # type: ignore[arg-type]

@@ -19,13 +19,15 @@ from rtoslab.targets.events import (
     KIND_WRITE,
 )
 from rtoslab.targets.exceptions import SYSTICK
-from rtoslab.targets.step_reader import find_steps, return_addresses
-from rtoslab.targets.steps import HANDLER, Watching
+from rtoslab.targets.step_reader import find_return_addresses, find_steps
+from rtoslab.targets.steps import HANDLER, ProbeMeanings
 
 TAKE, GIVE = 0x100, 0x200
 BEHIND_TAKE, BEHIND_GIVE, ELSEWHERE = 0x1010, 0x1020, 0x1030
 KERNEL = range(0x100, 0x300)
-WATCHING = Watching(("take", "give"), (TAKE, GIVE), (BEHIND_TAKE, BEHIND_GIVE), ((0x9000, 64),), KERNEL.__contains__)
+WATCHING = ProbeMeanings(
+    ("take", "give"), (TAKE, GIVE), (BEHIND_TAKE, BEHIND_GIVE), ((0x9000, 64),), KERNEL.__contains__
+)
 ONE, OTHER = 0x2000_0100, 0x2000_0200
 LINE = 42
 
@@ -45,7 +47,7 @@ def call(cycle: int, function: int, behind: int, first: int = 7, second: int = 8
 
 
 def back(cycle: int, behind: int, value: int = 1) -> Row:
-    return cycle, KIND_EXEC, IDENT_BEHIND + WATCHING.behind.index(behind), value, behind, 0
+    return cycle, KIND_EXEC, IDENT_BEHIND + WATCHING.return_addresses.index(behind), value, behind, 0
 
 
 def switch(cycle: int, task: int) -> Row:
@@ -76,7 +78,7 @@ def test_a_call_has_its_caller_its_arguments_its_result_and_its_end() -> None:
 
 
 def test_what_a_handler_must_begin_and_end_with_is_no_step_of_it() -> None:
-    bracketed = replace(WATCHING, brackets=frozenset({"take"}))
+    bracketed = replace(WATCHING, bracket_functions=frozenset({"take"}))
     rows = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), enter(30, 16 + LINE), call(40, 0, ELSEWHERE)]
     rows += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE), call(70, 0, ELSEWHERE), leave(80, 16 + LINE)]
     for watching, expected in [
@@ -108,7 +110,7 @@ def test_what_must_follow_a_call_follows_it_once_and_nothing_else() -> None:
 
 def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
     assert steps(call(10, 1, KERNEL[0x20])) == []
-    assert return_addresses(raw([call(10, 1, KERNEL[0x20]), call(20, 1, BEHIND_GIVE)]), WATCHING) == [BEHIND_GIVE]
+    assert find_return_addresses(raw([call(10, 1, KERNEL[0x20]), call(20, 1, BEHIND_GIVE)]), WATCHING) == [BEHIND_GIVE]
 
 
 def test_a_call_that_ends_in_another_function_is_one_call() -> None:

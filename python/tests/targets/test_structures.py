@@ -13,8 +13,8 @@ from rtoslab.footprint import members_of
 from rtoslab.images import SourceLines, build
 from rtoslab.intake import Elf, debug
 from rtoslab.plan import Options, make_plan
-from rtoslab.targets import Place, places
-from rtoslab.targets.structures import Places, Structures
+from rtoslab.targets import MemberPlace, member_places
+from rtoslab.targets.structures import MemberPlaces, Structures
 from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
 
@@ -41,17 +41,17 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -> None:
-    result = places(image, ["block", "nowhere"])
+    result = member_places(image, ["block", "nowhere"])
     assert result.keys() == {"block"}
-    assert result["block"]["top"] == Place(0, 4)
-    assert result["block"]["priority"] == Place(5, 1)
-    assert result["block"]["messages.size"] == Place(8, 2)
-    assert result["block"]["messages.used"] == Place(10, 2)
+    assert result["block"]["top"] == MemberPlace(0, 4)
+    assert result["block"]["priority"] == MemberPlace(5, 1)
+    assert result["block"]["messages.size"] == MemberPlace(8, 2)
+    assert result["block"]["messages.used"] == MemberPlace(10, 2)
 
 
 def test_a_structure_without_a_name_is_known_by_its_type(image: bytes) -> None:
-    result = places(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
-    assert result == {"nameless_t": {"tokens": Place(0, 4), "most": Place(4, 2)}}
+    result = member_places(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
+    assert result == {"nameless_t": {"tokens": MemberPlace(0, 4), "most": MemberPlace(4, 2)}}
 
 
 def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) 
     )
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-g", "-c", "block.c"]
     subprocess.run(command, cwd=tmp_path, check=True)
-    result = places((tmp_path / "block.o").read_bytes(), ["block"])["block"]
+    result = member_places((tmp_path / "block.o").read_bytes(), ["block"])["block"]
     base = {"wait": 4, "node": 4, "prio": 8, "locked": 9, "preempt": 8, "order": 12}
     message = {"told": 16, "told.first": 16, "told.second": 16}
     assert {name: item.offset for name, item in result.items()} == {
@@ -75,8 +75,8 @@ def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) 
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
 def test_what_lies_behind_a_member_is_not_its_value(size: int, value: int) -> None:
     memory = {0x1005: 0x0807_0605}
-    assert Place(5, size).read(memory.get, 0x1000) == value
-    assert Place(5, size).read(memory.get, 0x2000) is None
+    assert MemberPlace(5, size).read(memory.get, 0x1000) == value
+    assert MemberPlace(5, size).read(memory.get, 0x2000) is None
 
 
 def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ def test_a_member_that_the_structure_lacks_is_told(names: dict[str, str], table:
 
 
 def test_members_that_are_there_are_read_and_an_image_without_the_structure_tells_nothing(image: bytes) -> None:
-    result = Structures(image, naming()).objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
+    result = Structures(image, naming()).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
     assert result == {("semaphore", 64): {"used": 7}}
-    assert Structures(b"", naming(used="stat")).objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
+    assert Structures(b"", naming(used="stat")).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
         ("semaphore", 64): {}
     }
 
@@ -167,7 +167,7 @@ def test_debug_information_that_goes_in_circles_comes_to_an_end(
     image = _referring(*circle)
     assert image != debug_info.images()[0]
     (tmp_path / "x.elf").write_bytes(image)
-    whole, damaged = places(debug_info.images()[0], debug_info.NAMES), places(image, debug_info.NAMES)
+    whole, damaged = member_places(debug_info.images()[0], debug_info.NAMES), member_places(image, debug_info.NAMES)
     lines = SourceLines(tmp_path / "x.elf")
     assert damaged != whole or not any(lines.at(index) for index in range(debug_info.WHERE, debug_info.WHERE + 64, 4))
 
@@ -180,7 +180,7 @@ def _type(die: DIE) -> DIE | None:
     return die.get_DIE_from_attribute("DW_AT_type") if "DW_AT_type" in die.attributes else None
 
 
-def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, Place]]:
+def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, MemberPlace]]:
     for child in holder.iter_children():
         at = child.attributes.get("DW_AT_data_member_location")
         if child.tag != "DW_TAG_member" or (at is None and holder.tag != "DW_TAG_union_type"):
@@ -192,14 +192,14 @@ def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, Place]]
         is_array = any(link.tag == "DW_TAG_array_type" for link in chain)
         place = base + (at.value if at is not None else 0)
         if _text(child):
-            yield before + _text(child), Place(place, size.value if size is not None else 4, is_array)
+            yield before + _text(child), MemberPlace(place, size.value if size is not None else 4, is_array)
         if chain[-1].tag in {"DW_TAG_structure_type", "DW_TAG_union_type"} and not is_array:
             yield from _members(chain[-1], f"{before}{_text(child)}." if _text(child) else before, place)
 
 
-def _with_another_reader(image: bytes, names: Sequence[str]) -> Places:
+def _with_another_reader(image: bytes, names: Sequence[str]) -> MemberPlaces:
     """The same by pyelftools, whose readers have nothing in common with the simulator's."""
-    result: Places = {}
+    result: MemberPlaces = {}
     with debug(image, "it", ImageFileError) as elf:
         for die in (die for unit in elf.get_dwarf_info().iter_CUs() for die in unit.get_top_DIE().iter_children()):
             holder: DIE | None = die
@@ -235,7 +235,7 @@ def test_another_reader_finds_the_same_in_images(kernel: str, config: dict[str, 
     (point,) = make_plan(catalogue, [name], options).points
     content = build(catalogue, point).elf.read_bytes()
     names = _asked(catalogue.kernel(kernel).facts)
-    result = places(content, names)
+    result = member_places(content, names)
     assert result == _with_another_reader(content, names)
     assert result or kernel == "bare"
 
@@ -247,6 +247,6 @@ def test_another_reader_finds_the_same_in_any_version_of_the_form(options: list[
     subprocess.run(command, cwd=tmp_path, check=True)
     content = (tmp_path / "block.o").read_bytes()
     names = ["block", "inner", "inner_t", "nameless_t", "named_elsewhere_t", "priority_t", "nowhere"]
-    result = places(content, names)
+    result = member_places(content, names)
     assert result == _with_another_reader(content, names)
     assert result.keys() == {"block", "inner", "nameless_t"}

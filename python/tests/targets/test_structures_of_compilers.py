@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.intake import Elf
-from rtoslab.targets import Place, places
+from rtoslab.targets import MemberPlace, member_places
 
 MEMBERS = {
     "top": "void *top",
@@ -90,9 +90,9 @@ def contents(image: bytes, name: str) -> bytes:
 def test_members_lie_where_the_compiler_says_and_are_as_long(image: bytes) -> None:
     names = (*MEMBERS, *INSIDE)
     message = struct.unpack(f"<{2 * len(names)}I", contents(image, ".told"))
-    result = places(image, ["block"])["block"]
+    result = member_places(image, ["block"])["block"]
     output = {
-        name: Place(offset, size, name in ARRAYS)
+        name: MemberPlace(offset, size, name in ARRAYS)
         for name, offset, size in zip(names, message[: len(names)], message[len(names) :], strict=True)
     }
     assert result == output
@@ -104,5 +104,5 @@ def test_a_bit_field_is_read_without_its_neighbours(image: bytes) -> None:
     def word(address: int) -> int:
         return int.from_bytes(held[address : address + 4].ljust(4, b"\0"), "little")
 
-    result = places(image, ["bits"])["bits"]
+    result = member_places(image, ["bits"])["bits"]
     assert {name: result[name].read(word, 0) for name in BITS} == {name: value for name, (_, value) in BITS.items()}

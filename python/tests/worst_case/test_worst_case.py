@@ -20,7 +20,7 @@ from rtoslab.records import seal_files
 from rtoslab.reports.formats.html import render
 from rtoslab.results import write_samples
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.exceptions import exception_number
+from rtoslab.targets.exceptions import parse_exception
 from rtoslab.worst_case.arrivals import Span, choose_span, draw, inject_at_every_cycle
 from rtoslab.worst_case.document import make_document
 from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, manifest_of, recompute, write
@@ -203,7 +203,7 @@ def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
 def test_errors_are_sentences(tmp_path: Path) -> None:
     board = Catalogue(find_root()).board("nucleo-f446re").facts
     with pytest.raises(PlanError, match=r"has no interrupt 'irq200'; give irq0 to irq96"):
-        exception_number("irq200", board)
+        parse_exception("irq200", board)
     of = scenario("bare", "nucleo-l073rz")
     for request in ("0", "a while", "0period", "-3"):
         with pytest.raises(PlanError, match="is no span; give up to"):

@@ -3,9 +3,10 @@ by these tasks, with each switch out of the expected call, and hardly anything b
 
 benchmark.toml writes the round down step by step (`expected_steps` has the words). A call of the kernel that does not
 are there breaks it. Between two steps lies the benchmark's own code: at most `own_cycles`, in three of four
-rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first `targets.steps.EVENTS`
-events. That the rest is alike is for the rules that count. A kernel that slices time among equals may break the order
-at every tick. If sleeps last a tick longer, one more tick passes before the one that ends a sleep."""
+rounds; in a latency benchmark only where it is part of an interval. Seen are the window's first
+`targets.steps.MOST_EVENTS` events. That the rest is alike is for the rules that count. A kernel that slices time
+among equals may break the order at every tick. If sleeps last a tick longer, one more tick passes before the one that
+ends a sleep."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -37,7 +37,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         if instrument in facts.instruments and facts.stamped is None:
             values = readings(evidence.decoded, observed, number, facts.id, evidence.samples)
-            pairs = zip(values, observed.intervals.of(number), strict=False)
+            pairs = zip(values, observed.intervals.of_series(number), strict=False)
             costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
     shortest = -params.buffered_cycles if instrument == "pin" else 0
     own = median(costs.get(EMPTY_SERIES) or [0])

@@ -6,7 +6,7 @@ On the line by which a kernel's cores interrupt each other, as many entries are 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.expected_steps import LINES
 from rtoslab.results import Finding
-from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, kind_of
+from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_kind
 
 _HANDLER = "isr_irq"
 _EDGE = 1
@@ -82,4 +82,4 @@ def _line(evidence: Evidence, name: str) -> int:
 
 
 def _is_kernels(number: int, evidence: Evidence) -> bool:
-    return kind_of(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION
+    return function_kind(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

@@ -16,7 +16,7 @@ from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.proofs.expected_steps import ExpectedStep, parse, present
 from rtoslab.proofs.observed_steps import TICKS_OF_THE_CLOCK
 from rtoslab.results import Finding
-from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, kind_of
+from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, function_kind
 
 _BRACKETS = ("isr_enter", "isr_exit")
 _HANDLER = "isr_"
@@ -88,7 +88,7 @@ def _asks_for_core(kernel: Kernel, own: Iterable[OwnFunction], cores: Container[
 
 
 def _is_kernels(called: str, evidence: Evidence) -> bool:
-    return called not in {SUPERVISOR_CALL, INDIRECT} and kind_of(called, evidence.kernel) != LIBRARY
+    return called not in {SUPERVISOR_CALL, INDIRECT} and function_kind(called, evidence.kernel) != LIBRARY
 
 
 def _services_in_proofs(evidence: Evidence) -> set[str]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
 from rtoslab.results import Finding
-from rtoslab.targets import ALL_CORES, OwnFunction, Stretch
+from rtoslab.targets import ALL_CORES, CodeSpan, OwnFunction
 
 _HANDLER = "isr_"
 _RUNNER = "bench_keep"
@@ -106,7 +106,7 @@ class _Books:
         if entries > self.edge and abs(entries - calls) > self.edge:
             yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
 
-    def _strange(self, function: OwnFunction) -> Iterator[Stretch]:
+    def _strange(self, function: OwnFunction) -> Iterator[CodeSpan]:
         """Instructions that were executed another number of times."""
         if _plain(function.name) in (*self.params.free, _RUNNER):
             return
@@ -145,6 +145,6 @@ def _plain(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _words(function: OwnFunction, part: Stretch) -> str:
+def _words(function: OwnFunction, part: CodeSpan) -> str:
     place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
     return f"{part.instructions} instructions at {place} were executed {part.executions} times"

@@ -34,7 +34,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             problems.append(f"{len(intervals.pulses)} pulses of the pin for {len(intervals.intervals)} intervals")
     for number, facts in numbered:
         readings_count = len(readings(evidence.decoded, observed, number, facts.id, evidence.samples))
-        marked = min(len(intervals.of(number)), evidence.samples) if intervals else readings_count
+        marked = min(len(intervals.of_series(number)), evidence.samples) if intervals else readings_count
         if not readings_count == marked == evidence.samples:
             problems.append(f"{facts.id}: {readings_count} samples, {marked} intervals between marks")
     problems += _untold(params, evidence, intervals) if intervals else []
@@ -48,7 +48,7 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
     problems = _too_few_samples(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         raw_values = [raw for series, raw in intervals.kept if series == number]
-        seen = len(intervals.of(number))
+        seen = len(intervals.of_series(number))
         if not raw_values and facts.id == EMPTY_SERIES:
             continue  # compiled into the function that measures it
         if not 0 <= seen - len(raw_values) <= 1:  # the window may close between the last interval's end and the call
