@@ -9,8 +9,8 @@ from typing import Final
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.choose import Matrix, coverage, matrices, matrix_boards
-from rtoslab.choose.coverage import reasons
+from rtoslab.choose import KernelMatrix, board_coverage, matrix_boards, read_matrices
+from rtoslab.choose.coverage import missing_reasons
 from tests.doc_parts import with_part
 
 ROOT: Final = find_root()
@@ -20,10 +20,10 @@ _SENTENCE_MOST: Final = 200
 
 def page(text: str) -> str:
     """The page with its part written anew."""
-    return with_part(text, "matrix", "tests.doc_matrix", _lines(matrices(ROOT)))
+    return with_part(text, "matrix", "tests.doc_matrix", _lines(read_matrices(ROOT)))
 
 
-def _lines(result: Sequence[Matrix]) -> Iterator[str]:
+def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:
     catalogue = Catalogue(ROOT)
     boards = matrix_boards(ROOT)
     yield f"| kernel | version | measured | {' | '.join(boards)} |"
@@ -31,14 +31,14 @@ def _lines(result: Sequence[Matrix]) -> Iterator[str]:
     titles = {}
     for matrix in result:
         titles[matrix.kernel] = catalogue.kernels[matrix.kernel].facts.title
-        own = coverage(matrix)
+        own = board_coverage(matrix)
         cells = (f"{own[name].measured} of {own[name].requested}" if name in own else "-" for name in boards)
         versions = ", ".join(matrix.versions)
         yield f"| {titles[matrix.kernel]} | {versions} | {matrix.date} | {' | '.join(cells)} |"
     yield ""
     yield "| kernel | benchmarks without a figure | boards | why |"
     yield "|---|---|---|---|"
-    for kernel, reason, benchmarks, names in reasons(result):
+    for kernel, reason, benchmarks, names in missing_reasons(result):
         yield f"| {titles[kernel]} | {', '.join(benchmarks)} | {', '.join(names)} | {_short(reason)} |"
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from rtoslab.analyses import OUTCOMES
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.papers.reproduction import Reproduction, reproduce
 from rtoslab.reference import further_placements, of_paper, weights_of_paper
 
@@ -35,7 +35,7 @@ def by_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
 def table() -> str:
     """One row for each paper."""
     catalogue = Catalogue(find_root())
-    return HEAD + "".join(_row(by_references(catalogue, paper)) for paper in papers(catalogue).values())
+    return HEAD + "".join(_row(by_references(catalogue, paper)) for paper in read_papers(catalogue).values())
 
 
 def _row(done: Reproduction) -> str:

@@ -66,7 +66,7 @@ def planted(row: Mapping[str, Any]) -> Value:
         run_id="planted",
         clock_hz=int(row.get("clock_hz", CLOCK_HZ.get(board, 8_000_000))),
         params={},
-        counted=str(row.get("benchmark", "b")),
+        benchmark_metric=str(row.get("benchmark", "b")),
         metric=metric,
         stat=str(row["stat"]),
         value=band.median if band else numbers[0],

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import lock_wait_part, shares
+from rtoslab.analyses.cycles import core_shares, lock_wait_part
 from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.losses_by_cause import busiest_lock
-from rtoslab.analyses.series import pinning
-from rtoslab.analyses.tick_cost import by_loops, tasks_released, tick_model
+from rtoslab.analyses.series import pinning_text
+from rtoslab.analyses.tick_cost import choices_by_loops, cycles_by_released_tasks, fit_tick_model
 from rtoslab.plan import USUAL
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -31,7 +31,7 @@ LATENCY_STATS = {
 }
 """Statistic -> its name in `analyses.latency.Spread`."""
 Selector = Mapping[str, str | int | Sequence[str | int]]
-"""Axis -> the place, or the places, where a value may lie. Axes: those of `Value.axis`."""
+"""Axis -> the place or places that a value may have on it. Axes: those of `Value.axis`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Value:
     run_id: str
     clock_hz: int
     params: Mapping[str, str]
-    counted: str
+    benchmark_metric: str
     """Metric id of the benchmark."""
     metric: str
     stat: str
@@ -50,17 +50,17 @@ class Value:
     unit: str
     n: int
     band: Band | None = None
-    """The band of a value in several placements, whose median it is. In its own unit."""
-    stand_in: str = ""
-    """What it is of, where it stands for a value that its kernel cannot have."""
+    """The values in several placements, whose median is `value`, in its unit."""
+    substitute_text: str = ""
+    """The operation that was measured, if it substitutes one that the kernel lacks."""
 
     @property
     def placement_band(self) -> Band:
-        """The value in each of its placements."""
+        """Returns the value in each of its placements."""
         return self.band or Band([self.value])
 
     def axis(self, name: str) -> str:
-        """The value's place on an axis, "" if it has none.
+        """Returns the value's place on an axis, "" if it has none.
 
         Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; pinning (of several cores:
         `pinned` or `not pinned`); family (how the benchmark's metric id begins); any key of `--config`.
@@ -68,19 +68,19 @@ class Value:
         if name in {"metric", "stat", "unit"}:
             return str(getattr(self, name))
         if name == "family":
-            return self.counted.partition(".")[0]
+            return self.benchmark_metric.partition(".")[0]
         if name == "clock_mhz":
             return f"{self.clock_hz / 1e6:g}"
         return axis_of_point(self.point, self.params, name)
 
-    def in_unit(self, unit: str) -> float | None:
-        """The value in another unit. Cycles and times turn into each other by the point's clock. None if it cannot."""
-        return in_unit(self.value, self.unit, unit, self.clock_hz)
+    def convert_to(self, target_unit: str) -> float | None:
+        """Returns the value in another unit, with cycles of the point's clock. None if it cannot be converted."""
+        return convert_unit(self.value, self.unit, target_unit, self.clock_hz)
 
 
-def in_unit(value: float, unit: str, required: str, clock_hz: float) -> float | None:
-    """Returns a value in another unit. Cycles are those of the clock. None if one cannot become the other."""
-    if required == unit:
+def convert_unit(value: float, unit: str, target_unit: str, clock_hz: float) -> float | None:
+    """Returns a value in another unit, with cycles of the given clock. None if it cannot be converted."""
+    if target_unit == unit:
         return value
     if unit == "cycles" and clock_hz:
         seconds = value / clock_hz
@@ -88,29 +88,29 @@ def in_unit(value: float, unit: str, required: str, clock_hz: float) -> float | 
         seconds = value * TIME_S[unit]
     else:
         return None
-    if required == "cycles":
+    if target_unit == "cycles":
         return seconds * clock_hz
-    return seconds / TIME_S[required] if required in TIME_S else None
+    return seconds / TIME_S[target_unit] if target_unit in TIME_S else None
 
 
 def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
-    """A point's place on an axis that its id and its parameters tell, "" if it has none."""
+    """Returns a point's place on an axis of its id or its parameters, "" if it has none."""
     if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
         return str(getattr(point, name))
     if name == "pinning":
-        return pinning(point)
+        return pinning_text(point)
     return point.config.get(name) or params.get(name.removeprefix("param."), "")
 
 
-def values(points: Iterable[MeasuredPoint]) -> list[Value]:
-    """Every value of every point, in the points' order."""
+def point_values(points: Iterable[MeasuredPoint]) -> list[Value]:
+    """Returns every value of every point, in the points' order."""
     return [
         Value(
             point=point.point,
             run_id=point.run_id,
             clock_hz=point.clock_hz,
             params=point.params,
-            counted=point.metric,
+            benchmark_metric=point.metric,
             metric=metric,
             stat=stat,
             value=value,
@@ -123,8 +123,8 @@ def values(points: Iterable[MeasuredPoint]) -> list[Value]:
     ]
 
 
-def select(values: Iterable[Value], where: Selector) -> list[Value]:
-    """Those that lie where `where` says on every axis it names. Axes that a point does not name are as usual."""
+def select_values(values: Iterable[Value], where: Selector) -> list[Value]:
+    """Returns the values at the places that `where` names. A missing axis of a point has its usual place."""
     places = {
         axis: {str(option) for option in (required if isinstance(required, list | tuple) else (required,))}
         for axis, required in where.items()
@@ -136,7 +136,7 @@ def select(values: Iterable[Value], where: Selector) -> list[Value]:
     ]
 
 
-def _throughput(point: MeasuredPoint) -> Iterator[Quantity]:
+def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
     if not point.counters or point.is_latency:
         return
     rate = throughput(point)
@@ -147,12 +147,12 @@ def _throughput(point: MeasuredPoint) -> Iterator[Quantity]:
     yield "throughput", "cycles_per_count", rate.cycles_per_count, "cycles", counts
 
 
-def _heap(point: MeasuredPoint) -> Iterator[Quantity]:
+def _heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
     if point.heap:
         yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations or 1
 
 
-def _latency(point: MeasuredPoint) -> Iterator[Quantity]:
+def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
     contained = {samples.overhead for samples in point.series}
     for latency in latencies(point):
         for stat, name in LATENCY_STATS.items():
@@ -164,8 +164,8 @@ def _latency(point: MeasuredPoint) -> Iterator[Quantity]:
             yield latency.series.id, "total", latency.spread.median, "cycles", latency.spread.n
 
 
-def _lock(point: MeasuredPoint) -> Iterator[Quantity]:
-    counting = [share for share in shares(point) if share.core in point.metric_cores]
+def _lock_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    counting = [share for share in core_shares(point) if share.core in point.metric_cores]
     if point.point.cores == 1 or not counting:
         return
     yield "lock", "wait_part", lock_wait_part(counting), "1", len(counting)
@@ -175,8 +175,8 @@ def _lock(point: MeasuredPoint) -> Iterator[Quantity]:
         yield "lock", "held_part", lock.held_part, "1", len(counting)
 
 
-def _tick(point: MeasuredPoint) -> Iterator[Quantity]:
-    model = tick_model(tasks_released(point))
+def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    model = fit_tick_model(cycles_by_released_tasks(point))
     if model is None:
         return
     for stat in ("base", "per_task", "mode", "worst", "share", "remainder"):
@@ -184,24 +184,24 @@ def _tick(point: MeasuredPoint) -> Iterator[Quantity]:
         if value is not None:
             yield "tick.model", stat, float(value), "cycles", model.n
     yield "tick.model", "sum", model.per_task * model.worst_count, "cycles", model.n
-    by_count = tasks_released(point)
+    by_count = cycles_by_released_tasks(point)
     frequent = Counter(cycles for samples in by_count.values() for cycles in samples).most_common(1)[0][0]
     yield "tick.model", "mode_of_all", float(frequent), "cycles", model.n
     yield "tick.coincidences", "count", float(len(by_count[max(by_count)])), "peaks", model.n
 
 
-def _search(point: MeasuredPoint) -> Iterator[Quantity]:
-    for loops, series in by_loops(point).items():
+def _search_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    for loops, series in choices_by_loops(point).items():
         cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)
         yield f"select.loops_{loops}", "min", float(min(cycles)), "cycles", len(cycles)
 
 
 EXTRACTORS: tuple[Callable[[MeasuredPoint], Iterator[Quantity]], ...] = (
-    _throughput,
-    _heap,
-    _lock,
-    _latency,
-    _tick,
-    _search,
+    _throughput_values,
+    _heap_values,
+    _lock_values,
+    _latency_values,
+    _tick_values,
+    _search_values,
 )

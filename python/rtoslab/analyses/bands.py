@@ -14,13 +14,13 @@ class Band:
 
     values: Sequence[float]
     resolution: float = 0.0
-    """How much of a difference may be the grain of the clock that it was measured by alone."""
+    """The resolution of the clock that measured the figure, in its unit."""
     is_known: bool = True
-    """False of one value where another place of the code might have given another."""
+    """False for one placement if another place of the code might give another value."""
 
     @property
     def median(self) -> float:
-        """Returns what stands for the figure."""
+        """Returns the median over the placements, which represents the figure."""
         return median(self.values)
 
     @property
@@ -35,48 +35,48 @@ class Band:
 
     @property
     def width(self) -> float:
-        """Returns what the place alone may be worth. 0 where the values differ by no more than the clock's grain."""
+        """Returns the largest difference between placements. 0 if it is within the clock's resolution."""
         width = self.most - self.least
         return width if width > self.resolution * (1 + 1e-9) else 0.0
 
     @property
-    def percent(self) -> float:
-        """The width, of the median."""
+    def width_percent(self) -> float:
+        """Returns the width in percent of the median."""
         return 100 * self.width / abs(self.median) if self.median else 0.0
 
-    def over(self, other: "Band") -> "Ratio":
-        """This figure by the other one."""
+    def ratio_to(self, other: "Band") -> "Ratio":
+        """Returns this figure divided by the other one."""
         known = self.is_known and other.is_known
         return Ratio(self.median / other.median, self.least / other.most, self.most / other.least, known)
 
-    def less(self, other: "Band") -> "Band":
-        """This figure less the other one, in whichever places."""
+    def minus(self, other: "Band") -> "Band":
+        """Returns this figure less the other one, for all combinations of placements."""
         ends = [self.least - other.most, self.most - other.least]
         return Band([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio of two figures: of their medians, and the least and the most that it is with the places chosen so."""
+    """A ratio of two figures: of their medians, and the least and the most over all placements."""
 
     value: float
     least: float
     most: float
     is_known: bool = True
-    """False where a figure in it is in one placement, and its place may matter."""
+    """False if a figure in it is in one placement, and its place may matter."""
 
     @property
     def median(self) -> float:
-        """Returns what stands for it."""
+        """Returns the ratio of the medians."""
         return self.value
 
-    def over(self, other: "Ratio") -> "Ratio":
-        """This ratio by another one."""
+    def ratio_to(self, other: "Ratio") -> "Ratio":
+        """Returns this ratio divided by another one."""
         known = self.is_known and other.is_known
         return Ratio(self.value / other.value, self.least / other.most, self.most / other.least, known)
 
-    def by(self, number: float) -> "Ratio":
-        """A part of it."""
+    def divided_by(self, number: float) -> "Ratio":
+        """Returns the ratio divided by a number."""
         return Ratio(self.value / number, self.least / number, self.most / number, self.is_known)
 
     @property
@@ -85,11 +85,11 @@ class Ratio:
         return self.is_known and not self.least <= 1 <= self.most
 
     @property
-    def is_placement(self) -> bool:
-        """Whether they differ, and some choice of places would undo it."""
+    def is_within_placement(self) -> bool:
+        """Whether the figures differ, but not in all placements."""
         return self.is_known and self.value != 1 and not self.is_claimed
 
     @property
-    def is_open(self) -> bool:
-        """Whether they differ, and nobody knows what of it is the place of the code."""
+    def is_undecided(self) -> bool:
+        """Whether the figures differ in one placement, so that the place of the code may be the reason."""
         return not self.is_known and self.value != 1

@@ -16,50 +16,50 @@ from rtoslab.catalogue import Claim
 
 StatementResult = Literal["same", "different", "tie"]
 Names = Mapping[str, str]
-"""A place on an axis -> what a reader calls it."""
-Judged = tuple[StatementResult, str]
-Judge = Callable[[Claim, Sequence[SelectedValues], float, Names], Judged]
+"""A place on an axis -> its name for readers."""
+ResultText = tuple[StatementResult, str]
+Judge = Callable[[Claim, Sequence[SelectedValues], float, Names], ResultText]
 """(claim, values of the case, resolution of the paper's instrument in seconds, names)"""
 Rule = Callable[[Claim, Sequence[float], float], StatementResult]
 """(claim, the values in one unit, the resolution in that unit)"""
 
 
-def worst(outcomes: Sequence[StatementResult]) -> StatementResult:
-    """Returns the verdict on things that must all hold: one contradiction contradicts, one tie leaves it open."""
+def combine_results(outcomes: Sequence[StatementResult]) -> StatementResult:
+    """Returns the result of several that must all hold: `different` if one is, else `tie` if one is."""
     return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
 
 
-def larger(high: float, low: float, resolution: float) -> StatementResult:
-    """Returns whether `high` is the larger one. A tie if they differ by no more than the resolution."""
+def judge_larger(high: float, low: float, resolution: float) -> StatementResult:
+    """Returns `same` if `high` is the larger one, `tie` if they differ by no more than the resolution."""
     if abs(high - low) <= resolution:
         return "tie"
     return "same" if high > low else "different"
 
 
-def _yes(holds: bool) -> StatementResult:
+def _result_of(holds: bool) -> StatementResult:
     return "same" if holds else "different"
 
 
-def _within(claim: Claim, number: float) -> bool:
+def _is_within_bounds(claim: Claim, number: float) -> bool:
     """Whether a number is between the claim's bounds."""
     low = claim.at_least is None or number >= claim.at_least
     return low and (claim.at_most is None or number <= claim.at_most)
 
 
-def resolution_of(value: Value, resolution_s: float) -> float:
-    """Returns the instrument's resolution in the value's unit. 0 for what is no time."""
+def resolution_in_unit(value: Value, resolution_s: float) -> float:
+    """Returns the instrument's resolution in the value's unit. 0 if the value is no time."""
     if value.unit == "cycles":
         return resolution_s * value.clock_hz
     return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
 
 
-def name_of(picked: SelectedValues, names: Names) -> str:
-    """Returns the words for where a value lies: `FreeRTOS, 2 cores`."""
-    return ", ".join(place_words(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
+def places_text(picked: SelectedValues, names: Names) -> str:
+    """Returns the places of a value as text: `FreeRTOS, 2 cores`."""
+    return ", ".join(place_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
 
 
-def place_words(axis: str, place: str | int, names: Names) -> str:
-    """Returns the words for one place on an axis: `2 cores`, `bytes 64` for a parameter, a title for a name."""
+def place_text(axis: str, place: str | int, names: Names) -> str:
+    """Returns one place on an axis as text: `2 cores`, `bytes 64` for a parameter, a title for a name."""
     if axis == "cores":
         return count_text(int(place), "core")
     if axis.startswith("param."):
@@ -76,34 +76,34 @@ def _value_text(value: float, unit: str) -> str:
     return f"{value:.1%}" if unit == "1" else number_text(value)
 
 
-def _single_value(rule: Rule) -> Judge:
-    """Makes a judge of a rule on exactly one value at each place."""
+def _judge_single_values(rule: Rule) -> Judge:
+    """Returns the judge that applies a rule to exactly one value at each place."""
 
-    def judge(claim: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> Judged:
+    def judge(claim: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
         first = picked[0].value
         unit = claim.unit or first.unit
-        numbers = [value.value.in_unit(unit) for value in picked]
+        numbers = [value.value.convert_to(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
             raise NotComputedError("the values are of different quantities")
         parts = [
-            f"{name_of(value, names)} {_value_text(number, unit)}{_stand_in_note(value.value)}".strip()
+            f"{places_text(value, names)} {_value_text(number, unit)}{_stand_in_note(value.value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
-        scale = first.in_unit(unit)
-        resolution = resolution_of(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
+        scale = first.convert_to(unit)
+        resolution = resolution_in_unit(first, resolution_s) * (scale / first.value if scale and first.value else 1.0)
         outcome = rule(claim, known, resolution)
-        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_words(claim, known)}"
+        return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_text(claim, known)}"
 
     return judge
 
 
 def _stand_in_note(value: Value) -> str:
-    return f" ({value.stand_in})" if value.stand_in else ""
+    return f" ({value.substitute_text})" if value.substitute_text else ""
 
 
-def _ratio_words(claim: Claim, numbers: Sequence[float]) -> str:
-    """Returns what the numbers come to, for rules on a ratio: the reader need not divide."""
+def _ratio_text(claim: Claim, numbers: Sequence[float]) -> str:
+    """Returns the ratio of the numbers as text, for rules on a ratio."""
     if claim.kind == "ratio":
         return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""
     if claim.kind in {"alike", "varies"}:
@@ -113,31 +113,31 @@ def _ratio_words(claim: Claim, numbers: Sequence[float]) -> str:
     return ""
 
 
-def _ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Each value is larger than the one before. With bounds, by so many times."""
-    outcomes = [larger(high, low, resolution) for low, high in pairwise(numbers)]
-    if worst(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
-        outcomes += [_yes(_within(claim, high / low)) for low, high in pairwise(numbers)]
+    outcomes = [judge_larger(high, low, resolution) for low, high in pairwise(numbers)]
+    if combine_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
+        outcomes += [_result_of(_is_within_bounds(claim, high / low)) for low, high in pairwise(numbers)]
     if claim.first_below is not None:
-        outcomes.append(_yes(numbers[0] < claim.first_below))
+        outcomes.append(_result_of(numbers[0] < claim.first_below))
     if claim.last_above is not None:
-        outcomes.append(_yes(numbers[-1] > claim.last_above))
-    return worst(outcomes)
+        outcomes.append(_result_of(numbers[-1] > claim.last_above))
+    return combine_results(outcomes)
 
 
-def _least(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_least(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
-    return larger(min(others), max(leaders), resolution)
+    return judge_larger(min(others), max(leaders), resolution)
 
 
-def _most(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_most(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
-    return larger(min(leaders), max(others), resolution)
+    return judge_larger(min(leaders), max(others), resolution)
 
 
-def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_rank(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first value has the place `place` among all, the smallest first. With bounds, so many times its precursor."""
     first, others = numbers[0], numbers[1:]
     below = sum(other < first - resolution for other in others)
@@ -147,49 +147,49 @@ def _rank(claim: Claim, numbers: Sequence[float], resolution: float) -> Statemen
     if level:
         return "tie"
     before = max((other for other in others if other < first), default=None)
-    return _yes(before is None or _within(claim, first / before))
+    return _result_of(before is None or _is_within_bounds(claim, first / before))
 
 
-def _ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first value is between `at_least` and `at_most` times the second. Equal ones are a tie where 1 is a bound."""
     first, second = numbers
     if 1.0 in {claim.at_least, claim.at_most} and abs(first - second) <= resolution:
         return "tie"
     low = claim.at_least is None or first + resolution >= claim.at_least * second
     high = claim.at_most is None or first - resolution <= claim.at_most * second
-    return _yes(low and high)
+    return _result_of(low and high)
 
 
-def _between(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_between(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
-    return _yes(low and high)
+    return _result_of(low and high)
 
 
-def _near_others(claim: Claim, numbers: Sequence[float], _: float) -> StatementResult:
+def _judge_near_others(claim: Claim, numbers: Sequence[float], _: float) -> StatementResult:
     """The first value over the median of the others is between the bounds."""
-    return _yes(_within(claim, numbers[0] / median(numbers[1:])))
+    return _result_of(_is_within_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
-def _beaten(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_beaten(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The first value is larger than the least of the others."""
-    return larger(numbers[0], min(numbers[1:]), resolution)
+    return judge_larger(numbers[0], min(numbers[1:]), resolution)
 
 
-def _alike(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_alike(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The largest value is at most `at_most` times the smallest."""
-    return _yes(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
+    return _result_of(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
-def _varies(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_varies(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """The largest value is at least `at_least` times the smallest, and by more than the instrument's resolution."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
-    return _yes(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
+    return _result_of(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
-def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_distinct(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """No two values are equal. Which is the larger one is not said. Those that the instrument cannot tell apart tie."""
     steps = [high - low for low, high in pairwise(sorted(numbers))]
     if any(step == 0 for step in steps):
@@ -197,36 +197,36 @@ def _distinct(_: Claim, numbers: Sequence[float], resolution: float) -> Statemen
     return "same" if all(step > resolution for step in steps) else "tie"
 
 
-def _spreads(
+def _sample_spreads(
     picked: Sequence[SelectedValues], resolution_s: float, names: Names
 ) -> tuple[list[tuple[float, float]], str]:
-    """Largest minus smallest sample at each place, with the resolution in its unit."""
+    """Returns the largest minus the smallest sample at each place, with the resolution, and both as text."""
     spreads, words = [], []
     for group in picked:
         by_stat = {value.stat: value for value in group.values}
         if not {"min", "max"} <= by_stat.keys():
             raise NotComputedError("no shortest and longest sample")
         low, high = by_stat["min"], by_stat["max"]
-        spreads.append((high.value - low.value, resolution_of(low, resolution_s)))
+        spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
         words.append(
-            f"{name_of(group, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip()
+            f"{places_text(group, names)} {number_text(low.value)} to {number_text(high.value)} {low.unit}".strip()
         )
     return spreads, "; ".join(words)
 
 
-def _no_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> Judged:
+def _judge_no_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
     """No value spreads by more than the paper's instrument shows."""
-    spreads, seen = _spreads(picked, resolution_s, names)
-    return _yes(all(spread <= least for spread, least in spreads)), seen
+    spreads, seen = _sample_spreads(picked, resolution_s, names)
+    return _result_of(all(spread <= least for spread, least in spreads)), seen
 
 
-def _spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> Judged:
+def _judge_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
     """Every value spreads by more than the paper's instrument shows."""
-    spreads, seen = _spreads(picked, resolution_s, names)
-    return _yes(all(spread > least for spread, least in spreads)), seen
+    spreads, seen = _sample_spreads(picked, resolution_s, names)
+    return _result_of(all(spread > least for spread, least in spreads)), seen
 
 
-def _same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float, names: Names) -> Judged:
+def _judge_same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float, names: Names) -> ResultText:
     """Two sequences along `along` put their members into the same order: at least `at_least` of all pairs agree."""
     first, second = ({value.axis(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
@@ -235,29 +235,32 @@ def _same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float, name
     pairs = list(combinations(shared, 2))
     agree = sum((first[a] - first[b]) * (second[a] - second[b]) > 0 for a, b in pairs)
     orders = [
-        f"{name_of(side, names)}: {' < '.join(names.get(place, place) for place in sorted(shared, key=by.__getitem__))}"
-        for side, by in zip(picked, (first, second), strict=True)
+        f"{places_text(side, names)}: "
+        f"{' < '.join(names.get(place, place) for place in sorted(shared, key=number_by_place.__getitem__))}"
+        for side, number_by_place in zip(picked, (first, second), strict=True)
     ]
-    return _yes(
-        _within(claim, agree / len(pairs))
+    return _result_of(
+        _is_within_bounds(claim, agree / len(pairs))
     ), f"{agree} of {count_text(len(pairs), 'pair')} agree; {'; '.join(orders)}"
 
 
-def band_verdict(claim: Claim, gathered: Sequence[GatheredValues], names: Names) -> Judged:
+def judge_bands(claim: Claim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
     """Returns whether each value is the same in all placements of the code, up to `at_most` of its median."""
     words, outcomes = [], []
     for group in gathered:
         for value, _ in group.members:
             if value.band is None:
                 raise NotComputedError("measured in one placement of the code only")
-            where = name_of(SelectedValues(group.where, [value]), names)
+            where = places_text(SelectedValues(group.where, [value]), names)
             count = len(value.band.values)
-            words.append(f"{where} {value.band.percent:.1f} % apart over {count_text(count, 'placement')}".strip())
-            outcomes.append(_yes(value.band.percent <= 100 * (claim.at_most or 0.0)))
-    return worst(outcomes), "; ".join(words)
+            words.append(
+                f"{where} {value.band.width_percent:.1f} % apart over {count_text(count, 'placement')}".strip()
+            )
+            outcomes.append(_result_of(value.band.width_percent <= 100 * (claim.at_most or 0.0)))
+    return combine_results(outcomes), "; ".join(words)
 
 
-def _steps(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
+def _step_losses(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
     """Returns by how much a sequence along `along` falls from step to step, as parts of its first value."""
     places = sorted((float(item.axis(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
@@ -267,50 +270,50 @@ def _steps(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[float],
     return [low - high for (_, low), (_, high) in pairwise(parts)], seen
 
 
-def _first_step_largest(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> Judged:
+def _judge_first_step_largest(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """The first step down is at least `at_least` times as large as any later one."""
-    steps, seen = _steps(claim, picked)
-    return _yes(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
+    steps, seen = _step_losses(claim, picked)
+    return _result_of(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
-def _steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> Judged:
+def _judge_steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """After the first step, the later half of the steps, up or down, sums up to at most `at_most` above the earlier.
 
     `at_most` is in parts of the first value: what runs at one place differ by, so that noise is not a growing step. A
     sequence that falls by no more than that in all has no step that could shrink, and contradicts.
     """
-    steps, seen = _steps(claim, picked)
+    steps, seen = _step_losses(claim, picked)
     later, allowed = [abs(step) for step in steps[1:]], claim.at_most or 0.0
     half = len(later) // 2
     if not half:
         raise NotComputedError(f"too few steps along {claim.along}")
     if sum(steps) <= allowed:
         return "different", f"does not fall: {seen}"
-    return _yes(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
+    return _result_of(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 
-def _gradual(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> Judged:
+def _judge_gradual(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """The sequence falls, and no single step takes more than `at_most` of all that is lost."""
-    steps, seen = _steps(claim, picked)
-    return _yes(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
+    steps, seen = _step_losses(claim, picked)
+    return _result_of(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
 
 
 RULES: Final[dict[str, Judge]] = {
-    "ascending": _single_value(_ascending),
-    "least": _single_value(_least),
-    "most": _single_value(_most),
-    "rank": _single_value(_rank),
-    "ratio": _single_value(_ratio),
-    "between": _single_value(_between),
-    "near_others": _single_value(_near_others),
-    "beaten": _single_value(_beaten),
-    "alike": _single_value(_alike),
-    "distinct": _single_value(_distinct),
-    "varies": _single_value(_varies),
-    "no_spread": _no_spread,
-    "spread": _spread,
-    "same_ranking": _same_ranking,
-    "first_step_largest": _first_step_largest,
-    "steps_shrink": _steps_shrink,
-    "gradual": _gradual,
+    "ascending": _judge_single_values(_judge_ascending),
+    "least": _judge_single_values(_judge_least),
+    "most": _judge_single_values(_judge_most),
+    "rank": _judge_single_values(_judge_rank),
+    "ratio": _judge_single_values(_judge_ratio),
+    "between": _judge_single_values(_judge_between),
+    "near_others": _judge_single_values(_judge_near_others),
+    "beaten": _judge_single_values(_judge_beaten),
+    "alike": _judge_single_values(_judge_alike),
+    "distinct": _judge_single_values(_judge_distinct),
+    "varies": _judge_single_values(_judge_varies),
+    "no_spread": _judge_no_spread,
+    "spread": _judge_spread,
+    "same_ranking": _judge_same_ranking,
+    "first_step_largest": _judge_first_step_largest,
+    "steps_shrink": _judge_steps_shrink,
+    "gradual": _judge_gradual,
 }

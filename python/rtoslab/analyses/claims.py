@@ -10,16 +10,23 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from rtoslab.analyses.axis_values import Value
-from rtoslab.analyses.claim_rules import RULES, Judged, Names, StatementResult, band_verdict, place_words
-from rtoslab.analyses.claim_values import Absence, NotComputedError, ValueIndex, builds_of, gather, in_build
-from rtoslab.base import all_of
-from rtoslab.catalogue import TIMED, Claim, Place, Resolution
+from rtoslab.analyses.claim_rules import RULES, Names, ResultText, StatementResult, judge_bands, place_text
+from rtoslab.analyses.claim_values import (
+    ExplainAbsence,
+    NotComputedError,
+    ValueIndex,
+    count_placements,
+    gather_values,
+    values_in_placement,
+)
+from rtoslab.base import all_count_text
+from rtoslab.catalogue import TIMED, AxisPlaces, Claim, Resolution
 
 Outcome = Literal["same", "different", "partly", "tie", "not computed"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("different", "partly", "tie", "same", "not computed")
-"""The contradicted first, as reports list them."""
+"""The outcomes in the order of reports, contradictions first."""
 _SHOWN: Final = 2
-"""So many cases are shown with their numbers in the line of a claim. The report has a table of all."""
+"""The number of cases with their numbers in a claim's line. The report has a table of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +34,10 @@ class CaseVerdict:
     """One case of a claim."""
 
     name: str
-    """Where it is, in words. Empty for the only case of a claim."""
+    """The place of the case as text. Empty for the only case of a claim."""
     outcome: StatementResult | None
     """None means: not computed."""
-    seen: str
+    explanation: str
     """The numbers, or why there are none."""
     in_placements: tuple[StatementResult, ...] = ()
     """The verdict in each placement of the code. Empty where nothing was computed."""
@@ -43,11 +50,11 @@ class ClaimVerdict:
     claim: Claim
     cases: tuple[CaseVerdict, ...]
     threshold: str = ""
-    """What it was judged by, and where that comes from. Empty: nothing but the order of the numbers."""
+    """The bounds and resolution it was judged by, with their source. Empty: only the order of the numbers."""
 
     @property
     def outcome(self) -> Outcome:
-        """`same` and `tie` are said of every case, `different` where some case contradicts and none holds."""
+        """Returns the outcome of all cases: `same` or `tie` if all are, `different` if some contradict, none holds."""
         outcomes = {verdict.outcome for verdict in self.cases if verdict.outcome is not None}
         if not outcomes:
             return "not computed"
@@ -57,25 +64,25 @@ class ClaimVerdict:
 
     @property
     def held_count(self) -> int:
-        """Returns the number of cases in which it holds."""
+        """Returns the number of cases in which the claim holds."""
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
     def computed_count(self) -> int:
-        """How many cases could be computed."""
+        """Returns the number of cases that could be computed."""
         return sum(verdict.outcome is not None for verdict in self.cases)
 
     @property
-    def words(self) -> str:
-        """The verdict with its count: `partly (3 of 8)`."""
+    def outcome_text(self) -> str:
+        """Returns the outcome with its count: `partly (3 of 8)`."""
         outcome = self.outcome
         return f"{outcome} ({self.held_count} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
     def numbers_text(self) -> str:
-        """The numbers: of one case as they are; of several what contradicts first, then what holds, by name."""
+        """Returns the numbers of the only case, or the cases by outcome, contradictions first."""
         if len(self.cases) == 1:
-            return self.cases[0].seen
+            return self.cases[0].explanation
         parts = []
         for outcome, word in (
             ("different", "not in"),
@@ -91,10 +98,10 @@ class ClaimVerdict:
 
 def _cases_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
     if len(cases) == whole and not numbers:
-        return all_of(whole, "case")
+        return all_count_text(whole, "case")
     if not numbers:
         return " / ".join(verdict.name for verdict in cases)
-    shown = [f"{verdict.name}: {verdict.seen}" for verdict in cases[:_SHOWN]]
+    shown = [f"{verdict.name}: {verdict.explanation}" for verdict in cases[:_SHOWN]]
     more = [verdict.name for verdict in cases[_SHOWN:]]
     return " / ".join([*shown, *more])
 
@@ -104,7 +111,7 @@ def judge_claims(
     values: Sequence[Value],
     resolution: Resolution | None = None,
     *,
-    absence: Absence = lambda _: "not measured in this run",
+    absence: ExplainAbsence = lambda _: "not measured in this run",
     names: Names | None = None,
 ) -> list[ClaimVerdict]:
     """Returns one verdict for each claim, by values that may be in several placements.
@@ -114,45 +121,49 @@ def judge_claims(
     """
     exact = resolution or Resolution(seconds=0, source="")
     index = ValueIndex(values)
-    return [_judge(claim, index, exact, absence, names or {}) for claim in claims]
+    return [_judge_claim(claim, index, exact, absence, names or {}) for claim in claims]
 
 
-def _judge(claim: Claim, index: ValueIndex, resolution: Resolution, absence: Absence, names: Names) -> ClaimVerdict:
+def _judge_claim(
+    claim: Claim, index: ValueIndex, resolution: Resolution, absence: ExplainAbsence, names: Names
+) -> ClaimVerdict:
     if claim.kind == "not computed":
         return ClaimVerdict(claim, (CaseVerdict("", None, claim.why),))
     cases = []
     for case in claim.cases:
         try:
-            gathered = gather(claim, case, index, absence)
+            gathered = gather_values(claim, case, index, absence)
             if claim.kind == "same_in_all_placements":
-                judged = [band_verdict(claim, gathered, names)]
+                judged = [judge_bands(claim, gathered, names)]
             else:
-                builds = [in_build(claim, gathered, build) for build in range(builds_of(gathered))]
+                builds = [values_in_placement(claim, gathered, build) for build in range(count_placements(gathered))]
                 judged = [RULES[claim.kind](claim, picked, resolution.seconds, names) for picked in builds]
         except NotComputedError as why:
-            cases.append(CaseVerdict(_name(case, names), None, str(why)))
+            cases.append(CaseVerdict(_case_text(case, names), None, str(why)))
         else:
             cases.append(
-                CaseVerdict(_name(case, names), *_over_builds(judged), tuple(outcome for outcome, _ in judged))
+                CaseVerdict(
+                    _case_text(case, names), *_combine_placements(judged), tuple(outcome for outcome, _ in judged)
+                )
             )
-    return ClaimVerdict(claim, tuple(cases), _threshold(claim, resolution))
+    return ClaimVerdict(claim, tuple(cases), _threshold_text(claim, resolution))
 
 
-def _name(case: Place, names: Names) -> str:
-    """A case in words. The benchmark goes without saying beside a series, and pinning beside a number of cores."""
+def _case_text(case: AxisPlaces, names: Names) -> str:
+    """Returns a case's places as text, without the benchmark of a series and without pinning."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
-    words = (place_words(axis, place, names) for axis, place in case.items() if axis not in silent)
+    words = (place_text(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 
-def _over_builds(judged: Sequence[Judged]) -> Judged:
-    """One verdict of those in each placement. It is a tie where they disagree."""
+def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
+    """Returns one verdict for all placements. It is a tie if they disagree."""
     text, seen = judged[0]
     if len(set(judged)) == 1:
         return text, seen
     outcomes = Counter(outcomes_of_build for outcomes_of_build, _ in judged)
     if len(outcomes) == 1:
-        return text, f"{seen} (so in {all_of(len(judged), 'placement')})"
+        return text, f"{seen} (so in {all_count_text(len(judged), 'placement')})"
     split = ", ".join(f"{outcome} in {count}" for outcome, count in outcomes.most_common())
     examples = [
         next(
@@ -166,7 +177,7 @@ def _over_builds(judged: Sequence[Judged]) -> Judged:
     return "tie", f"the placement of the code decides, {split} of {len(judged)}: {shown}"
 
 
-def _threshold(claim: Claim, resolution: Resolution) -> str:
+def _threshold_text(claim: Claim, resolution: Resolution) -> str:
     words = []
     if claim.bound_from:
         bounds = [f"{word} {bound:g}" for word, bound in (("at least", claim.at_least), ("at most", claim.at_most))

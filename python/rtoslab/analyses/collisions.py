@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from statistics import median
 
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import lock_wait_part, shares
+from rtoslab.analyses.cycles import core_shares, lock_wait_part
 from rtoslab.analyses.losses_by_cause import BusiestLock, busiest_lock
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets import APPLICATION
 
 FAMILY = "stress."
-"""How the metric id of such a benchmark begins."""
-LEVEL = "stress_percent"
-"""The parameter that asks for the stress."""
-SEED = "seed"
+"""The beginning of a stress benchmark's metric id."""
+STRESS_PARAMETER = "stress_percent"
+"""The parameter with the level of stress in percent."""
+SEED_PARAMETER = "seed"
 """The parameter that only changes the order of the draws."""
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class StressRun:
     """One run at one level of stress."""
 
     point: MeasuredPoint
@@ -33,84 +33,86 @@ class Level:
     """The accesses of the stress tasks, in the window."""
     stress_busy: float | None
     """Share of the stress cores' cycles spent in accesses: in the kernel or waiting, not in the task's own code."""
-    failed: dict[int, int]
+    failed_attempts: dict[int, int]
     """Core -> attempts that did not find the semaphore free. Empty where it is not seen."""
-    collided: dict[int, int]
+    collided_calls: dict[int, int]
     """Core -> calls that did not find it free."""
     wait_part: float | None
     """Share of the target core's cycles spent waiting for locks, awake or asleep."""
-    lock: BusiestLock | None
+    busiest_lock: BusiestLock | None
 
 
-def levels(points: Iterable[MeasuredPoint]) -> list[Level]:
-    """Every run of a contention benchmark, by kernel, board, configuration and level."""
+def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
+    """Returns the runs of stress benchmarks, each compared with the same run without stress."""
     result = []
     measured = [item for item in points if item.metric.startswith(FAMILY)]
     for point in measured:
-        still = next((item for item in measured if _percent(item) == 0 and _alike(item, point)), None)
+        unstressed = next(
+            (item for item in measured if _stress_percent(item) == 0 and _differ_in_level_only(item, point)), None
+        )
         rate = throughput(point).total_hz
         stress = [counter for counter in point.counters if counter.core not in point.metric_cores]
-        target = [share for share in shares(point) if share.core in point.metric_cores]
+        target = [share for share in core_shares(point) if share.core in point.metric_cores]
         waits = point.virtual.waits if point.virtual else ()
         result.append(
-            Level(
+            StressRun(
                 point=point,
-                percent=_percent(point),
+                percent=_stress_percent(point),
                 rate_hz=rate,
-                normalised=rate / throughput(still).total_hz if still else None,
+                normalised=rate / throughput(unstressed).total_hz if unstressed else None,
                 stress_iterations=sum(item.count for item in stress),
                 accesses=sum(point.checks.get("accesses", {}).values()),
-                stress_busy=_outside_task(point),
-                failed={wait.core: wait.failed for wait in waits},
-                collided={wait.core: wait.collided for wait in waits},
+                stress_busy=_share_outside_task(point),
+                failed_attempts={wait.core: wait.failed for wait in waits},
+                collided_calls={wait.core: wait.collided for wait in waits},
                 wait_part=lock_wait_part(target) if target else None,
-                lock=busiest_lock(point),
+                busiest_lock=busiest_lock(point),
             )
         )
     return result
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StressLevel:
     """All runs at one level that differ in nothing but the seed of the draws."""
 
     series: MeasuredPoint
     """One of them, to name the rest of the configuration."""
     percent: int
-    runs: tuple[Level, ...]
+    runs: tuple[StressRun, ...]
 
     @property
     def normalised_range(self) -> tuple[float, float, float] | None:
-        """Minimum, median and maximum over the runs. None without the undisturbed one."""
+        """Returns minimum, median and maximum over the runs. None without the undisturbed run."""
         normalised = [run.normalised for run in self.runs if run.normalised is not None]
         return (min(normalised), median(normalised), max(normalised)) if normalised else None
 
 
-def steps(levels_: Iterable[Level]) -> list[Step]:
-    """The levels by configuration and percent, each with the runs of all its seeds."""
-    groups: dict[tuple[str, int], list[Level]] = {}
+def stress_levels(levels_: Iterable[StressRun]) -> list[StressLevel]:
+    """Groups the runs by configuration and level, with the runs of all seeds together."""
+    groups: dict[tuple[str, int], list[StressRun]] = {}
     for level in levels_:
-        groups.setdefault((_key(level.point, SEED), level.percent), []).append(level)
-    return [Step(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
+        groups.setdefault((_configuration_key(level.point, SEED_PARAMETER), level.percent), []).append(level)
+    return [StressLevel(runs[0].point, percent, tuple(runs)) for (_, percent), runs in groups.items()]
 
 
-def _percent(point: MeasuredPoint) -> int:
-    return int(point.params[LEVEL])
+def _stress_percent(point: MeasuredPoint) -> int:
+    return int(point.params[STRESS_PARAMETER])
 
 
-def _alike(one: MeasuredPoint, other: MeasuredPoint) -> bool:
-    return _key(one) == _key(other)
+def _differ_in_level_only(one: MeasuredPoint, other: MeasuredPoint) -> bool:
+    return _configuration_key(one) == _configuration_key(other)
 
 
-def _key(point: MeasuredPoint, *but: str) -> str:
-    """All that makes a run, without its level and the named parameters."""
+def _configuration_key(point: MeasuredPoint, *but: str) -> str:
+    """Returns a run's axes as text, without its level and the named parameters."""
     identity = point.point
-    left_out = {f"param.{name}" for name in (LEVEL, *but)}
+    left_out = {f"param.{name}" for name in (STRESS_PARAMETER, *but)}
     config = {key: value for key, value in identity.config.items() if key not in left_out}
     return identity.model_copy(update={"config": config}).model_dump_json()
 
 
-def _outside_task(point: MeasuredPoint) -> float | None:
+def _share_outside_task(point: MeasuredPoint) -> float | None:
     if point.virtual is None:
         return None
     whole = sum(core.cycles for core in point.virtual.cores if core.core not in point.metric_cores)

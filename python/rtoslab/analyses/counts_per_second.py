@@ -23,18 +23,18 @@ class Throughput:
 
     @property
     def core_parts(self) -> dict[int, float]:
-        """Each core's share of all counts."""
+        """Returns each core's share of all counts."""
         return {core: rate / self.total_hz if self.total_hz else 0.0 for core, rate in self.per_core_hz.items()}
 
     @property
     def least_over_most(self) -> float:
-        """The slowest core's rate over the quickest one's: 1 if all are alike, 0 if one starves."""
+        """Returns the slowest core's rate over the quickest one's: 1 if all are alike, 0 if one starves."""
         most = max(self.per_core_hz.values())
         return min(self.per_core_hz.values()) / most if most else 0.0
 
 
 def throughput(point: MeasuredPoint) -> Throughput:
-    """Rates of one point."""
+    """Returns the rates of one point."""
     tasks = set(point.metric_tasks)
     counts: dict[int, int] = {}
     spread = 0
@@ -63,23 +63,22 @@ class Gain:
     kernel: str
     board: str
     cores: int
-    one: Throughput
-    many: Throughput
+    one_core: Throughput
+    many_cores: Throughput
 
     @property
     def gain(self) -> float:
-        """Total throughput with all cores over that with one."""
-        return self.many.total_hz / self.one.total_hz
+        """Returns the total throughput with all cores over that with one."""
+        return self.many_cores.total_hz / self.one_core.total_hz
 
     @property
     def per_core(self) -> float:
-        """Throughput of one of the cores over that of the core alone (Vieira's normalised throughput)."""
+        """Returns the throughput of one of the cores over that of a core alone (Vieira's normalised throughput)."""
         return self.gain / self.cores
 
 
-def gains(points: Iterable[MeasuredPoint]) -> list[Gain]:
-    """Every pair of points that differ in nothing but the number of cores, the smaller being one. On one core there is
-    nothing that a task could be pinned to."""
+def core_gains(points: Iterable[MeasuredPoint]) -> list[Gain]:
+    """Returns the pairs of a point on one core and the same point on several. Pinning does not count on one core."""
     measured = list(points)
     result = []
     for many in measured:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rtoslab.results import FunctionUse, LockUse, MeasuredPoint
 from rtoslab.targets import APPLICATION, IDLE, LIBRARY
 
-PARTS = (
+CYCLE_PARTS = (
     "application",
     "kernel",
     "C library",
@@ -27,7 +27,7 @@ PARTS = (
 )
 
 VISIBLE_PART = 0.0005
-"""A cause that is nowhere as much as this share of a core's cycles gets neither colour nor column in a report."""
+"""A report shows only causes that take at least this share of some core's cycles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +42,25 @@ class CoreShare:
     """Counts of the metric on this core, to turn cycles into cycles per count."""
 
 
-def lock_waits(parts: Mapping[str, float]) -> float:
-    """Returns what of causes is waiting for locks, awake or asleep."""
+def lock_wait_cycles(parts: Mapping[str, float]) -> float:
+    """Returns the cycles, or shares, of waiting for locks, awake or asleep."""
     return parts["spinlock wait"] + parts["asleep for a lock"]
 
 
 def lock_wait_part(core_shares: Collection[CoreShare]) -> float:
-    """Share of the cycles of some cores, at least one, that they waited for locks."""
-    return sum(lock_waits(share.parts) for share in core_shares) / sum(share.cycles for share in core_shares)
+    """Returns the share of the cores' cycles in which they waited for locks."""
+    return sum(lock_wait_cycles(share.parts) for share in core_shares) / sum(share.cycles for share in core_shares)
 
 
-def shares(point: MeasuredPoint) -> list[CoreShare]:
-    """One entry per core. Empty for a real board, which cannot tell."""
+def core_shares(point: MeasuredPoint) -> list[CoreShare]:
+    """Returns the use of each core's cycles. Empty for a real board, which cannot tell."""
     if point.virtual is None:
         return []
     result = []
     asleep = {sleep.core: sleep.cycles for sleep in point.virtual.lock_sleeps}
     for core in point.virtual.cores:
         functions = [function for function in point.virtual.functions if function.core == core.core]
-        own = {kind: _own(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
+        own = {kind: _cycles_of_kind(functions, kind) for kind in (APPLICATION, IDLE, LIBRARY)}
         kernel = sum(function.cycles - function.wait_cycles for function in functions) - sum(own.values())
         spinning = min(kernel, sum(lock.wait_cycles for lock in point.virtual.locks if lock.core == core.core))
         waits = sum(function.wait_cycles for function in functions)
@@ -87,7 +87,7 @@ def shares(point: MeasuredPoint) -> list[CoreShare]:
     return result
 
 
-def _own(functions: list[FunctionUse], kind: str) -> int:
+def _cycles_of_kind(functions: list[FunctionUse], kind: str) -> int:
     return sum(function.cycles - function.wait_cycles for function in functions if function.kind == kind)
 
 
@@ -103,10 +103,10 @@ class LockCost:
 
 
 def lock_costs(point: MeasuredPoint) -> list[LockCost]:
-    """Every lock that was taken in the window, by core and number."""
+    """Returns the cost of every lock that was taken in the window, by core and number."""
     if point.virtual is None:
         return []
-    counts = {share.core: share.counts for share in shares(point)}
+    counts = {share.core: share.counts for share in core_shares(point)}
     return [
         LockCost(
             point=point,
@@ -120,7 +120,7 @@ def lock_costs(point: MeasuredPoint) -> list[LockCost]:
 
 
 def top_functions(point: MeasuredPoint, limit: int) -> list[FunctionUse]:
-    """The kernel's functions with the most cycles, over all cores, waits included."""
+    """Returns the kernel's functions with the most cycles over all cores, waits included."""
     if point.virtual is None:
         return []
     merged: dict[str, FunctionUse] = {}

@@ -8,14 +8,14 @@ EXCEPTIONS = "(exception entry and exit)"
 ASLEEP = "(asleep)"
 
 
-def per_what(result: MeasuredPoint) -> str:
-    """Returns what cycles of functions are divided by."""
+def event_noun(result: MeasuredPoint) -> str:
+    """Returns the noun for the events that cycles are divided by: `sample` or `count`."""
     return "sample" if result.is_latency else "count"
 
 
 def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
-    """Returns the own cycles of each function over all cores, and those that belong to no function. Empty where there
-    is no profile, or no count."""
+    """Returns the own cycles per event of each function over all cores, and of exceptions and sleep. Empty without a
+    profile or a count."""
     if result.virtual is None:
         return {}
     cycles = Counter[str]()
@@ -24,17 +24,17 @@ def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
     for core in result.virtual.cores:
         cycles[EXCEPTIONS] += core.exception_cycles
         cycles[ASLEEP] += core.sleep_cycles
-    return per_event(result, cycles)
+    return divide_by_events(result, cycles)
 
 
 def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
-    """How often each was entered."""
+    """Returns the entries of each function per event."""
     if result.virtual is None:
         return {}
     calls = Counter[str]()
     for function in result.virtual.functions:
         calls[function.name] += function.entries
-    return per_event(result, calls)
+    return divide_by_events(result, calls)
 
 
 def event_count(result: MeasuredPoint) -> int:
@@ -45,7 +45,7 @@ def event_count(result: MeasuredPoint) -> int:
     return sum(counter.count for counter in result.counters if counter.index in tasks and counter.core in cores)
 
 
-def per_event(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
-    """Returns sums per count or per sample. They are empty if there is none."""
+def divide_by_events(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
+    """Returns the counts divided by the point's events. Empty if there are none."""
     events = event_count(result)
     return {name: value / events for name, value in counts.items()} if events else {}

@@ -16,12 +16,12 @@ class Fragmentation:
     free_pieces: int
 
     @property
-    def share(self) -> float:
-        """The part of the free memory that one allocation cannot have, 0 to 1. 0 where nothing is free."""
+    def unusable_share(self) -> float:
+        """Returns the part of the free memory that one allocation cannot have, 0 to 1. 0 if nothing is free."""
         return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
 
 
-def fragmentation(point: MeasuredPoint) -> Fragmentation | None:
+def worst_fragmentation(point: MeasuredPoint) -> Fragmentation | None:
     """Returns the fragmentation of the heap when it was in most pieces. None if the benchmark does not report it."""
     names = ("heap_live_bytes", "heap_free_bytes", "heap_largest_free_bytes", "heap_free_pieces")
     if not all(name in point.checks for name in names):

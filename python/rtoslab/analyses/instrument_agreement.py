@@ -11,71 +11,80 @@ from typing import Final
 
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.instrument_overhead import probe_effect
-from rtoslab.analyses.latency import Comparison, comparisons
-from rtoslab.analyses.placed_figures import Places
+from rtoslab.analyses.latency import SeriesComparison, series_comparisons
+from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.results import MeasuredPoint, PointId
 
 ITERATIONS: Final = "iterations"
-"""Name of the instrument that a window of counts is."""
-WAYS: Final = (ITERATIONS, *INSTRUMENTS)
+"""The name of a window of counts as an instrument."""
+ALL_INSTRUMENTS: Final = (ITERATIONS, *INSTRUMENTS)
 
 
 @dataclass(frozen=True, slots=True)
-class FourWays:
+class InstrumentComparison:
     """One operation under the same conditions, in cycles, by each instrument that measured it."""
 
     title: str
-    """The series that it is made of."""
+    """The titles of the series that it consists of."""
     point: PointId
-    by: Mapping[str, Band]
-    """Each in the placements of its points."""
+    by_instrument: Mapping[str, Band]
+    """Keyed by instrument, each in the placements of its points."""
 
-    def more_than_probe(self, way: str) -> Band | None:
-        """Disagreement with the probe, in cycles."""
-        return self.by[way].less(self.by["probe"]) if way in self.by and "probe" in self.by else None
+    def difference_from_probe(self, instrument: str) -> Band | None:
+        """Returns an instrument's figure less the probe's, in cycles. None if one of them is missing."""
+        return (
+            self.by_instrument[instrument].minus(self.by_instrument["probe"])
+            if instrument in self.by_instrument and "probe" in self.by_instrument
+            else None
+        )
 
 
-def four_ways(
-    points: Iterable[MeasuredPoint], places: Places, parts_of: Mapping[str, tuple[str, ...]]
-) -> list[FourWays]:
-    """`parts_of`: benchmark -> the series that one count of it is made of. One entry for each point that has them."""
+def compare_instruments(
+    points: Iterable[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
+) -> list[InstrumentComparison]:
+    """Compares the instruments for each point of counts whose count consists of measured series.
+
+    `parts_of` has by benchmark the series that one count consists of."""
     agreements = list(points)
-    timed = comparisons([item for item in agreements if item.is_latency])
+    timed = series_comparisons([item for item in agreements if item.is_latency])
     return [
         item
         for point in agreements
         if not point.is_latency and (series := parts_of.get(point.point.benchmark))
-        if (item := _four_ways(point, places, series, timed)) is not None
+        if (item := _compare_point(point, places, series, timed)) is not None
     ]
 
 
-def _four_ways(
-    point: MeasuredPoint, places: Places, series: tuple[str, ...], timed: list[Comparison]
-) -> FourWays | None:
+def _compare_point(
+    point: MeasuredPoint, places: PlacementLookup, series: tuple[str, ...], timed: list[SeriesComparison]
+) -> InstrumentComparison | None:
     parts = [
         comparison
         for ident in series
         for comparison in timed
-        if comparison.id == ident and _alike(comparison.point, point.point)
+        if comparison.id == ident and _have_same_conditions(comparison.point, point.point)
     ]
     if [part.id for part in parts] != list(series):
         return None
-    ways = [way for way in INSTRUMENTS if all(way in part.by for part in parts)]
-    by = {way: _sum([places.of_series(part.by[way], lambda one: one.spread.median) for part in parts]) for way in ways}
-    counted = [_cycles_per_count(placed) for placed in places.of(point)]
+    ways = [way for way in INSTRUMENTS if all(way in part.by_instrument for part in parts)]
+    by = {
+        way: _sum_bands([places.series_band(part.by_instrument[way], lambda one: one.spread.median) for part in parts])
+        for way in ways
+    }
+    counted = [_cycles_per_count(placed) for placed in places.placements_of(point)]
     per_count = [placed for placed in counted if placed is not None]
     if per_count:
         by = {ITERATIONS: Band(per_count), **by}
-    return FourWays(" and ".join(part.title for part in parts), point.point, by) if len(by) > 1 else None
+    return InstrumentComparison(" and ".join(part.title for part in parts), point.point, by) if len(by) > 1 else None
 
 
-def _sum(parts: Sequence[Band]) -> Band:
+def _sum_bands(parts: Sequence[Band]) -> Band:
     """Adds up parts that were measured in the same placements."""
     return Band([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
-def _alike(one: PointId, other: PointId) -> bool:
+def _have_same_conditions(one: PointId, other: PointId) -> bool:
     return (one.kernel, one.board, one.cores, one.config) == (other.kernel, other.board, other.cores, other.config)
 
 

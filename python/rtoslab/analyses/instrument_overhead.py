@@ -11,8 +11,8 @@ LOOP_ROUNDS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class RulerCost:
-    """One ruler on one core: its raw repeats in its unit."""
+class EmptyMeasurementCost:
+    """One empty measurement on one core: statistics of its repeats in its unit."""
 
     name: str
     core: int
@@ -22,13 +22,13 @@ class RulerCost:
     median: float
     maximum: int
     maximum_at: int
-    """Which repeat was the longest, from 0."""
+    """The index of the longest repeat, from 0."""
 
 
-def ruler_costs(point: MeasuredPoint) -> list[RulerCost]:
-    """Every ruler of a point."""
+def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
+    """Returns the cost of every empty measurement of a point."""
     return [
-        RulerCost(
+        EmptyMeasurementCost(
             ruler.name,
             ruler.core,
             ruler.unit,
@@ -53,7 +53,7 @@ class ProbeEffect:
 
     @property
     def difference_us(self) -> float:
-        """Timer minus observation. The timer's own resolution bounds what it can say."""
+        """Returns the timer's window minus the observed one. It is no more exact than the timer's resolution."""
         return self.timer_us - self.observed_us
 
 
@@ -61,6 +61,8 @@ def probe_effect(point: MeasuredPoint) -> ProbeEffect | None:
     """Returns the cost of the probes. None on a real board."""
     if point.virtual is None:
         return None
-    costs = {cost.name: cost.minimum for cost in ruler_costs(point) if cost.core == 0 and cost.unit == "cycles"}
+    costs = {
+        cost.name: cost.minimum for cost in empty_measurement_costs(point) if cost.core == 0 and cost.unit == "cycles"
+    }
     loop = (costs["loop_100"] - costs.get("empty", 0)) / LOOP_ROUNDS if "loop_100" in costs else None
     return ProbeEffect(point.window_s * 1e6, point.virtual.cores[0].cycles / point.clock_hz * 1e6, loop)

@@ -1,4 +1,4 @@
-"""Latencies: what the samples of each series say, by each instrument, and whether the instruments agree.
+"""Statistics of the samples of each series, by each instrument, and the agreement of the instruments.
 
 Samples are raw: what the instrument costs itself is in them. The empty interval of the same image says how much that
 is, and its median is subtracted here, openly. The probe costs nothing, so its samples are the operation as it is. A
@@ -18,10 +18,10 @@ from rtoslab.catalogue import EMPTY_SERIES, INSTRUMENTS
 from rtoslab.results import MeasuredPoint, PointId, SeriesSamples
 
 MAX_BINS = 48
-FIGURES = ("minimum", "median", "mean", "p99", "maximum", "jitter")
+SPREAD_FIGURES = ("minimum", "median", "mean", "p99", "maximum", "jitter")
 """The figures of a `Spread`, by name."""
 BEST_FIRST = ("probe", "counter", "pin")
-"""Which instrument speaks for a series where one figure is wanted: the one that disturbs least."""
+"""The instruments in the order of preference for one figure: the one that disturbs least is first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class Spread:
 
     @property
     def jitter(self) -> float:
-        """Longest minus shortest."""
+        """Returns the longest minus the shortest sample."""
         return self.maximum - self.minimum
 
 
-def spread(samples: ArrayLike) -> Spread:
-    """Statistics of at least one sample."""
+def sample_spread(samples: ArrayLike) -> Spread:
+    """Returns the statistics of at least one sample."""
     taken = np.asarray(samples)
     ordered = np.sort(taken)
     n, half = len(ordered), len(ordered) // 2
@@ -83,9 +83,10 @@ def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[Bin]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Net(Sequence[float]):
-    """A series' samples in cycles of one round, less what instrument and contained series take: reckoned whenever they
-    are asked for, because of a long window they are millions."""
+class NetSamples(Sequence[float]):
+    """A series' samples in cycles of one round, less the cost of the instrument and of a contained series.
+
+    They are computed on each access, because a long window has millions of them."""
 
     series: SeriesSamples
     cost: float
@@ -121,44 +122,44 @@ class Latency:
     """Median of the series that this one contains by design, subtracted too. 0 if there is none."""
     spread: Spread
     """The spread of `net`."""
-    marks: Spread | None
+    mark_spread: Spread | None
     """The same intervals between their marks, with no instrument inside. None on a real board."""
     tick_samples: int
     """Samples into which a tick fell."""
 
     @property
-    def net(self) -> "Net":
-        """The samples with both subtracted, in their order. For one round where an interval lasts several."""
-        return Net(self.series, self.instrument_cost, self.overhead)
+    def net(self) -> "NetSamples":
+        """Returns the samples with both subtracted, in their order. They are per round if an interval has several."""
+        return NetSamples(self.series, self.instrument_cost, self.overhead)
 
     @property
     def instrument(self) -> str:
-        """Returns what it was measured with."""
+        """Returns the name of the instrument."""
         return self.series.instrument
 
     @property
     def left_over_median(self) -> float | None:
-        """The median less that between the marks of its own image: what subtracting the instrument's cost left."""
-        if self.marks is None:
+        """Returns the median less that between the marks: the instrument's cost that subtraction left."""
+        if self.mark_spread is None:
             return None
-        return self.spread.median * self.series.rounds + self.overhead - self.marks.median
+        return self.spread.median * self.series.rounds + self.overhead - self.mark_spread.median
 
     @property
     def between_marks(self) -> float | None:
-        """The median of the same intervals with no instrument inside."""
-        return None if self.marks is None else self.marks.median
+        """Returns the median of the same intervals with no instrument inside."""
+        return None if self.mark_spread is None else self.mark_spread.median
 
-    def us(self, cycles: float) -> float:
-        """Cycles as microseconds at the point's clock."""
+    def to_microseconds(self, cycles: float) -> float:
+        """Returns cycles as microseconds at the point's clock."""
         return cycles * 1e6 / self.point.clock_hz
 
-    def ns(self, cycles: float) -> float:
-        """Cycles as nanoseconds at the point's clock."""
+    def to_nanoseconds(self, cycles: float) -> float:
+        """Returns cycles as nanoseconds at the point's clock."""
         return cycles * 1e9 / self.point.clock_hz
 
 
 def latencies(point: MeasuredPoint) -> list[Latency]:
-    """Every series of a point but the empty one, and but those its instrument cannot measure."""
+    """Returns the latencies of a point's series, without the empty one and those its instrument cannot measure."""
     raw = {samples.id: samples for samples in point.series}
     cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
     return [
@@ -175,63 +176,63 @@ def _latency(point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict
         series=series,
         instrument_cost=cost,
         overhead=overhead,
-        spread=spread(Net(series, cost, overhead)),
-        marks=spread(series.mark_cycles) if series.mark_cycles else None,
+        spread=sample_spread(NetSamples(series, cost, overhead)),
+        mark_spread=sample_spread(series.mark_cycles) if series.mark_cycles else None,
         tick_samples=int(np.count_nonzero(np.asarray(series.ticks))),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SeriesComparison:
     """One series under the same conditions by several instruments."""
 
     point: PointId
     """The conditions, without the instrument."""
     id: str
     title: str
-    by: dict[str, Latency]
+    by_instrument: dict[str, Latency]
     """Keyed by instrument, in the order of INSTRUMENTS."""
 
     @property
     def best(self) -> Latency:
         """Returns the latency by the instrument that disturbs least, among those used."""
-        return next(self.by[name] for name in BEST_FIRST if name in self.by)
+        return next(self.by_instrument[name] for name in BEST_FIRST if name in self.by_instrument)
 
     @property
     def disagreement_cycles(self) -> float | None:
-        """How far apart the instruments' medians lie. None for one instrument alone."""
-        medians = [latency.spread.median for latency in self.by.values()]
+        """Returns the difference between the largest and the smallest median of the instruments. None for only one."""
+        medians = [latency.spread.median for latency in self.by_instrument.values()]
         return max(medians) - min(medians) if len(medians) > 1 else None
 
 
-def conditions(point: PointId) -> PointId:
-    """A point's axes without the instrument and how many samples it took."""
+def without_instrument(point: PointId) -> PointId:
+    """Returns a point's axes without the instrument and the number of samples."""
     config = {key: value for key, value in point.config.items() if key not in {"instrument", "samples"}}
     return point.model_copy(update={"config": config})
 
 
-def comparisons(points: Iterable[MeasuredPoint]) -> list[Comparison]:
-    """Every series under each condition, in the points' order."""
-    by_key: dict[tuple[str, str, str], Comparison] = {}
+def series_comparisons(points: Iterable[MeasuredPoint]) -> list[SeriesComparison]:
+    """Returns every series under each condition with its instruments, in the points' order."""
+    by_key: dict[tuple[str, str, str], SeriesComparison] = {}
     for point in points:
-        alike = conditions(point.point)
+        alike = without_instrument(point.point)
         for latency in latencies(point):
             key = (alike.model_dump_json(), point.point.config.get("samples", ""), latency.series.id)
-            known = by_key.setdefault(key, Comparison(alike, latency.series.id, latency.series.title, {}))
-            known.by[latency.instrument] = latency
+            known = by_key.setdefault(key, SeriesComparison(alike, latency.series.id, latency.series.title, {}))
+            known.by_instrument[latency.instrument] = latency
     return [
-        Comparison(
+        SeriesComparison(
             comparison.point,
             comparison.id,
             comparison.title,
-            {name: comparison.by[name] for name in INSTRUMENTS if name in comparison.by},
+            {name: comparison.by_instrument[name] for name in INSTRUMENTS if name in comparison.by_instrument},
         )
         for comparison in by_key.values()
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class AbsentSeries:
     """One series that is n/a under some conditions, and why."""
 
     point: PointId
@@ -240,11 +241,11 @@ class Absence:
     reason: str
 
 
-def absences(points: Iterable[MeasuredPoint]) -> list[Absence]:
-    """Every series that a measured point's kernel cannot serve, in the points' order, whatever instruments it has."""
+def absent_series(points: Iterable[MeasuredPoint]) -> list[AbsentSeries]:
+    """Returns every series that a measured point's kernel cannot serve, in the points' order."""
     by_series = {
-        (conditions(point.point).model_dump_json(), series.id): Absence(
-            conditions(point.point), series.title, series.reason
+        (without_instrument(point.point).model_dump_json(), series.id): AbsentSeries(
+            without_instrument(point.point), series.title, series.reason
         )
         for point in points
         for series in point.absent_series
@@ -263,7 +264,7 @@ class InstrumentCost:
 def instrument_costs(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
     """Returns the instrument's cost of every point that sampled an empty interval, in the points' order."""
     return [
-        InstrumentCost(point, spread(samples.cycles))
+        InstrumentCost(point, sample_spread(samples.cycles))
         for point in points
         for samples in point.series
         if samples.id == EMPTY_SERIES and samples.cycles

@@ -6,8 +6,8 @@ is held most is the bound: while one core holds it, no other gets past it."""
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.analyses.counts_per_second import Gain, gains
-from rtoslab.analyses.cycles import PARTS, shares
+from rtoslab.analyses.counts_per_second import Gain, core_gains
+from rtoslab.analyses.cycles import CYCLE_PARTS, core_shares
 from rtoslab.results import MeasuredPoint
 
 
@@ -17,24 +17,24 @@ class CountCost:
 
     parts: dict[str, float]
     """Keyed by cause, in the order of PARTS."""
-    critical: float | None
-    """Inside critical sections. The waiting for their locks is outside. None where that is not seen."""
-    sections: float | None
+    critical_cycles: float | None
+    """Cycles inside critical sections, without the wait for their locks. None if not observed."""
+    section_count: float | None
     """Critical sections per count."""
 
     @property
     def total(self) -> float:
-        """All causes."""
+        """Returns the cycles of all causes."""
         return sum(self.parts.values())
 
 
 def count_cost(point: MeasuredPoint) -> CountCost | None:
     """Returns the cost of one count. None on a real board, which cannot report it, and where nothing was counted."""
-    counting = [share for share in shares(point) if share.core in point.metric_cores]
+    counting = [share for share in core_shares(point) if share.core in point.metric_cores]
     counts = sum(core_share.counts for core_share in counting)
     if not counts or point.virtual is None:
         return None
-    parts = {part: sum(core_share.parts[part] for core_share in counting) / counts for part in PARTS}
+    parts = {part: sum(core_share.parts[part] for core_share in counting) / counts for part in CYCLE_PARTS}
     sections = [use for use in point.virtual.critical if use.core in point.metric_cores]
     if not sections:
         return CountCost(parts, None, None)
@@ -58,7 +58,7 @@ class BusiestLock:
 
 
 def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
-    """Returns the lock with the longest waits. None where no lock was taken."""
+    """Returns the lock that is held longest. None if no lock was taken."""
     if point.virtual is None:
         return None
     candidates = []
@@ -84,21 +84,21 @@ class Loss:
     """One benchmark with several cores against one."""
 
     gain: Gain
-    one: CountCost
-    many: CountCost
+    one_core: CountCost
+    many_cores: CountCost
     lock: BusiestLock | None
 
     @property
-    def extra(self) -> dict[str, float]:
-        """Cycles that a count costs more, by cause. Negative where it costs less."""
-        return {part: self.many.parts[part] - self.one.parts[part] for part in PARTS}
+    def extra_cycles(self) -> dict[str, float]:
+        """Returns the additional cycles of a count, by cause. Negative if it costs less."""
+        return {part: self.many_cores.parts[part] - self.one_core.parts[part] for part in CYCLE_PARTS}
 
 
-def losses(points: Iterable[MeasuredPoint]) -> list[Loss]:
-    """Every pair of points that differ in nothing but the number of cores, where the board can tell the causes."""
+def core_losses(points: Iterable[MeasuredPoint]) -> list[Loss]:
+    """Returns the losses of every pair of a point on one core and on several, if the causes are observed."""
     result = []
-    for pair in gains(points):
-        one, many = count_cost(pair.one.point), count_cost(pair.many.point)
+    for pair in core_gains(points):
+        one, many = count_cost(pair.one_core.point), count_cost(pair.many_cores.point)
         if one is not None and many is not None:
-            result.append(Loss(pair, one, many, busiest_lock(pair.many.point)))
+            result.append(Loss(pair, one, many, busiest_lock(pair.many_cores.point)))
     return result

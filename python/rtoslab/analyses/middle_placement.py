@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
-from rtoslab.analyses.named_figures import Metric, band_of, leading
-from rtoslab.analyses.placed_times import by_placement, placement, without_placement
+from rtoslab.analyses.named_figures import Metric, leading_metrics, placement_band
+from rtoslab.analyses.placed_times import group_placements, placement_number, without_placement
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 
 
@@ -16,30 +16,30 @@ class PlacedPoint:
 
     middle: MeasuredPoint
     """The placement whose first leading figure is the median, the lower one of two. Its axes without the placement."""
-    all: Sequence[MeasuredPoint]
+    placements: Sequence[MeasuredPoint]
     number: str = "0"
     """The number of the placement in the middle."""
 
     @property
     def bands(self) -> list[tuple[Metric, Band]]:
-        """Each leading figure with its values by placement. None of a point in one placement."""
-        if len(self.all) == 1:
+        """Returns each leading figure with its band. Empty for a point in one placement."""
+        if len(self.placements) == 1:
             return []
-        figures = [{metric.id: metric for metric in leading(point)} for point in self.all]
+        figures = [{metric.id: metric for metric in leading_metrics(point)} for point in self.placements]
         shared = [figure for figure in figures[0].values() if all(figure.id in other for other in figures)]
         alike = [(metric, [other[metric.id] for other in figures]) for metric in shared]
-        return [(item, band_of(row)) for item, row in alike]
+        return [(item, placement_band(row)) for item, row in alike]
 
 
 def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
     """Returns the points with their placements, in the order of the points. A point in one placement stays as it is."""
-    return [_join_placements(group) for group in by_placement(points)]
+    return [_join_placements(group) for group in group_placements(points)]
 
 
-def numberless(
+def points_without_number(
     absent: Iterable[Failed | NotApplicable], measured: Iterable[MeasuredPoint]
 ) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
-    """Points without a number, with their axes. Those that are so for one reason in all their placements together."""
+    """Groups points without a number by axes. Placements are together if all have none for one reason."""
     alike: dict[tuple[str, str], list[Failed | NotApplicable]] = {}
     count = Counter(without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
@@ -56,12 +56,12 @@ def numberless(
 def _join_placements(group: Sequence[MeasuredPoint]) -> PlacedPoint:
     if len(group) == 1:
         return PlacedPoint(group[0], group)
-    ordered = sorted(group, key=_first)
+    ordered = sorted(group, key=_leading_value)
     middle = ordered[(len(ordered) - 1) // 2]
     return PlacedPoint(
-        middle.model_copy(update={"point": without_placement(middle.point)}), group, placement(middle.point)
+        middle.model_copy(update={"point": without_placement(middle.point)}), group, placement_number(middle.point)
     )
 
 
-def _first(point: MeasuredPoint) -> float:
-    return next((metric.value for metric in leading(point)), 0.0)
+def _leading_value(point: MeasuredPoint) -> float:
+    return next((metric.value for metric in leading_metrics(point)), 0.0)

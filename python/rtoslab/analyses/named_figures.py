@@ -31,34 +31,34 @@ class Metric:
     """CYCLES, BYTES or INSTRUCTIONS."""
     value: float
     samples: Sequence[float] = ()
-    """What a median is of, in the metric's unit. Empty for any other figure."""
+    """The samples of a median, in the metric's unit. Empty for any other figure."""
     resolution: float = 0.0
-    """How much of a difference may be the grain of the clock that it was measured by alone."""
+    """The resolution of the clock that measured the figure, in its unit."""
     band: Band | None = None
     """The band of a figure in several placements, whose median is the value."""
 
 
-def band_of(figures: Sequence[Metric]) -> Band:
-    """One figure by placement. Its grain is the coarsest of theirs."""
+def placement_band(figures: Sequence[Metric]) -> Band:
+    """Returns the band of one figure in several placements, with their coarsest resolution."""
     return Band([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
-def unit_of(metric_id: str) -> str:
-    """The unit that a metric's name stands for."""
+def metric_unit(metric_id: str) -> str:
+    """Returns the unit of a metric by its id."""
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
-def metrics(point: MeasuredPoint) -> list[Metric]:
-    """Those of one point: time, then memory."""
-    return [*_time(point), *_memory(point)]
+def point_metrics(point: MeasuredPoint) -> list[Metric]:
+    """Returns the metrics of one point: time, then memory."""
+    return [*_time_metrics(point), *_memory_metrics(point)]
 
 
-def leading(point: MeasuredPoint) -> list[Metric]:
-    """The figures that stand for a point's speed: cycles per count, or the median of each series."""
-    return [metric for metric in _time(point) if metric.id == COUNTS or metric.samples]
+def leading_metrics(point: MeasuredPoint) -> list[Metric]:
+    """Returns the figures of a point's speed: cycles per count, or the median of each series."""
+    return [metric for metric in _time_metrics(point) if metric.id == COUNTS or metric.samples]
 
 
-def _time(point: MeasuredPoint) -> list[Metric]:
+def _time_metrics(point: MeasuredPoint) -> list[Metric]:
     metrics = []
     if point.counters and not point.is_latency:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
@@ -66,16 +66,16 @@ def _time(point: MeasuredPoint) -> list[Metric]:
         cycles = throughput(point).cycles_per_count
         metrics.append(Metric(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
     for latency in latencies(point):
-        metrics += [_figure(latency, name) for name in _FIGURES]
+        metrics += [_latency_metric(latency, name) for name in _FIGURES]
     return metrics
 
 
-def _figure(latency: Latency, name: str) -> Metric:
+def _latency_metric(latency: Latency, name: str) -> Metric:
     value = float(getattr(latency.spread, name))
     return Metric(f"{latency.series.id}.{name}", CYCLES, value, latency.net if name == "median" else ())
 
 
-def _memory(point: MeasuredPoint) -> list[Metric]:
+def _memory_metrics(point: MeasuredPoint) -> list[Metric]:
     used: dict[str, int] = {}
     for stack in point.stacks:
         used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)

@@ -13,16 +13,17 @@ from rtoslab.store import StoredPoint
 
 FLASH: Final = "flash"
 _BY_HALFWORDS: Final = "cortex-m0plus"
-"""The core to which an instruction on a halfword is as near as one on a word."""
+"""The core that fetches an instruction on a halfword as fast as one on a word."""
 _BY_WORDS: Final = ("cortex-m3", "cortex-m4")
-"""Those that read words: a 32-bit instruction on an odd halfword may take a cycle more."""
+"""Cores that fetch words: a 32-bit instruction on an odd halfword may take one more cycle."""
 _ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
 """With these GCC puts every function on a word, with the others only on a halfword."""
 
 
 def place_matters(manifest: Mapping[str, Any]) -> bool:
-    """Not on one core without caches that reads its code without waiting. An axis that a manifest does not name
-    matters."""
+    """Whether the place of the code may change a point's figures, by its manifest.
+
+    It does not on one core without caches that fetches without waiting. A missing axis counts as if it did."""
     build, board = manifest.get("build"), manifest.get("board")
     if not isinstance(build, Mapping) or not isinstance(board, Mapping) or build.get("cores") != 1:
         return True
@@ -43,8 +44,8 @@ def _are_on_words(build: Mapping[str, Any]) -> bool:
     return is_gcc and levels <= _ON_WORDS and build.get("data") != "kernel"
 
 
-def place_bound(points: Iterable[StoredPoint]) -> frozenset[int]:
-    """Results, by identity, whose figures may depend on where their code lies."""
+def place_dependent_results(points: Iterable[StoredPoint]) -> frozenset[int]:
+    """Returns the identities (`id`) of the results whose figures may depend on the place of their code."""
     return frozenset(
         id(point.result)
         for point in points

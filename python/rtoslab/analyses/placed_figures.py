@@ -9,42 +9,42 @@ from rtoslab.analyses.middle_placement import PlacedPoint
 from rtoslab.results import MeasuredPoint
 
 
-class Places:
-    """Points by the placement in the middle of each. A point that it does not know is in one placement."""
+class PlacementLookup:
+    """Looks up all placements of a point by its middle one. An unknown point is in one placement."""
 
     def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
         self._place = {id(point.middle): point for point in placed}
         self._latencies: dict[int, Mapping[str, Latency]] = {}
 
     @property
-    def are_several(self) -> bool:
+    def has_several(self) -> bool:
         """Whether any point is in more than one placement."""
-        return any(len(point.all) > 1 for point in self._place.values())
+        return any(len(point.placements) > 1 for point in self._place.values())
 
-    def of(self, point: MeasuredPoint) -> Sequence[MeasuredPoint]:
-        """The point in all its placements."""
+    def placements_of(self, point: MeasuredPoint) -> Sequence[MeasuredPoint]:
+        """Returns the point in all its placements."""
         placed = self._place.get(id(point))
-        return placed.all if placed is not None else [point]
+        return placed.placements if placed is not None else [point]
 
-    def band(self, point: MeasuredPoint, figure: Callable[[MeasuredPoint], float]) -> Band:
-        """A figure of a point in all its placements."""
-        return Band([figure(item) for item in self.of(point)])
+    def figure_band(self, point: MeasuredPoint, figure: Callable[[MeasuredPoint], float]) -> Band:
+        """Returns the band of a point's figure over its placements."""
+        return Band([figure(item) for item in self.placements_of(point)])
 
-    def of_series(self, latency: Latency, figure: Callable[[Latency], float]) -> Band:
-        """A figure of one series of its point, in all the placements that have the series."""
-        series = [self._series(item).get(latency.series.id) for item in self.of(latency.point)]
+    def series_band(self, latency: Latency, figure: Callable[[Latency], float]) -> Band:
+        """Returns the band of a series' figure, over the placements that have the series."""
+        series = [self._series(item).get(latency.series.id) for item in self.placements_of(latency.point)]
         return Band([figure(item) for item in series if item is not None])
 
-    def between_marks(self, latency: Latency | None) -> Band | None:
-        """Returns what a series takes with no instrument inside. None on a real board."""
-        if latency is None or latency.marks is None:
+    def marks_band(self, latency: Latency | None) -> Band | None:
+        """Returns the band of a series' median between marks, with no instrument inside. None on a real board."""
+        if latency is None or latency.mark_spread is None:
             return None
-        return self.of_series(latency, lambda latency: latency.between_marks or 0.0)
+        return self.series_band(latency, lambda latency: latency.between_marks or 0.0)
 
-    def gain(self, pair: Gain) -> Ratio:
-        """Total throughput with all cores over that with one, in whichever places."""
-        many, one = (self.band(point.point, _total) for point in (pair.many, pair.one))
-        return many.over(one)
+    def gain_ratio(self, pair: Gain) -> Ratio:
+        """Returns the total throughput with all cores over that with one, over all placements."""
+        many, one = (self.figure_band(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core))
+        return many.ratio_to(one)
 
     def _series(self, point: MeasuredPoint) -> Mapping[str, Latency]:
         if id(point) not in self._latencies:
@@ -52,5 +52,5 @@ class Places:
         return self._latencies[id(point)]
 
 
-def _total(point: MeasuredPoint) -> float:
+def _total_rate_hz(point: MeasuredPoint) -> float:
     return throughput(point).total_hz

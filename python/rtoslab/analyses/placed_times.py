@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from rtoslab.analyses.bands import Band, Ratio
-from rtoslab.analyses.named_figures import leading
+from rtoslab.analyses.named_figures import leading_metrics
 from rtoslab.results import MeasuredPoint, PointId
 
 PLACEMENT = "placement"
@@ -22,8 +22,8 @@ class PlacedTime:
     seconds: Band
 
     def ratio_to(self, other: "PlacedTime") -> Ratio:
-        """This time by the other one."""
-        return self.seconds.over(other.seconds)
+        """Returns this time divided by the other one."""
+        return self.seconds.ratio_to(other.seconds)
 
 
 def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
@@ -36,24 +36,25 @@ def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
     )
 
 
-def placed_times(points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> Iterator[PlacedTime]:
+def placed_times(points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()) -> Iterator[PlacedTime]:
     """Yields the times in the order of the points. Figures that are 0 are left out: no ratio can be made of them.
 
-    `bound`: which points' figures may depend on where their code lies, by identity (`place_bound`)."""
-    for group in by_placement(points):
-        yield from _of_group(group, is_known=len(group) > 1 or id(group[0]) not in bound)
+    `place_dependent`: which points' figures may depend on where their code lies, by identity
+    (`place_dependent_results`)."""
+    for group in group_placements(points):
+        yield from _group_times(group, is_known=len(group) > 1 or id(group[0]) not in place_dependent)
 
 
-def by_placement(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
-    """Points alike in all but their placement, together, in the order of the points."""
+def group_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
+    """Groups points that differ only in their placement, in the order of the points."""
     groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
         groups.setdefault(without_placement(point.point).model_dump_json(), []).append(point)
     return list(groups.values())
 
 
-def _of_group(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[PlacedTime]:
-    figures = [{metric.id: metric for metric in leading(point)} for point in group]
+def _group_times(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[PlacedTime]:
+    figures = [{metric.id: metric for metric in leading_metrics(point)} for point in group]
     for name in figures[0]:
         if all(name in figure and figure[name].value > 0 for figure in figures):
             values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
@@ -62,11 +63,11 @@ def _of_group(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[Pla
 
 
 def without_placement(point: PointId) -> PointId:
-    """A point's axes without its placement."""
+    """Returns a point's axes without its placement."""
     config = {key: value for key, value in point.config.items() if key != PLACEMENT}
     return point.model_copy(update={"config": config})
 
 
-def placement(point: PointId) -> str:
-    """The number of a point's placement."""
+def placement_number(point: PointId) -> str:
+    """Returns the number of a point's placement, as text."""
     return point.config.get(PLACEMENT, "0")

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses.axis_values import Value, values
+from rtoslab.analyses.axis_values import Value, point_values
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.middle_placement import PlacedPoint
 from rtoslab.results import MeasuredPoint
 
-Name = tuple[str, str, str, int]
+ValueName = tuple[str, str, str, int]
 """(metric, statistic, unit, which of several such values of the point)"""
 
 
@@ -19,10 +19,10 @@ class PlacedValues:
 
     run_id: str
     """The run id of the point in the linker's own order."""
-    by_name: Mapping[Name, Sequence[float]] = field(default_factory=dict)
+    by_name: Mapping[ValueName, Sequence[float]] = field(default_factory=dict)
 
-    def of(self, value: Value, occurrence: int = 0) -> Sequence[float]:
-        """Returns the values of one name. Empty if they are not kept."""
+    def values_of(self, value: Value, occurrence: int = 0) -> Sequence[float]:
+        """Returns the placements' numbers of a value. Empty if they are not stored."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
@@ -30,11 +30,11 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
     """Returns the values of every point, each over all placements that the point is in."""
     result = []
     for point in points:
-        known = placement_values(point.all)
+        known = placement_values(point.placements)
         times: Counter[tuple[str, str, str]] = Counter()
-        for value in values([point.middle]):
+        for value in point_values([point.middle]):
             key = (value.metric, value.stat, value.unit)
-            numbers = known.of(value, times[key])
+            numbers = known.values_of(value, times[key])
             times[key] += 1
             band = Band(numbers) if len(numbers) > 1 else None
             result.append(replace(value, value=band.median, band=band) if band is not None else value)
@@ -46,11 +46,11 @@ def placement_values(points: Sequence[MeasuredPoint]) -> PlacedValues:
 
     A value that a placement lacks is left out: a band of fewer placements would not say so.
     """
-    by_placement: list[dict[Name, float]] = []
+    by_placement: list[dict[ValueName, float]] = []
     for point in points:
         times: Counter[tuple[str, str, str]] = Counter()
-        mine: dict[Name, float] = {}
-        for value in values([point]):
+        mine: dict[ValueName, float] = {}
+        for value in point_values([point]):
             key = (value.metric, value.stat, value.unit)
             mine[(*key, times[key])] = value.value
             times[key] += 1

@@ -11,29 +11,31 @@ UNPINNED: Final = "param.pinned"
 """0: no core binds a benchmark's tasks."""
 
 
-def short_test(point: PointId) -> str:
-    """`T1`, `P2-3`, `P5c` where the title begins so, else the benchmark's id."""
+def short_test_name(point: PointId) -> str:
+    """Returns `T1`, `P2-3` or `P5c` if the title begins so, else the benchmark's id."""
     first = point.title.split()[0] if point.title else ""
     return first if re.fullmatch(r"[A-Z]+[0-9]+(-[0-9]+)?[a-z]?", first) else point.benchmark
 
 
-def pinning(point: PointId) -> str:
+def pinning_text(point: PointId) -> str:
     """Returns `pinned` on several cores, or `not pinned` where the kernel runs each task on whichever core is free."""
     if point.cores == 1:
         return ""
     return "not pinned" if point.config.get(UNPINNED) == "0" else "pinned"
 
 
-def cores_of(point: PointId) -> str:
-    """`1 core`, `2 cores (pinned)`."""
+def cores_text(point: PointId) -> str:
+    """Returns the cores and the pinning as text: `1 core`, `2 cores (pinned)`."""
     return (
-        f"{count_text(point.cores, 'core')} ({pinning(point)})" if pinning(point) else count_text(point.cores, "core")
+        f"{count_text(point.cores, 'core')} ({pinning_text(point)})"
+        if pinning_text(point)
+        else count_text(point.cores, "core")
     )
 
 
 def pinning_note(points: Iterable[PointId]) -> str:
-    """A sentence on the tasks of all points with several cores. Empty if there are none."""
-    pinnings = {pinning(point) for point in points} - {""}
+    """Returns a sentence on the pinning of tasks on several cores. Empty if no point has several."""
+    pinnings = {pinning_text(point) for point in points} - {""}
     if pinnings == {"pinned"}:
         return "With several cores each task is pinned to its core."
     if pinnings == {"not pinned"}:
@@ -42,7 +44,7 @@ def pinning_note(points: Iterable[PointId]) -> str:
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
-    """One name per point, of only those axes that differ among `points`. The cores are always said, or never.
+    """Returns one name per point, of the axes that differ among `points`, with or without the cores.
 
     A benchmark's own parameter differs if it does among that benchmark's points: the others do not have it.
     """
@@ -58,7 +60,7 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
 
     names = []
     for point in points:
-        parts = [point.kernel] * several_kernels + [point.board] * several_boards + [cores_of(point)] * with_cores
+        parts = [point.kernel] * several_kernels + [point.board] * several_boards + [cores_text(point)] * with_cores
         parts += [f"{point.window_ms} ms"] * several_windows
         parts += [
             f"{key.removeprefix('param.')}={point.config[key]}"

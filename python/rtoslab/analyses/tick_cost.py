@@ -56,14 +56,14 @@ class TickModel:
         return self.worst - self.mode - self.per_task * self.worst_count
 
 
-def tasks_released(point: MeasuredPoint) -> dict[int, Sequence[int]]:
-    """Tasks released -> cycles of the tick's handler, of a point that shows it. Else empty."""
+def cycles_by_released_tasks(point: MeasuredPoint) -> dict[int, Sequence[int]]:
+    """Returns the cycles of the tick's handler by the number of released tasks. Empty if the point does not show it."""
     mine = [samples for samples in point.series if samples.id.startswith(_RELEASED)]
     return {int(samples.id.removeprefix(_RELEASED)): samples.cycles for samples in mine}
 
 
-def tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
-    """The model. None unless ticks without a release, and with, were seen."""
+def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
+    """Returns the model of the tick. None unless ticks with and without a release were observed."""
     if 0 not in samples or len(samples) < 2:
         return None
     counts = np.concatenate([np.full(len(cycles), count) for count, cycles in samples.items()])
@@ -94,8 +94,8 @@ def tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
     )
 
 
-def by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
-    """Loops of the search -> the choices of the next task that took so many, by the rule of miranda2021, section 7.2.
+def choices_by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
+    """Returns the choices of the next task by the loops of their search, by the rule of miranda2021, section 7.2.
 
     The rule counts one loop where the search takes no step, that is upwards.
     """

@@ -3,7 +3,7 @@
 The trap it prevents: a median over two kernels, drawn as one bar with a band from one kernel to the other. The caller
 names the axes that are joined. If the values differ on any other axis, there is no mark, but an error.
 
-    groups = grouped(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
+    groups = group_by(values, drawn=("benchmark", "kernel"), joined=("param.seed",))
 """
 
 from collections.abc import Collection, Sequence
@@ -20,7 +20,7 @@ AXES: Final = (
 
 
 def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:
-    """Returns the axes, `allowed` left out, on which the values are at several places, with these places."""
+    """Returns the axes on which the values differ, except those in `allowed`, with the places on them."""
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
     for axis in keys:
@@ -31,12 +31,12 @@ def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> di
 
 
 def group_by(
-    values: Sequence[Value], drawn: Sequence[str], joined: Collection[str] = (), what: str = "a figure"
+    values: Sequence[Value], drawn: Sequence[str], joined: Collection[str] = (), subject: str = "a figure"
 ) -> dict[tuple[str, ...], list[Value]]:
     """Returns the values by their places on the `drawn` axes, in the order of the values.
 
-    Raises ReportError, naming `what` and the axes, if the values at one place differ on an axis that is neither drawn
-    nor joined, or if several values have the same place on all axes.
+    Raises ReportError, naming `subject` and the axes, if the values at one place differ on an axis that is neither
+    drawn nor joined, or if several values have the same place on all axes.
     """
     groups: dict[tuple[str, ...], list[Value]] = {}
     for value in values:
@@ -46,9 +46,9 @@ def group_by(
         if mixed:
             axes = "; ".join(f"{axis}: {', '.join(map(repr, places))}" for axis, places in mixed.items())
             raise ReportError(
-                f"{what} would make one value of several at {', '.join(place)} ({axes}); draw these axes, select one "
-                "place on each, or name them in `join`."
+                f"{subject} would make one value of several at {', '.join(place)} ({axes}); draw these axes, select "
+                "one place on each, or name them in `join`."
             )
         if len(members) > 1 and not differing_axes(members):
-            raise ReportError(f"{what} has the same value {len(members)} times at {', '.join(place)}; report this.")
+            raise ReportError(f"{subject} has the same value {len(members)} times at {', '.join(place)}; report this.")
     return groups

@@ -8,7 +8,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import PlanError, UnknownNameError, canonical, find_root, one_look, runs_folder
+from rtoslab.base import PlanError, UnknownNameError, canonical, contents_cache, find_root, runs_folder
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
 from rtoslab.images import build, inputs_digest
@@ -62,7 +62,7 @@ def run(
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
     """`runs/<names>-<hash>`: the same request, on the same sources, resumes the same directory."""
     catalogue = Catalogue(root)
-    with one_look():
+    with contents_cache():
         points = [
             [
                 point_id(catalogue, point).model_dump(mode="json"),
@@ -96,7 +96,7 @@ def build_image(
     window_ms: int | None = None,
     config: Mapping[str, str] | None = None,
 ) -> Path:
-    """The ELF of one benchmark, built if it was not yet. Raises PlanError if it is n/a, BuildError."""
+    """Returns the path of one benchmark's ELF, built if it was not yet. Raises PlanError if it is n/a, BuildError."""
     catalogue = Catalogue(find_root())
     points = make_plan(catalogue, [benchmark], Options([kernel], [board], [cores], window_ms, config or {})).points
     if len(points) != 1:
@@ -134,10 +134,10 @@ def profile(name: str, **choice: Unpack[Choice]) -> Profile:
 
 
 def timeline(name: str, **choice: Unpack[Choice]) -> Timeline:
-    """Returns what ran when in the same: `rtoslab trace`. Raises as `profile` does."""
+    """Returns the timeline of a benchmark's window or of an image: `rtoslab trace`. Raises as `profile` does."""
     return timeline_of_subject(make_subject(Catalogue(find_root()), name, **choice))
 
 
 def load(*runs: Path | str) -> list[StoredPoint]:
-    """Every point of one or more run directories. Raises StoreError."""
+    """Returns the stored points of one or more run directories. Raises StoreError."""
     return [point for path in runs for point in RunDirectory.open(Path(path)).points()]

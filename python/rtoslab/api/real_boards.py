@@ -24,7 +24,7 @@ from rtoslab.hardware import (
     choose_target,
     connected_devices,
     listen_to_board,
-    measure_whole,
+    measure_with_retries,
     read_bench,
 )
 from rtoslab.images import Build
@@ -34,13 +34,13 @@ from rtoslab.records import constants
 from rtoslab.store import RunDirectory
 from rtoslab.targets import Progress, RunOutput
 
-_BROKEN: Final = (PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
-"""What a desk does, and says nothing of the image."""
-_RunnerOf = Callable[[Point], Runner]
-_Done = tuple[Path, list[Outcome]]
+_BENCH_ERRORS: Final = (PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
+"""Errors of the bench and its wiring, which say nothing of the image."""
+_MakeRunner = Callable[[Point], Runner]
+_RunResult = tuple[Path, list[Outcome]]
 
 
-def targets_of(
+def choose_targets(
     catalogue: Catalogue, boards: Iterable[str], targets: str, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
     """Returns the connected board for each named board, by `hardware.choose_target`. Raises PortError,
@@ -58,7 +58,7 @@ def targets_of(
 def run_on_targets(
     names: Iterable[str], options: Options, targets: Mapping[str, Target], out: Path | None = None
 ) -> tuple[Path, list[Outcome]]:
-    """Flashes, resets and hears each point's image on its board. `targets` by the boards' names.
+    """Flashes each point's image on its board, resets the board and reads its records. `targets` by the boards' names.
 
     Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are stored."""
     catalogue = Catalogue(find_root())
@@ -67,11 +67,13 @@ def run_on_targets(
         def measure(built: Build, progress: Progress) -> RunOutput:
             progress("flashing", 0.0)
             wire, window_s = constants(catalogue.root), point.window_ms / 1000
-            return RunOutput(measure_whole(targets[point.board], built.elf, built.expected, wire, window_s, _say))
+            return RunOutput(
+                measure_with_retries(targets[point.board], built.elf, built.expected, wire, window_s, _print_message)
+            )
 
         return measure
 
-    return _run(catalogue, names, options, out, runner)
+    return _measure_points(catalogue, names, options, out, runner)
 
 
 def run_on_port(
@@ -87,17 +89,17 @@ def run_on_port(
         def listen(built: Build, progress: Progress) -> RunOutput:
             progress("listening", 0.0)
             board = catalogue.board(point.board).facts
-            _say(f"Flash {built.elf} with {board.flash.tool} and reset the board.")
+            _print_message(f"Flash {built.elf} with {board.flash.tool} and reset the board.")
             limit_s = SILENCE_LIMIT_S + point.window_ms / 1000
             return RunOutput(listen_to_board(port, board.uart.baud, built.expected.run, limit_s))
 
         return listen
 
-    return _run(catalogue, names, options, out, runner)
+    return _measure_points(catalogue, names, options, out, runner)
 
 
-def readable_on_board(plan: Plan) -> Plan:
-    """A real board sends counter readings. Its pin needs a logic analyser, and nothing can probe it."""
+def mark_unreadable_points(plan: Plan) -> Plan:
+    """Marks the points as n/a that need a pin or a probe: a real board sends only counter readings."""
     why = "a real board's samples come from its cycle counter; choose --instrument counter"
     points = (
         replace(point, not_applicable=point.not_applicable or why)
@@ -108,20 +110,22 @@ def readable_on_board(plan: Plan) -> Plan:
     return replace(plan, points=tuple(points))
 
 
-def _run(catalogue: Catalogue, names: Iterable[str], options: Options, out: Path | None, runner: _RunnerOf) -> _Done:
+def _measure_points(
+    catalogue: Catalogue, names: Iterable[str], options: Options, out: Path | None, runner: _MakeRunner
+) -> _RunResult:
     listed = list(names)
-    plan = readable_on_board(make_plan(catalogue, listed, options))
+    plan = mark_unreadable_points(make_plan(catalogue, listed, options))
     folder = out or default_out(catalogue.root, plan, [*listed, "board"])
     run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
     outcomes: list[Outcome] = []
     for point in plan.points:
         try:
             outcomes.append(run_point(catalogue, point, run_folder, runner=runner(point)))
-        except _BROKEN as cause:
+        except _BENCH_ERRORS as cause:
             done = f"{len(outcomes)} of {count_text(len(plan.points), 'point')}"
             raise type(cause)(f"{cause} {done} are kept in {folder}; the same command goes on with the rest.") from None
     return folder, outcomes
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     print(text, file=sys.stderr)  # noqa: T201

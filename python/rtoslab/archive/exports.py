@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from rtoslab.analyses import metrics, placement
+from rtoslab.analyses import placement_number, point_metrics
 from rtoslab.archive.index import ArchivedPoint
 from rtoslab.intake import column_of, sheet, write_parquet
 from rtoslab.results import COLUMNS, MeasuredPoint
 
-AXES: Final = (
+AXIS_COLUMNS: Final = (
     ("run", None),
     ("date", None),
     ("revision", None),
@@ -28,9 +28,9 @@ AXES: Final = (
     ("status", None),
     ("deviations", None),
 )
-FIGURE_COLUMNS: Final = (*AXES, ("metric", None), ("value", np.float64), ("unit", None))
+FIGURE_COLUMNS: Final = (*AXIS_COLUMNS, ("metric", None), ("value", np.float64), ("unit", None))
 SAMPLE_COLUMNS: Final = (
-    *AXES,
+    *AXIS_COLUMNS,
     ("series", None),
     ("index", np.int64),
     *((name, np.int64) for name in COLUMNS),
@@ -40,21 +40,21 @@ Columns = tuple[tuple[str, Any], ...]
 
 
 def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
-    """A row for each metric of each measured point. A point without a number has one row without a metric."""
+    """Yields a row for each metric of each measured point. A point without a number has one row without a metric."""
     for point in points:
-        axes = _axes(point)
+        axes = _axis_cells(point)
         result = point.result
         if not isinstance(result, MeasuredPoint):
             yield {**axes, "metric": None, "value": None, "unit": None}
             continue
-        for metric in metrics(result):
+        for metric in point_metrics(result):
             yield {**axes, "metric": metric.id, "value": metric.value, "unit": metric.unit}
 
 
 def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
-    """A row for each raw sample of each latency point, as samples.parquet has it."""
+    """Yields a row for each raw sample of each latency point, as samples.parquet has it."""
     for point in points:
-        axes = _axes(point)
+        axes = _axis_cells(point)
         result = point.result
         for series in result.series if isinstance(result, MeasuredPoint) else ():
             for index in range(len(series.cycles)):
@@ -62,7 +62,7 @@ def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
                 yield {**axes, "series": series.id, "index": index, **values}
 
 
-def _axes(result: ArchivedPoint) -> Row:
+def _axis_cells(result: ArchivedPoint) -> Row:
     point = result.point
     return {
         "run": result.run.name,
@@ -74,7 +74,7 @@ def _axes(result: ArchivedPoint) -> Row:
         "cores": point.cores,
         "window_ms": point.window_ms,
         "config": json.dumps(point.config, sort_keys=True),
-        "placement": int(placement(point)),
+        "placement": int(placement_number(point)),
         "run_id": result.result.run_id,
         "status": result.result.status,
         "deviations": "; ".join(result.result.deviations) if isinstance(result.result, MeasuredPoint) else "",
@@ -82,13 +82,13 @@ def _axes(result: ArchivedPoint) -> Row:
 
 
 def as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
-    """Typed columns, compressed."""
+    """Returns the rows as a Parquet file with typed, compressed columns."""
     listed = list(rows)
     return write_parquet({name: column_of([row[name] for row in listed], dtype) for name, dtype in columns})
 
 
 def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
-    """A head line, then a line a row."""
+    """Returns the rows as CSV with a head line."""
     out = io.StringIO()
     writer = csv.DictWriter(out, [name for name, _ in columns], lineterminator="\n")
     writer.writeheader()
@@ -97,11 +97,11 @@ def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
 
 
 def as_jsonl(rows: Iterable[Row], columns: Columns) -> bytes:  # noqa: ARG001 (one face for all forms)
-    """One JSON object a line."""
+    """Returns the rows as JSON lines, one object a line."""
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-FORMS: Final[dict[str, Callable[[Iterable[Row], Columns], bytes]]] = {
+EXPORTERS: Final[dict[str, Callable[[Iterable[Row], Columns], bytes]]] = {
     "parquet": as_parquet,
     "csv": as_csv,
     "jsonl": as_jsonl,

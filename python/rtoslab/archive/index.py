@@ -15,11 +15,11 @@ from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_se
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPoint:
-    """One stored point."""
+    """A stored point with its run directory."""
 
     run: Path
     session: Session
-    """When its run directory was last worked on."""
+    """The last session of its run directory."""
     stored: StoredPoint
 
     @property
@@ -29,18 +29,18 @@ class ArchivedPoint:
 
     @property
     def point(self) -> PointId:
-        """Its axes."""
+        """Returns the point's axes: benchmark, kernel, board, cores and configuration."""
         return self.result.point
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
+class PointFilters:
     """The conditions of a search. Empty ones do not matter."""
 
     kernels: tuple[str, ...] = ()
     boards: tuple[str, ...] = ()
     benchmarks: tuple[str, ...] = ()
-    """Beginnings of ids."""
+    """Beginnings of ids, as for kernels and boards."""
     cores: tuple[int, ...] = ()
     config: Mapping[str, str] = field(default_factory=dict)
     """The config of what was asked for (`opt=-O3`), or any macro's final value as the manifest has it."""
@@ -51,9 +51,9 @@ class Filters:
     """The beginning of a run id, of the image's hash or of the kernel package's."""
 
 
-def find(places: Iterable[Path], filters: Filters) -> Iterator[ArchivedPoint]:
-    """Matching points, by run directory."""
-    for run in run_directories(places):
+def find_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedPoint]:
+    """Yields the stored points that match the filters, by run directory."""
+    for run in run_directories(run_folders):
         session = last_session(run)
         if filters.since and session.date < filters.since:
             continue
@@ -65,7 +65,7 @@ def find(places: Iterable[Path], filters: Filters) -> Iterator[ArchivedPoint]:
                 yield point
 
 
-def _matches(result: ArchivedPoint, filters: Filters) -> bool:
+def _matches(result: ArchivedPoint, filters: PointFilters) -> bool:
     point = result.point
     axes = (
         (filters.kernels, point.kernel),

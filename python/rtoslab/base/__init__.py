@@ -1,24 +1,24 @@
 """The parts that all other packages use: errors, files, locks, paths, canonical JSON, programs of others."""
 
 from rtoslab.base import tools
-from rtoslab.base.architecture import architecture, code_address, cross_tool
+from rtoslab.base.architecture import architecture, code_address, cross_tool_name
 from rtoslab.base.canonical_json import canonical
 from rtoslab.base.contents import (
-    Row,
-    Stamp,
+    FileStamp,
+    ListingRow,
+    contents_cache,
+    expire_contents_cache,
+    file_listing,
+    file_stamp,
     files_below,
     join_listing,
-    listing,
-    look_again,
+    listing_rows,
     memoize_by_contents,
-    one_look,
     package_digest,
-    rows,
     sha256_of,
-    stamp,
 )
-from rtoslab.base.counting import all_of, count_text
-from rtoslab.base.digest_line import content_seal, with_digest, without_digest
+from rtoslab.base.counting import all_count_text, count_text
+from rtoslab.base.digest_line import content_seal, prepend_digest, strip_digest
 from rtoslab.base.errors import (
     EXIT_ERROR,
     EXIT_INTERRUPTED,
@@ -57,7 +57,7 @@ from rtoslab.base.errors import (
     disk_error,
     nearest_name,
 )
-from rtoslab.base.extras import from_extra, how_to_install, missing_package, require_extra
+from rtoslab.base.extras import extra_imports, install_extra_text, missing_extra_package, require_extra
 from rtoslab.base.file_locks import exclusive_lock, try_exclusive_lock
 from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
@@ -70,8 +70,8 @@ from rtoslab.base.paths import (
     results_folder,
     runs_folder,
 )
-from rtoslab.base.strict import Strict, strictly
-from rtoslab.base.toml_text import toml_key, toml_rows, toml_value
+from rtoslab.base.strict import Strict, strict_schema
+from rtoslab.base.toml_text import toml_key, toml_lines, toml_value
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, program_output
 from rtoslab.base.value_table import Table, Value
 from rtoslab.base.version import __version__

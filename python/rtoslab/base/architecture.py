@@ -19,9 +19,9 @@ class Code(Strict):
     """How an address of code is read."""
 
     state_bits: int
-    """What says in which state it executes and not where it lies."""
+    """The bits of a code address that say the execution state (Thumb), not the place."""
     exception_return_from: int
-    """From here on a program counter is a return from an exception."""
+    """The lowest value of a program counter that is a return from an exception."""
 
 
 class Exceptions(Strict):
@@ -40,22 +40,22 @@ class Priority(Strict):
     """An interrupt's priority."""
 
     field_bits: int
-    """Its width, of which a part has the uppermost bits."""
+    """Its width. A chip implements the uppermost bits of it."""
 
 
 class Architecture(Strict):
     """One arch.toml."""
 
     tool_prefix: str
-    """What the programs of the tool chain are called by, before their own name."""
+    """The beginning of the tool chain's program names, such as `arm-none-eabi-`."""
     code: Code
     exception: Exceptions
     priority: Priority
 
-    def priorities(self, bits: int) -> tuple[int, ...]:
-        """Returns what an interrupt's priority can be on a part that has `bits` of them, the most urgent first."""
+    def interrupt_priorities(self, priority_bits: int) -> tuple[int, ...]:
+        """Returns the priorities that a chip with so many priority bits can set, the most urgent first."""
         whole = 1 << self.priority.field_bits
-        return tuple(range(0, whole, whole >> bits))
+        return tuple(range(0, whole, whole >> priority_bits))
 
 
 @cache
@@ -71,12 +71,12 @@ def code_address(address: int) -> int:
 
 @cache
 def _code_mask() -> int:
-    """Once for all: what reads events asks for every one of them."""
+    """Returns the mask that clears the state bits. It is cached, because readers of events ask for each event."""
     return ~architecture().code.state_bits
 
 
-def cross_tool(name: str) -> str:
-    """Returns what a program of the tool chain is called: `gcc`, `objdump`."""
+def cross_tool_name(name: str) -> str:
+    """Returns the name of a tool chain program with its prefix, such as `arm-none-eabi-gcc` for `gcc`."""
     return architecture().tool_prefix + name
 
 

@@ -5,5 +5,5 @@ from typing import Any
 
 
 def canonical(value: Any) -> str:
-    """JSON with sorted keys and a final line feed, in ASCII."""
+    """Returns a value as JSON text with sorted keys and a final line feed, in ASCII."""
     return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True) + "\n"

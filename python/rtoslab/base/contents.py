@@ -3,8 +3,8 @@
 A file counts as unchanged while its inode, size and times are. The trap: two writes of equal length within one step of
 the file system's clock leave the same times; so a file written just now is read each time.
 
-To ask whether hundreds of files changed takes longer than all else that names an image. So a plan of a thousand points
-takes `one_look` at them."""
+A check whether hundreds of files changed takes longer than all else that names an image. So a plan of many points
+is made inside one `contents_cache`."""
 
 import hashlib
 import os
@@ -17,65 +17,65 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
-Stamp = tuple[int, ...]
-Row = tuple[tuple[str, ...], str]
+FileStamp = tuple[int, ...]
+ListingRow = tuple[tuple[str, ...], str]
 """A file's path from a folder on, and its line in a listing."""
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
-class _Look:
-    seen: dict[Any, Any] = field(default_factory=dict)
+class _Cache:
+    values: dict[Any, Any] = field(default_factory=dict)
     since_s: float = field(default_factory=time.monotonic)
 
 
-_LOOK: Final[ContextVar[_Look | None]] = ContextVar("look", default=None)
-"""The one that lasts."""
+_CACHE: Final[ContextVar[_Cache | None]] = ContextVar("look", default=None)
+"""The cache of the innermost `contents_cache`, if one is open."""
 PACKAGE: Final = Path(__file__).parents[1]
 CLOCK_STEP_NS = 50_000_000
-"""More than any file system's that is met. FAT's are no place for a checkout."""
+"""Longer than one step of any usual file system's clock. FAT has longer ones, but no checkout is there."""
 
 
-def stamp(path: Path | str) -> Stamp:
-    """Returns what changes when a file does. Raises OSError."""
+def file_stamp(path: Path | str) -> FileStamp:
+    """Returns a file's inode, size and times, which change when its content does. Raises OSError."""
     status, now = os.stat(path), time.time_ns()  # noqa: PTH116 (a third of the time)
     just_now = (now,) if now - status.st_mtime_ns < CLOCK_STEP_NS else ()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, *just_now
 
 
 @contextmanager
-def one_look() -> Iterator[None]:
-    """While the block lasts, what is `looked_at` is asked once for the same, unless `look_again` says otherwise."""
-    if _LOOK.get() is not None:
+def contents_cache() -> Iterator[None]:
+    """Caches the results of `memoize_by_contents` functions while the block runs, until `expire_contents_cache`."""
+    if _CACHE.get() is not None:
         yield
         return
-    before = _LOOK.set(_Look())
+    token = _CACHE.set(_Cache())
     try:
         yield
     finally:
-        _LOOK.reset(before)
+        _CACHE.reset(token)
 
 
-def look_again(older_than_s: float = 0.0) -> None:
-    """Forgets the earlier checks. Call it after time in which files may have changed."""
-    look = _LOOK.get()
-    if look is not None and time.monotonic() - look.since_s >= older_than_s:
-        look.seen, look.since_s = {}, time.monotonic()
+def expire_contents_cache(older_than_s: float = 0.0) -> None:
+    """Empties the open cache if it is older than so many seconds. Call it when files may have changed."""
+    cached = _CACHE.get()
+    if cached is not None and time.monotonic() - cached.since_s >= older_than_s:
+        cached.values, cached.since_s = {}, time.monotonic()
 
 
 def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Caches a function that reads files and takes hashable arguments, for as long as `one_look` lasts."""
+    """Wraps a function that reads files and takes hashable arguments: `contents_cache` caches its results."""
 
     @wraps(function)
     def look_up(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        look = _LOOK.get()
-        if look is None:
+        cached = _CACHE.get()
+        if cached is None:
             return function(*args, **kwargs)
         key = function, args, *kwargs.items()
-        if key not in look.seen:
-            look.seen[key] = function(*args, **kwargs)
-        result: Result = look.seen[key]
+        if key not in cached.values:
+            cached.values[key] = function(*args, **kwargs)
+        result: Result = cached.values[key]
         return result
 
     return look_up
@@ -99,23 +99,23 @@ def sources_digest(package: Path) -> str:
     sources = (
         path for path in files_below(str(package)) if path.endswith((".py", ".toml")) and not path.startswith(lab)
     )
-    return hashlib.sha256(listing(package, map(Path, sources)).encode()).hexdigest()
+    return hashlib.sha256(file_listing(package, map(Path, sources)).encode()).hexdigest()
 
 
-def listing(base: Path, paths: Iterable[Path]) -> str:
-    """A line for each file, in order: its path from `base` on, and the SHA-256 of its content. Raises OSError."""
-    return join_listing(rows(base, paths))
+def file_listing(base: Path, paths: Iterable[Path]) -> str:
+    """Returns a text with a line for each file, in order: its path from `base` on and its SHA-256. Raises OSError."""
+    return join_listing(listing_rows(base, paths))
 
 
-def rows(base: Path, paths: Iterable[Path | str]) -> tuple[Row, ...]:
-    """Lines of a listing, in no order. Raises OSError."""
+def listing_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
+    """Returns the rows of a file listing, in no order. Raises OSError."""
     skip = len(str(base)) + 1
     rows_ = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)
     return tuple((parts, f"{'/'.join(parts)} {sha256_of(path)}\n") for parts, path in rows_)
 
 
 def files_below(folder: str) -> Iterator[str]:
-    """Every file, but none by way of a link to a folder. Raises OSError."""
+    """Yields the path of every file below a folder, without following links to folders. Raises OSError."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -124,16 +124,16 @@ def files_below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-def join_listing(listing: Iterable[Row]) -> str:
-    """The listing of these lines."""
+def join_listing(listing: Iterable[ListingRow]) -> str:
+    """Returns the listing's text, its rows in order."""
     return "".join(line for _, line in sorted(listing))
 
 
 def sha256_of(path: Path | str) -> str:
     """Returns the digest of a file's content. Raises OSError."""
-    return _sha256(str(path), stamp(path))
+    return _sha256(str(path), file_stamp(path))
 
 
 @cache
-def _sha256(path: str, _: Stamp) -> str:
+def _sha256(path: str, _: FileStamp) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Bytes that bear their digest: what is kept so counts as whole or as not there. And the digest of a file's content."""
+"""Content stored after a line with its digest, so that damaged content counts as missing."""
 
 import hashlib
 from typing import Any, Final
@@ -13,12 +13,12 @@ def content_seal(content: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(content).encode()).hexdigest()[:_SEAL_DIGITS]
 
 
-def with_digest(content: bytes) -> bytes:
-    """The content after a line with its SHA-256."""
+def prepend_digest(content: bytes) -> bytes:
+    """Returns the content after a line with its SHA-256."""
     return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
 
-def without_digest(whole: bytes) -> bytes | None:
-    """Returns what was put after one. None if it is not that any more."""
-    content = whole.partition(b"\n")[2]
-    return content if with_digest(content) == whole else None
+def strip_digest(digest_and_content: bytes) -> bytes | None:
+    """Returns the content after its digest line. None if the digest is not that of the content."""
+    content = digest_and_content.partition(b"\n")[2]
+    return content if prepend_digest(content) == digest_and_content else None

@@ -33,7 +33,7 @@ class RtoslabError(Exception):
 
 
 class CatalogueError(RtoslabError):
-    """A folder of the catalogue holds a file that cannot be used."""
+    """A file in a folder of the catalogue cannot be used."""
 
 
 def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str | None:
@@ -48,7 +48,7 @@ def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str 
 
 
 class UnknownNameError(RtoslabError):
-    """A name that no folder bears. Suggests the nearest known one."""
+    """A name that no folder has. The message suggests the nearest known one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
@@ -73,7 +73,7 @@ class RefusedError(BuildError):
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
-        """What they say, as a clause: the same on every machine."""
+        """The reason that the build files give, as a clause. It is the same on every machine."""
 
 
 class ToolMissingError(RtoslabError):
@@ -150,7 +150,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "7": "give it a larger heap (--config)",
     "11": "ask for a longer --window or fewer --samples",
 }
-"""What to do about it, where the user can do something."""
+"""Keyed by code: what the user can do about it."""
 
 
 class OverrideReceivedError(DecodeError):
@@ -183,11 +183,11 @@ class StoreError(RtoslabError):
 
 
 class AlteredError(StoreError):
-    """A stored file is not what was stored."""
+    """A stored file was changed after it was stored."""
 
 
 class AlteredWarning(UserWarning):
-    """A point of a run directory is not what was stored: it counts as failed, the other points stay readable."""
+    """A point of a run directory was changed: it counts as failed, and the other points stay readable."""
 
 
 class ReportError(RtoslabError):
@@ -203,7 +203,7 @@ class SymbolError(RtoslabError):
 
 
 class CaptureError(RtoslabError):
-    """A logic analyzer's capture that cannot be read, or does not hold what is asked for."""
+    """A logic analyzer's capture that cannot be read, or lacks the requested channel or pulses."""
 
 
 class TaskSetError(RtoslabError):
@@ -219,7 +219,7 @@ class CheckError(RtoslabError):
 
 
 def disk_error(action: str, path: Path, cause: OSError) -> StoreError:
-    """The error for a failed file operation, in the reader's words rather than the system's."""
+    """Returns the error for a failed file operation, with the reason and a remedy."""
     reason = (cause.strerror or str(cause)).lower()
     advice = (
         "free some space and run the same command again; finished points are kept"

@@ -13,7 +13,7 @@ _MODULES: Final = {"report": ("altair", "scipy", "vl_convert")}
 
 
 @contextmanager
-def from_extra(name: str, purpose: str) -> Iterator[None]:
+def extra_imports(extra: str, purpose: str) -> Iterator[None]:
     """Wraps the import statements of packages that an extra of rtoslab brings.
 
     Raises ToolMissingError that says which one is missing, for what, and what to install."""
@@ -21,12 +21,12 @@ def from_extra(name: str, purpose: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as cause:
         package = (cause.name or "a package").partition(".")[0].replace("_", "-")
-        raise _missing(name, package, purpose) from None
+        raise _missing_package_error(extra, package, purpose) from None
 
 
-def missing_package(name: str) -> str:
-    """The first package of an extra that is not installed. Empty if all are. Imports nothing."""
-    for package, module in zip(EXTRAS[name], _MODULES[name], strict=True):
+def missing_extra_package(extra: str) -> str:
+    """Returns the first package of an extra that is not installed, or an empty text. It imports nothing."""
+    for package, module in zip(EXTRAS[extra], _MODULES[extra], strict=True):
         try:
             spec = importlib.util.find_spec(module)
         except ModuleNotFoundError:
@@ -36,19 +36,20 @@ def missing_package(name: str) -> str:
     return ""
 
 
-def require_extra(name: str, purpose: str) -> None:
-    """Before long work that ends in what needs an extra. Raises ToolMissingError as `from_extra` does."""
-    package = missing_package(name)
+def require_extra(extra: str, purpose: str) -> None:
+    """Raises ToolMissingError if a package of an extra is missing. Call it before long work."""
+    package = missing_extra_package(extra)
     if package:
-        raise _missing(name, package, purpose)
+        raise _missing_package_error(extra, package, purpose)
 
 
-def how_to_install(name: str) -> str:
-    """A clause without its full stop."""
+def install_extra_text(extra: str) -> str:
+    """Returns how to install an extra, as a clause without its full stop."""
     return (
-        f"`pipx inject rtoslab {' '.join(EXTRAS[name])}` (or pip, in rtoslab's environment) installs the extra `{name}`"
+        f"`pipx inject rtoslab {' '.join(EXTRAS[extra])}` (or pip, in rtoslab's environment) installs the extra "
+        f"`{extra}`"
     )
 
 
-def _missing(name: str, package: str, purpose: str) -> ToolMissingError:
-    return ToolMissingError(f"{package} is not installed, which {purpose} needs; {how_to_install(name)}.")
+def _missing_package_error(extra: str, package: str, purpose: str) -> ToolMissingError:
+    return ToolMissingError(f"{package} is not installed, which {purpose} needs; {install_extra_text(extra)}.")

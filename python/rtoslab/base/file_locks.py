@@ -14,7 +14,7 @@ _ASK_AGAIN_S: Final = 0.01
 
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Holds the lock of that name. Its folder is made. Raises StoreError if the disk refuses."""
+    """Holds the lock file while the block runs, after waiting for it. Raises StoreError if the disk refuses."""
     lock = FileLock(path, poll_interval=_ASK_AGAIN_S)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -24,12 +24,12 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        _give_back(lock, path)
+        _release(lock, path)
 
 
 @contextmanager
 def try_exclusive_lock(path: Path) -> Iterator[bool]:
-    """The same without waiting: whether nobody else holds it. Raises StoreError."""
+    """Tries to take the lock without waiting, and yields whether it is held. Raises StoreError."""
     lock = FileLock(path)
     try:
         lock.acquire(blocking=False)
@@ -41,11 +41,11 @@ def try_exclusive_lock(path: Path) -> Iterator[bool]:
     try:
         yield True
     finally:
-        _give_back(lock, path)
+        _release(lock, path)
 
 
-def _give_back(lock: FileLock, path: Path) -> None:
-    """The name goes before the lock: who waits for a file that has no name any more begins anew."""
+def _release(lock: FileLock, path: Path) -> None:
+    """Removes the file before it releases the lock, so that a process waiting for the removed file tries again."""
     with suppress(OSError):  # Windows removes no file that is open
         path.unlink()
     lock.release()

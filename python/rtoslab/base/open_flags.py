@@ -4,7 +4,7 @@ import os
 
 
 def open_flags(*names: str) -> int:
-    """All that this system has. O_BINARY is one that only Windows has, and needs."""
+    """Returns the sum of the named flags that this system has, with O_BINARY, which only Windows has and needs."""
     flags = 0
     for name in (*names, "O_BINARY"):
         flags |= getattr(os, name, 0)

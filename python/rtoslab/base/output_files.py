@@ -18,23 +18,23 @@ from rtoslab.base.open_flags import open_flags
 STANDARD_OUTPUT: Final = Path("-")
 
 
-def write_whole(path: Path, content: str | bytes, what: str) -> None:
-    """Puts the content in place of the file, or into what is no regular file. `-` is standard output.
+def write_whole(path: Path, content: str | bytes, description: str) -> None:
+    """Replaces a file by the content, whole or not at all, or writes into a device or FIFO. `-` is standard output.
 
-    `what` names it in an error. Raises StoreError.
+    `description` names the file in an error. Raises StoreError.
     """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
-        if path == STANDARD_OUTPUT or _is_output(path):
-            _print(data)
+        if path == STANDARD_OUTPUT or _is_standard_output(path):
+            _write_to_stdout(data)
         elif _is_special(path):
-            _pour(path, data)
+            _write_into(path, data)
         else:
-            _replace(path.resolve(), data)
+            _replace_file(path.resolve(), data)
     except BrokenPipeError:
         raise
     except (OSError, RuntimeError, ValueError) as cause:  # RuntimeError: links in a ring; ValueError: a NUL
-        raise _failed(what, path, cause) from None
+        raise _write_error(description, path, cause) from None
 
 
 def make_folder(path: Path) -> None:
@@ -45,15 +45,15 @@ def make_folder(path: Path) -> None:
         raise disk_error("make the folder", path, cause) from None
 
 
-def _failed(what: str, path: Path, cause: Exception) -> StoreError:
+def _write_error(description: str, path: Path, cause: Exception) -> StoreError:
     if isinstance(cause, OSError):
-        return disk_error(f"write {what}", path, cause)
+        return disk_error(f"write {description}", path, cause)
     reason = "links in a ring" if isinstance(cause, RuntimeError) else str(cause)
-    return StoreError(f"Cannot write {what} {path} ({reason}); check the path.")
+    return StoreError(f"Cannot write {description} {path} ({reason}); check the path.")
 
 
-def _is_output(path: Path) -> bool:
-    """Whether the path is a name for what standard output is, such as /dev/stdout."""
+def _is_standard_output(path: Path) -> bool:
+    """Whether the path is a name of standard output, such as /dev/stdout."""
     if not path.is_absolute() or path.parts[1:2] not in {("dev",), ("proc",)}:
         return False
     try:
@@ -63,7 +63,7 @@ def _is_output(path: Path) -> bool:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether something is there that has no content to replace. A folder is not meant."""
+    """Whether the path is a FIFO, a device or a socket, which has no content to replace."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -71,20 +71,20 @@ def _is_special(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _print(data: bytes) -> None:
+def _write_to_stdout(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
-def _pour(path: Path, data: bytes) -> None:
+def _write_into(path: Path, data: bytes) -> None:
     descriptor = os.open(path, open_flags("O_WRONLY", "O_NOCTTY"))
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
 
 
-def _replace(path: Path, data: bytes) -> None:
-    """Through a file beside it that bears a name of nobody else's."""
+def _replace_file(path: Path, data: bytes) -> None:
+    """Writes a new file beside the old one and renames it, so that a reader sees one of them whole."""
     work = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         descriptor = os.open(work, open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o666)

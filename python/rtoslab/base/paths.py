@@ -17,13 +17,13 @@ from rtoslab.base.errors import CatalogueError
 
 _MARK = Path("spec") / "wire.toml"
 PROJECT_FILE: Final = "rtoslab.toml"
-"""In the folder of a project of anybody's."""
+"""The project file in a user's own project folder."""
 _INSTALLED = Path(__file__).resolve().parents[1] / "lab"
 """The copy in an installed package."""
 
 
 def find_root() -> Path:
-    """Absolute path of the checkout, or of the copy in an installed package. Raises CatalogueError if there is none."""
+    """Returns the absolute path of the checkout or installed copy. Raises CatalogueError if there is none."""
     named = os.environ.get("RTOSLAB_ROOT")
     if named:
         root = Path(named).resolve()
@@ -43,10 +43,10 @@ def find_root() -> Path:
 def find_project() -> Path | None:
     """Returns the nearest folder, from the working directory upwards, that has a project file, or None."""
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if _exists(folder / PROJECT_FILE)), None)
+    return next((folder for folder in (here, *here.parents) if _is_readable_file(folder / PROJECT_FILE)), None)
 
 
-def _exists(path: Path) -> bool:
+def _is_readable_file(path: Path) -> bool:
     try:
         return path.is_file() or path.is_fifo()
     except OSError:  # a folder that may not be searched
@@ -65,7 +65,7 @@ def build_folder(root: Path) -> Path:
 
 
 def is_checkout(root: Path) -> bool:
-    """Whether a root is a checkout, which its user may add to, and not the copy in an installed package."""
+    """Whether a root is a checkout, and not the copy in an installed package."""
     return root != _INSTALLED
 
 

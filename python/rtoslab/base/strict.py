@@ -13,30 +13,30 @@ from pydantic_core import CoreSchema, core_schema
 
 _SCALARS: Final = frozenset({"int", "float", "bool", "str"})
 _APART: Final = frozenset({"default", "metadata", "serialization"})
-"""Parts of a schema that say nothing of what is let in."""
+"""Parts of a schema that accept or refuse no value."""
 _KEY: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
-def strictly(schema: Any) -> Any:
+def strict_schema(schema: Any) -> Any:
     """Returns pydantic's schema of a form with every scalar in it strict."""
     if isinstance(schema, list):
-        return [strictly(item) for item in schema]
+        return [strict_schema(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     kind = schema.get("type")
     if kind == "literal":
-        return _choice(schema)
+        return _strict_choice(schema)
     if kind == "model-fields":  # by their names, which are any
-        return {**schema, "fields": {name: strictly(item) for name, item in schema["fields"].items()}}
-    result = {key: value if key in _APART else strictly(value) for key, value in schema.items()}
+        return {**schema, "fields": {name: strict_schema(item) for name, item in schema["fields"].items()}}
+    result = {key: value if key in _APART else strict_schema(value) for key, value in schema.items()}
     if kind in _SCALARS:
         result["strict"] = True
     if kind == "dict" and schema.get("keys_schema", {}).get("type") == "int":
-        result["keys_schema"] = core_schema.no_info_before_validator_function(_whole_key, result["keys_schema"])
+        result["keys_schema"] = core_schema.no_info_before_validator_function(_parse_integer_key, result["keys_schema"])
     return result
 
 
-def _choice(schema: Any) -> Any:
+def _strict_choice(schema: Any) -> Any:
     """Checks a choice strictly. Pydantic compares choices that are no texts by equality, and `True == 1`."""
     types = {type(option) for option in schema["expected"]}
     if types == {str}:
@@ -50,8 +50,8 @@ def _choice(schema: Any) -> Any:
     return core_schema.no_info_before_validator_function(same_type, schema)
 
 
-def _whole_key(key: Any) -> Any:
-    """Keys of JSON and TOML are texts, so one that stands for an integer is read here, in one form only."""
+def _parse_integer_key(key: Any) -> Any:
+    """Returns a text key of JSON or TOML as an integer. Only one spelling of each integer is accepted."""
     if isinstance(key, str):
         if not _KEY.fullmatch(key):
             raise ValueError("a key should be a whole number")
@@ -67,5 +67,5 @@ class Strict(BaseModel):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Pydantic's schema of the model, with every scalar in it strict."""
-        schema_: CoreSchema = strictly(handler(source))
+        schema_: CoreSchema = strict_schema(handler(source))
         return schema_

@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def toml_rows(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str]:
-    """A line for each key: texts, whole and other numbers, lists of numbers."""
+def toml_lines(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str]:
+    """Returns a line of TOML for each key: texts, numbers, lists of numbers."""
     return [f"{toml_key(key)} = {toml_value(value)}" for key, value in dict(table).items()]
 
 
 def toml_key(key: str) -> str:
-    """Bare where it may be."""
+    """Returns a key as TOML, without quotes where TOML permits."""
     return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
 
 
 def toml_value(value: str | float | Sequence[float]) -> str:
-    """One value. A whole number without its point."""
+    """Returns a value as TOML. A whole number has no decimal point."""
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, Sequence):

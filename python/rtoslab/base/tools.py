@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base.architecture import cross_tool
+from rtoslab.base.architecture import cross_tool_name
 from rtoslab.base.errors import ToolMissingError
 from rtoslab.base.paths import find_root, is_checkout
 
@@ -26,17 +26,19 @@ class Tool:
 
 @cache
 def needed_tools() -> tuple[Tool, ...]:
-    """All that a build calls. Raises CatalogueError if the checkout does not say how its tool chain is called."""
+    """Returns the programs that a build calls. Raises CatalogueError if the checkout does not name its tool chain."""
     return (
         Tool("cmake", "configures the firmware", "apt-get install cmake"),
         Tool("ninja", "builds the firmware", "apt-get install ninja-build"),
-        Tool(cross_tool("gcc"), "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"),
+        Tool(
+            cross_tool_name("gcc"), "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
+        ),
         Tool("cargo", "fetches the kernel sources by checksum", "install Rust with rustup"),
     )
 
 
 REPLY_LIMIT_S = 60.0
-"""A program that is asked something answers by then. Addr2line on an image of megabytes takes seconds."""
+"""The time limit of a query to a program. Addr2line on an image of megabytes takes seconds."""
 REPLY_BYTES = 64 << 20
 BUILD_VARIABLES: Final[Mapping[str, str]] = {
     "PATH": "where programs are; the compiler that it leads to is in every key",
@@ -62,12 +64,12 @@ BUILD_VARIABLES: Final[Mapping[str, str]] = {
 }
 """Variables that reach builds, with the reason. A name that ends in `_` stands for all that begin with it."""
 COMPILERS = ("gcc", "clang")
-"""What can compile the firmware's C. GCC assembles and links in any case."""
+"""The compilers for the firmware's C. GCC assembles and links in any case."""
 CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` brings it (100 MB)"
 
 
 def find_clang() -> Path | None:
-    """The program `zig`, which holds Clang: of the Python package ziglang, else on PATH."""
+    """Returns the path of `zig`, which contains Clang: of the Python package ziglang, else on PATH."""
     package = importlib.util.find_spec("ziglang")
     if package is not None and package.origin is not None:
         return Path(package.origin).with_name("zig")
@@ -77,15 +79,15 @@ def find_clang() -> Path | None:
 
 @cache
 def clang_banner() -> str:
-    """First line of Clang's version text. Empty if it is not there."""
+    """Returns the first line of Clang's version text, or an empty text if Clang is not installed."""
     program = find_clang()
     if program is None:
         return ""
     return program_output([program, "cc", "--version"]).partition("\n")[0].strip()
 
 
-def find(name: str) -> Path:
-    """The program's path. Raises ToolMissingError saying how to get it."""
+def find_tool(name: str) -> Path:
+    """Returns the path of a program that a build needs. Raises ToolMissingError with how to install it."""
     tool = next(needed_tool for needed_tool in needed_tools() if needed_tool.name == name)
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
     program = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
@@ -97,32 +99,32 @@ def find(name: str) -> Path:
 
 
 @cache
-def banner(name: str) -> str:
-    """First line of the program's version text."""
-    lines = program_output([find(name), "--version"]).splitlines()
+def version_banner(name: str) -> str:
+    """Returns the first line of a program's version text."""
+    lines = program_output([find_tool(name), "--version"]).splitlines()
     return lines[0].strip() if lines else "unknown"
 
 
-def program_output(command: Sequence[str | Path], typed: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
+def program_output(command: Sequence[str | Path], stdin_text: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
     """Returns what a program prints, on standard error if nothing on standard output. Empty if it cannot be started
-    or takes too long. It hears nothing but `typed`, and what is no UTF-8 of its answer is replaced."""
-    done = _run_query(command, typed, limit_s)
-    return _text(done.stdout or done.stderr) if done else ""
+    or takes too long. Its standard input is `stdin_text`, and bytes that are no UTF-8 are replaced."""
+    process = _run_query(command, stdin_text, limit_s)
+    return _decode_reply(process.stdout or process.stderr) if process else ""
 
 
 def successful_output(command: Sequence[str | Path]) -> str:
-    """Returns what a program prints where it ends well, without the line's end. Else nothing."""
-    done = _run_query(command, None, REPLY_LIMIT_S)
-    return _text(done.stdout).strip() if done and done.returncode == 0 else ""
+    """Returns what a program prints, stripped, if it ends with code 0. Else an empty text."""
+    process = _run_query(command, None, REPLY_LIMIT_S)
+    return _decode_reply(process.stdout).strip() if process and process.returncode == 0 else ""
 
 
 def _run_query(
-    command: Sequence[str | Path], typed: str | None, limit_s: float
+    command: Sequence[str | Path], stdin_text: str | None, limit_s: float
 ) -> "subprocess.CompletedProcess[bytes] | None":
     try:
         return subprocess.run(
             command,
-            input=(typed or "").encode(),
+            input=(stdin_text or "").encode(),
             capture_output=True,
             check=False,
             env=plain_environment(),
@@ -132,18 +134,17 @@ def _run_query(
         return None
 
 
-def _text(reply: bytes) -> str:
+def _decode_reply(reply: bytes) -> str:
     return reply[:REPLY_BYTES].decode("utf-8", errors="replace")
 
 
 def plain_environment() -> dict[str, str]:
-    """The environment with messages in English, so that logs read the same everywhere. For programs that build
-    nothing."""
+    """Returns the environment with messages in English, for programs that build nothing."""
     return {**os.environ, "LC_ALL": "C"}
 
 
 def build_environment() -> dict[str, str]:
-    """The environment of every program that builds an image: BUILD_VARIABLES, and messages in English.
+    """Returns the environment of every program that builds an image: BUILD_VARIABLES, and messages in English.
 
     The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). No manifest
     has them, and an object that was built with them would be kept for builds without them.

@@ -16,5 +16,5 @@ class Table:
     rows: Sequence[Sequence[Value]]
 
     def as_json(self) -> list[dict[str, Value]]:
-        """One object per row."""
+        """Returns the rows as JSON objects, keyed by column."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]

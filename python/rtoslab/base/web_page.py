@@ -9,7 +9,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """The parts that are in a page's head and at its end. Ours, so that they need no escaping."""
+    """The style, script and policy of a page. They are our own, so they need no escaping."""
 
     css: str
     script: str
@@ -19,7 +19,7 @@ class WebPage:
 
 @cache
 def web_page(script: str = "") -> WebPage:
-    """The parts of today's page. `script` is one of the page's own, in the place of the one that sorts tables."""
+    """Returns the style, script and policy of a page. `script` replaces the usual one, which sorts tables."""
     folder = files("rtoslab.base") / "web"
     css = (folder / "page.css").read_text(encoding="utf-8")
     script = script or (folder / "page.js").read_text(encoding="utf-8")

@@ -5,17 +5,17 @@ settings are from silicon, `search` finds those that are nearest, `settings_fit`
 keeps and reads what a user contributes. `silicon_figures` sets kernel figures beside each other. `report` shows.
 """
 
-from rtoslab.calibrate.calibration_table import read_table_of
-from rtoslab.calibrate.readings import Readings, calibration_image, read_board, virtual_runs
+from rtoslab.calibrate.calibration_table import read_calibration_table
+from rtoslab.calibrate.readings import Readings, calibration_image, measure_board, virtual_board_runner
 from rtoslab.calibrate.report import findings_table, rows_table
-from rtoslab.calibrate.settings_fit import Fit, fit, unexplained_rows
-from rtoslab.calibrate.silicon_figures import BoardFigures, KernelFigure, beside, board_figures, figures_table
+from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings, unexplained_rows
+from rtoslab.calibrate.silicon_figures import BoardFigures, KernelFigure, board_figures, figures_table, pair_figures
 from rtoslab.calibrate.silicon_file import (
     KernelFigures,
-    Silicon,
+    SiliconFile,
     figures_for_file,
-    grades,
-    of_fit,
+    make_silicon_file,
     read_silicon,
+    setting_grades,
     write_silicon,
 )

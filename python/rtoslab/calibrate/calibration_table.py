@@ -25,16 +25,16 @@ class Registers(Strict):
     xip_control: int = 0
 
 
-class Row(Strict):
+class CalibrationRow(Strict):
     """One micro-benchmark."""
 
     id: str
     title: str
     group: str
     values: int = Field(default=1, ge=1)
-    """How many it gives in a round."""
+    """How many values it gives in a round."""
     keys: tuple[str, ...] = ()
-    """Settings that it is a witness of."""
+    """Timing settings that the row shows."""
 
 
 class CalibrationTable(Strict):
@@ -49,9 +49,9 @@ class CalibrationTable(Strict):
     """Benchmarks and suites of `calibrate --figures all`."""
     params: dict[str, int]
     registers: dict[str, Registers]
-    row: tuple[Row, ...]
+    row: tuple[CalibrationRow, ...]
 
 
-def read_table_of(catalogue: Catalogue) -> CalibrationTable:
+def read_calibration_table(catalogue: Catalogue) -> CalibrationTable:
     """Reads the table of the checkout. Raises CatalogueError."""
     return read_toml(catalogue.root / "firmware" / "calibration" / "calibration.toml", CalibrationTable)

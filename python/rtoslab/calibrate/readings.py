@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rtoslab.base import PlanError, RunError
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.hardware import Target, measure_whole
+from rtoslab.hardware import Target, measure_with_retries
 from rtoslab.images import CALIBRATION_IMAGE, Build, build
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.records import DecodedRun, constants, decode
@@ -35,26 +35,28 @@ class Readings:
     rows: Mapping[str, NDArray[np.int64]]
 
     def centres(self) -> dict[str, NDArray[np.float64]]:
-        """Returns for each value the reading of most rounds. Some disturbances reach even a core with masked
-        interrupts, now and then. The median where no value is said by a third of them."""
-        return {name: np.array([_summary(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
+        """Returns for each value the most frequent reading, or the median if none occurs in a third of the rounds. A
+        few rounds are disturbed even with masked interrupts."""
+        return {name: np.array([_centre_and_bounds(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
 
     def bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Returns for each value the lowest and highest that may be the true one. That is the centre, with all
+        """Returns for each value the lowest and the highest reading that may be true. That is the centre, with all
         readings at least two thirds as frequent, and down to a reading that occurred twice, because disturbances add
         cycles. Around a median it is its standard error."""
         return {
             name: (
-                np.array([_summary(rounds)[1] for rounds in row]),
-                np.array([_summary(rounds)[2] for rounds in row]),
+                np.array([_centre_and_bounds(rounds)[1] for rounds in row]),
+                np.array([_centre_and_bounds(rounds)[2] for rounds in row]),
             )
             for name, row in self.rows.items()
         }
 
 
-def _summary(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
-    """Centre and bounds. The error of a median is by the median absolute deviation (1.4826 of it is a normal deviation,
-    and a median's error is 1.2533 times a mean's: Rousseeuw and Croux 1993)."""
+def _centre_and_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
+    """Returns centre, lower and upper bound of a value's rounds.
+
+    The error of a median is by the median absolute deviation: 1.4826 of it is a normal deviation, and a median's error
+    is 1.2533 times a mean's (Rousseeuw and Croux 1993)."""
     if np.all(rounds == rounds[0]):
         return (float(rounds[0]),) * 3
     values, counts = np.unique(rounds, return_counts=True)
@@ -66,17 +68,17 @@ def _summary(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
     return median, median - error, median + error
 
 
-Runs = Callable[[Mapping[str, int]], Readings]
-"""The virtual board's readings under settings."""
+RunSettings = Callable[[Mapping[str, int]], Readings]
+"""Runs the virtual board under settings, and returns its readings."""
 
 
-def _no_kernel(catalogue: Catalogue) -> str:
-    """The folder that is no kernel: the image's program is all that runs."""
+def _bare_kernel_name(catalogue: Catalogue) -> str:
+    """Returns the name of the folder without a kernel, where only the image's own program runs."""
     return next(name for name, kernel in catalogue.kernels.items() if not kernel.facts.services.get("tasks", False))
 
 
 def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> Build:
-    """The image for a board. Raises PlanError for one whose registers the table does not know, BuildError."""
+    """Builds the calibration image of a board. Raises PlanError if the table lacks its chip, BuildError."""
     facts = catalogue.board(board).facts
     registers = table.registers.get(facts.chip)
     if registers is None:
@@ -86,7 +88,7 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
         )
     point = Point(
         benchmark=CALIBRATION_IMAGE,
-        kernel=_no_kernel(catalogue),
+        kernel=_bare_kernel_name(catalogue),
         board=facts.id,
         cores=1,
         window_ms=DEFAULT_WINDOW_MS,
@@ -96,31 +98,32 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
     return build(catalogue, point)
 
 
-def read_board(
+def measure_board(
     catalogue: Catalogue, table: CalibrationTable, built: Build, target: Target, say: Callable[[str], None]
 ) -> Readings:
-    """Flashes the image and hears it. Raises what `hardware.measure_whole` raises, DecodeError, RunError."""
+    """Flashes the image on a board and returns its rows. Raises the errors of `hardware.measure_with_retries`,
+    DecodeError, RunError."""
     wire = constants(catalogue.root)
-    heard = measure_whole(target, built.elf, built.expected, wire, LIMIT_S, say)
-    return _readings(table, decode(heard, wire, built.expected))
+    heard = measure_with_retries(target, built.elf, built.expected, wire, LIMIT_S, say)
+    return _readings_of_run(table, decode(heard, wire, built.expected))
 
 
-def virtual_runs(catalogue: Catalogue, table: CalibrationTable, built: Build, board: str) -> Runs:
-    """The image on the virtual board, each combination of settings run once."""
+def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: Build, board: str) -> RunSettings:
+    """Returns a function that runs the image on the virtual board under settings, each combination once."""
     facts, image, wire = catalogue.board(board).facts, built.elf.read_bytes(), constants(catalogue.root)
     known: dict[tuple[tuple[str, int], ...], Readings] = {}
 
     def run(settings: Mapping[str, int]) -> Readings:
         key = tuple(sorted(settings.items()))
         if key not in known:
-            output = _run(facts, image, settings)
-            known[key] = _readings(table, decode(output, wire, built.expected))
+            output = _run_image(facts, image, settings)
+            known[key] = _readings_of_run(table, decode(output, wire, built.expected))
         return known[key]
 
     return run
 
 
-def _run(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
+def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, CALIBRATION_IMAGE)
@@ -135,7 +138,7 @@ def _run(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
     raise RunError(f"The calibration's image did not end within {LIMIT_S} s of virtual time under {dict(settings)}.")
 
 
-def _readings(table: CalibrationTable, decoded: DecodedRun) -> Readings:
+def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> Readings:
     values: dict[str, list[int]] = {}
     for sample in decoded.samples:
         values.setdefault(sample.metric, []).extend(sample.values)

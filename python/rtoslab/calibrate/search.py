@@ -11,53 +11,57 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.calibrate.match import SAME, Match, Values, Vector, with_moved
+from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector, with_moved_setting
 
 REACH: Final = 12
-"""How far a setting is searched where its slope does not tell."""
+"""The range of the search for a setting without a usable slope."""
 _STEPS: Final = 24
 _PAIRS: Final = 12
-"""Pairs that are run, of those that promise most."""
+"""The number of most promising pairs that are run."""
 _NEAR: Final = range(-4, 5)
 Say = Callable[[str], None]
 Slopes = dict[str, dict[int, Vector]]
-"""Setting -> 1 or -1 -> what a step that way does, a unit of it."""
+"""Setting -> 1 or -1 -> the change of each value by a step in this direction."""
 
 
-def search(match: Match, keys: Sequence[str], say: Say) -> Values:
+def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
     """Searches from the defaults to the best values of `keys`."""
-    best = _steps(match, keys, say)
-    if match.excess(best) > SAME:
-        # A first step may have led astray: once more without each setting that was changed.
+    best = _search_by_steps(match, keys, say)
+    if match.excess(best) > TOLERANCE_CYCLES:
+        # A first step may have been wrong, so the search runs again without each changed setting.
         for wrong in match.changed_settings(best):
             say(f"Another way, with {wrong} as it is.")
-            best = min(best, _steps(match, [key for key in keys if key != wrong], say), key=match.score)
-    return _nearest(match, _home(match, best, keys))
+            best = min(best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.score)
+    return _move_towards_defaults(match, _drop_unneeded_changes(match, best, keys))
 
 
-def _steps(match: Match, keys: Sequence[str], say: Say) -> Values:
+def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
     values = dict(match.defaults)
     for _ in range(_STEPS):
-        if match.excess(values) <= SAME:
+        if match.excess(values) <= TOLERANCE_CYCLES:
             break
         say(f"{match.excess(values):.3f} cycles of difference are left; the next step.")
-        better = _step(match, values, keys)
+        better = _better_values(match, values, keys)
         if better is None:
             break
         values = better
     return values
 
 
-def _step(match: Match, values: Values, keys: Sequence[str]) -> Values | None:
+def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
     slopes = _slopes(match, values, keys)
-    for candidates in (_singles(match, values, slopes), _pairs(match, values, slopes), _lines(values, slopes)):
+    for candidates in (
+        _single_moves(match, values, slopes),
+        _pair_moves(match, values, slopes),
+        _moves_within_reach(values, slopes),
+    ):
         best = min(candidates, key=match.score, default=values)
         if match.score(best) < match.score(values):
-            return _further(match, values, best)
+            return _repeat_move(match, values, best)
     return None
 
 
-def _slopes(match: Match, values: Values, keys: Sequence[str]) -> Slopes:
+def _slopes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> Slopes:
     """Returns the slopes of the settings that could explain a remaining difference."""
     left = _residual(match, values)
     slopes = {}
@@ -71,24 +75,24 @@ def _slopes(match: Match, values: Values, keys: Sequence[str]) -> Slopes:
     return slopes
 
 
-def _residual(match: Match, values: Values) -> Vector:
-    simulated = match.simulated(values)
+def _residual(match: SettingsMatch, values: SettingValues) -> Vector:
+    simulated = match.simulated_values(values)
     assert simulated is not None
-    return match.true - simulated
+    return match.silicon_values - simulated
 
 
-def _singles(match: Match, values: Values, slopes: Slopes) -> Iterator[Values]:
+def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
     left = _residual(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
-        targets = {_weighted_median(left, slope, match.weight) for slope in [*ways.values(), *both]}
+        targets = {_weighted_median(left, slope, match.weights) for slope in [*ways.values(), *both]}
         for by in sorted(targets | {1, -1}):
             if by and abs(by) <= 10 * REACH and values[key] + by >= 0:
-                yield with_moved(values, key, by)
+                yield with_moved_setting(values, key, by)
 
 
 def _weighted_median(left: Vector, slope: Vector, weight: Vector) -> int:
-    """The step that makes the sum of weight · |left - step · slope| least."""
+    """Returns the step that makes the sum of weight · |left - step · slope| least."""
     where = np.flatnonzero(slope)
     steps, weights = left[where] / slope[where], (weight * np.abs(slope))[where]
     order = np.argsort(steps)
@@ -96,31 +100,31 @@ def _weighted_median(left: Vector, slope: Vector, weight: Vector) -> int:
     return round(float(steps[order][min(int(half), len(order) - 1)]))
 
 
-def _pairs(match: Match, values: Values, slopes: Slopes) -> Iterator[Values]:
-    """Two settings together: of the steps that promise most by the slopes, the best few."""
+def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+    """Yields the most promising moves of two settings together, by their slopes."""
     left, promised = _residual(match, values), []
     for one, other in combinations(slopes, 2):
-        if not match.shares(one, other):
+        if not match.share_witness(one, other):
             continue
         for a, b in product(_NEAR, repeat=2):
             first, second = slopes[one].get(int(np.sign(a))), slopes[other].get(int(np.sign(b)))
             if first is not None and second is not None and values[one] + a >= 0 and values[other] + b >= 0:
-                cost = float(match.weight @ np.abs(left - a * first - b * second))
+                cost = float(match.weights @ np.abs(left - a * first - b * second))
                 promised.append((cost, abs(a) + abs(b), one, a, other, b))
     for _, _, one, a, other, b in sorted(promised)[:_PAIRS]:
-        yield with_moved(with_moved(values, one, a), other, b)
+        yield with_moved_setting(with_moved_setting(values, one, a), other, b)
 
 
-def _lines(values: Values, slopes: Slopes) -> Iterator[Values]:
-    """Every value of one setting within reach, where what it does is no straight line."""
+def _moves_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+    """Yields every value of one setting within REACH, for settings whose effect is not linear."""
     for key in slopes:
         for by in range(-REACH, REACH + 1):
             if by and values[key] + by >= 0:
-                yield with_moved(values, key, by)
+                yield with_moved_setting(values, key, by)
 
 
-def _further(match: Match, before: Values, values: Values) -> Values:
-    """Continues in the same direction as long as that helps."""
+def _repeat_move(match: SettingsMatch, before: SettingValues, values: SettingValues) -> SettingValues:
+    """Repeats the last move as long as it helps."""
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
         on = {key: value + direction[key] for key, value in values.items()}
@@ -129,38 +133,40 @@ def _further(match: Match, before: Values, values: Values) -> Values:
         values = on
 
 
-def _home(match: Match, values: Values, keys: Sequence[str]) -> Values:
-    """Without the changes that are not needed, and without those that one other setting makes up for."""
+def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues:
+    """Takes back the changes that are not needed, and those that one other setting can replace."""
     again = True
     while again:
         again = False
         for key in match.changed_settings(values):
             tried = {**values, key: match.defaults[key]}
-            if match.excess(tried) > match.excess(values) + SAME:
-                tried = _combine(match, values, tried, [other for other in keys if match.shares(key, other)])
+            if match.excess(tried) > match.excess(values) + TOLERANCE_CYCLES:
+                tried = _compensate(match, values, tried, [other for other in keys if match.share_witness(key, other)])
             fewer = len(match.changed_settings(tried)) < len(match.changed_settings(values))
-            if fewer and match.excess(tried) <= match.excess(values) + SAME:
+            if fewer and match.excess(tried) <= match.excess(values) + TOLERANCE_CYCLES:
                 values, again = tried, True
                 break
     return values
 
 
-def _combine(match: Match, values: Values, tried: Values, keys: Sequence[str]) -> Values:
-    """`tried`, if need be with one setting of `keys` moved so that it is as good as `values`."""
+def _compensate(
+    match: SettingsMatch, values: SettingValues, tried: SettingValues, keys: Sequence[str]
+) -> SettingValues:
+    """Returns `tried`, with one setting of `keys` moved if it then is as good as `values`."""
     slopes = _slopes(match, tried, keys)
-    for candidates in (_singles(match, tried, slopes), _lines(tried, slopes)):
+    for candidates in (_single_moves(match, tried, slopes), _moves_within_reach(tried, slopes)):
         best = min(candidates, key=match.score, default=tried)
-        if match.excess(best) <= match.excess(values) + SAME:
+        if match.excess(best) <= match.excess(values) + TOLERANCE_CYCLES:
             return best
     return tried
 
 
-def _nearest(match: Match, values: Values) -> Values:
-    """Returns the values nearest to the defaults, among those that fit as well."""
+def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> SettingValues:
+    """Moves each changed setting towards its default as long as the fit gets no worse."""
     for key in match.changed_settings(values):
         towards = 1 if values[key] < match.defaults[key] else -1
-        while match.excess(with_moved(values, key, towards)) <= match.excess(values) + SAME:
-            values = with_moved(values, key, towards)
+        while match.excess(with_moved_setting(values, key, towards)) <= match.excess(values) + TOLERANCE_CYCLES:
+            values = with_moved_setting(values, key, towards)
             if values[key] == match.defaults[key]:
                 break
     return values

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.analyses import Metric, leading
+from rtoslab.analyses import Metric, leading_metrics
 from rtoslab.base import PlanError, Table, Value
 from rtoslab.results import MeasuredPoint, NotApplicable
 from rtoslab.store import RunDirectory
@@ -22,7 +22,7 @@ _NORMAL: Final = 1.4826 * 1.2533
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFigure:
-    """A figure as one board showed it, in cycles."""
+    """A figure that one board gave, in cycles."""
 
     repeats: tuple[float, ...]
     """Its value in each run."""
@@ -30,13 +30,13 @@ class MeasuredFigure:
 
     @property
     def cycles(self) -> float:
-        """Median of the repeats."""
+        """Returns the median of the repeats."""
         return float(np.median(self.repeats))
 
 
 @dataclass(frozen=True, slots=True)
 class BoardFigures:
-    """All figures of a board by their names, and why there is none of others."""
+    """All figures of a board by name, and the reasons for missing ones."""
 
     figures: Mapping[str, MeasuredFigure]
     missing: Mapping[str, str]
@@ -56,18 +56,18 @@ class KernelFigure:
     fitted_cycles: float | None
     """With the settings that fit silicon's rows. None if those are the defaults."""
 
-    def difference(self, fitted: bool = False) -> float:
-        """The virtual board's figure less silicon's, in cycles."""
+    def difference_cycles(self, fitted: bool = False) -> float:
+        """Returns the virtual board's figure less silicon's, in cycles."""
         model = self.fitted_cycles if fitted and self.fitted_cycles is not None else self.default_cycles
         return model - self.silicon.cycles
 
-    def percent(self, fitted: bool = False) -> float:
-        """The same, of silicon's. 0 where that is none."""
-        return 100 * self.difference(fitted) / self.silicon.cycles if self.silicon.cycles else 0.0
+    def difference_percent(self, fitted: bool = False) -> float:
+        """Returns the difference in percent of silicon's figure. 0 if that is zero."""
+        return 100 * self.difference_cycles(fitted) / self.silicon.cycles if self.silicon.cycles else 0.0
 
-    def agrees(self, fitted: bool = False) -> bool:
+    def is_within_error(self, fitted: bool = False) -> bool:
         """Whether the difference is within the error bar."""
-        return abs(self.difference(fitted)) <= self.silicon.error_cycles + 1e-9
+        return abs(self.difference_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
 def board_figures(runs: Sequence[Path]) -> BoardFigures:
@@ -80,7 +80,7 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
             result = stored.result
             if isinstance(result, MeasuredPoint):
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
-                for metric in leading(result):
+                for metric in leading_metrics(result):
                     repeats_of.setdefault(f"{result.point.benchmark}.{metric.id}", []).append(
                         _with_grain(metric, result)
                     )
@@ -91,7 +91,7 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
 
 
 def _with_grain(metric: Metric, result: MeasuredPoint) -> Metric:
-    """A window that ends a moment earlier holds a count less."""
+    """Returns the metric with a resolution of at least one count, because the window may end before or after one."""
     counts = sum(counter.count for counter in result.counters)
     if metric.samples or not counts:
         return metric
@@ -99,7 +99,7 @@ def _with_grain(metric: Metric, result: MeasuredPoint) -> Metric:
 
 
 def figure_of_repeats(repeats: Sequence[Metric]) -> MeasuredFigure:
-    """One figure out of its repeats."""
+    """Returns a figure of its repeats, with the error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _median_error(repeat.samples)) for repeat in repeats]
     return MeasuredFigure(values, max([(max(values) - min(values)) / 2, *errors]))
@@ -112,8 +112,8 @@ def _median_error(samples: Sequence[float]) -> float:
     return float(_NORMAL * np.median(np.abs(values - np.median(values))) / np.sqrt(len(values)))
 
 
-def beside(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | None) -> list[KernelFigure]:
-    """Every figure that silicon and the virtual board have. Raises PlanError where they ran different images."""
+def pair_figures(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | None) -> list[KernelFigure]:
+    """Pairs the figures that silicon and the virtual board have. Raises PlanError if they ran different images."""
     for name, image in silicon.images.items():
         if default.images.get(name, image) != image:
             raise PlanError(f"{name} was measured with another image than today's; calibrate again with --figures.")
@@ -130,13 +130,17 @@ def beside(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | 
 
 
 def figures_table(figures: Sequence[KernelFigure]) -> Table:
-    """Each figure with its differences."""
+    """Returns a table of the figures with their differences."""
     columns = ("figure", "silicon, cycles", "error", "default, cycles", "differs by", "%", "best fit differs by", "%")
     rows: list[tuple[Value, ...]] = []
     for figure in figures:
         fit: tuple[Value, ...] = (None, None)
         if figure.fitted_cycles is not None:
-            fit = (f"{figure.difference(fitted=True):+.2f}", f"{figure.percent(fitted=True):+.2f}")
-        default = (f"{figure.default_cycles:.2f}", f"{figure.difference():+.2f}", f"{figure.percent():+.2f}")
+            fit = (f"{figure.difference_cycles(fitted=True):+.2f}", f"{figure.difference_percent(fitted=True):+.2f}")
+        default = (
+            f"{figure.default_cycles:.2f}",
+            f"{figure.difference_cycles():+.2f}",
+            f"{figure.difference_percent():+.2f}",
+        )
         rows.append((figure.name, f"{figure.silicon.cycles:.2f}", f"{figure.silicon.error_cycles:.2f}", *default, *fit))
     return Table("figures", "Kernel figures", columns, rows)

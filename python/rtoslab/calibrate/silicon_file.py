@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from rtoslab.base import AlteredError, CatalogueError, Strict, __version__, canonical, write_whole
 from rtoslab.calibrate.readings import Readings
-from rtoslab.calibrate.settings_fit import Fit
+from rtoslab.calibrate.settings_fit import SettingsFit
 from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure
 from rtoslab.catalogue import SILICON_FILE, Catalogue
 from rtoslab.intake import path_text, problem, read_object
@@ -25,8 +25,8 @@ SILICON: Final = "silicon"
 """The grade of a rule that a board of silicon confirmed."""
 
 
-class Rule(Strict):
-    """Silicon's answer for one setting."""
+class FittedRule(Strict):
+    """The fitted value and range of one setting."""
 
     default: int
     best: int
@@ -34,12 +34,12 @@ class Rule(Strict):
     high: int
     error_cycles: float = Field(ge=0)
     unexplained_cycles: float = Field(default=0, ge=0)
-    """What no value explains: beyond what the rounds leave open."""
+    """The difference beyond silicon's bounds that no value explains."""
     together: tuple[str, ...] = ()
-    """Rules that make up for it: the rows tell only their sum."""
+    """Rules that compensate it: the rows show only their sum."""
 
 
-class Figure(Strict):
+class SiliconFigure(Strict):
     """A kernel figure as silicon gave it, in cycles."""
 
     repeats: tuple[float, ...] = Field(min_length=1)
@@ -47,13 +47,13 @@ class Figure(Strict):
 
 
 class KernelFigures(Strict):
-    """All that were measured, with one kernel."""
+    """All kernel figures that were measured with one kernel."""
 
     kernel: str
     window_ms: int = Field(gt=0)
     images: dict[str, str]
     """Benchmark -> SHA-256 of the image that ran."""
-    figures: dict[str, Figure]
+    figures: dict[str, SiliconFigure]
     """Keyed by benchmark and series."""
     missing: dict[str, str]
     """Benchmark -> why it has none."""
@@ -64,8 +64,8 @@ class KernelFigures(Strict):
         return BoardFigures(seen, self.missing, self.images)
 
 
-class Silicon(Strict):
-    """The whole file."""
+class SiliconFile(Strict):
+    """A silicon.json: the rows of a board and the fit to them."""
 
     format: Literal[1]
     rtoslab: str
@@ -76,23 +76,23 @@ class Silicon(Strict):
     """Whose board, its revision and marking, in the contributor's words."""
     image_sha256: str = Field(pattern=r"[0-9a-f]{64}")
     simulator_sha256: str
-    """The simulator sha256 of the sources whose rules were fitted."""
-    rules: dict[str, Rule]
+    """SHA-256 of the simulator sources whose rules were fitted."""
+    rules: dict[str, FittedRule]
     rows: dict[str, tuple[tuple[int, ...], ...]]
     """Raw: row -> value -> rounds, cycles."""
     kernel_figures: KernelFigures | None = None
     sha256: str
-    """The sha256 of all the rest."""
+    """SHA-256 of all other content."""
 
     def readings(self) -> Readings:
-        """The raw rounds."""
+        """Returns the raw rounds."""
         return Readings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
 def figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
-    """Figures as a file keeps them."""
+    """Returns a board's figures in the form of the file."""
     figures = {
-        name: Figure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
+        name: SiliconFigure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
         for name, figure in seen.figures.items()
     }
     return KernelFigures(
@@ -100,17 +100,17 @@ def figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelF
     )
 
 
-def of_fit(
+def make_silicon_file(
     catalogue: Catalogue,
     board: str,
     clock_hz: int,
     image_sha256: str,
     about: str,
     silicon: Readings,
-    fit_result: Fit,
+    fit_result: SettingsFit,
     figures: KernelFigures | None = None,
-) -> Silicon:
-    """A file of a calibration that was just made."""
+) -> SiliconFile:
+    """Returns the sealed content of a silicon.json for a finished calibration."""
     body: dict[str, Any] = {
         "format": FORMAT,
         "rtoslab": __version__,
@@ -131,24 +131,24 @@ def of_fit(
                 "together": list(finding.together),
             }
             for finding in fit_result.findings
-            if finding.seen
+            if finding.has_effect
         },
         "rows": {name: row.tolist() for name, row in silicon.rows.items()},
         "kernel_figures": None if figures is None else figures.model_dump(mode="json"),
     }
-    return Silicon.model_validate({**body, "sha256": _digest(body)})
+    return SiliconFile.model_validate({**body, "sha256": _digest(body)})
 
 
-def write_silicon(path: Path, silicon: Silicon) -> None:
-    """Raises StoreError."""
+def write_silicon(path: Path, silicon: SiliconFile) -> None:
+    """Writes a silicon.json. Raises StoreError."""
     write_whole(path, canonical(silicon.model_dump(mode="json")) + "\n", "the calibration")
 
 
-def read_silicon(path: Path) -> Silicon:
-    """Raises CatalogueError for what is no such file, AlteredError for one that is not as it was written."""
+def read_silicon(path: Path) -> SiliconFile:
+    """Reads a silicon.json. Raises CatalogueError if it is none, AlteredError if it was changed."""
     table = read_object(path, "the calibration", CatalogueError)
     try:
-        silicon = Silicon.model_validate(table)
+        silicon = SiliconFile.model_validate(table)
         for name, rows in silicon.rows.items():
             if len({len(row) for row in rows}) != 1 or not rows[0]:
                 raise CatalogueError(f"{path_text(path)}, rows.{name}: not equally many rounds; make it again.")
@@ -159,8 +159,8 @@ def read_silicon(path: Path) -> Silicon:
     return silicon
 
 
-def grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
-    """Key -> grade of a board's settings, `silicon` for those that the file in its folder confirms.
+def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
+    """Returns the grade of each setting of a board, `silicon` for those that the file in its folder confirms.
 
     Raises CatalogueError, AlteredError."""
     entry = catalogue.board(board)

@@ -5,8 +5,8 @@ analyzer of a given rate would have seen, `pulses` the intervals, `live` what an
 """
 
 from rtoslab.captures.capture import Capture
-from rtoslab.captures.forms import capture_forms, form_of, read_capture, write_capture
-from rtoslab.captures.live import LiveRun, raw_file, record_live, wires_of
+from rtoslab.captures.forms import capture_forms, choose_form, read_capture, write_capture
+from rtoslab.captures.live import LiveRun, parse_wires, record_live, recording_path
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
-from rtoslab.captures.recording import OUT, Recording, pin_point, record
+from rtoslab.captures.recording import OUT, Recording, pin_point, record_virtual
 from rtoslab.captures.sampling import resample

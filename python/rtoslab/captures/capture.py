@@ -16,21 +16,21 @@ UNKNOWN: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """One wire. A level stays until the next row. The first row tells the level from there on."""
+    """One wire: a row of tick and level for each change. A level lasts until the next row."""
 
     name: str
     ticks: NDArray[np.int64]
-    """When the level became what `levels` says, ascending, in ticks of the capture."""
+    """The tick at which each level of `levels` begins, ascending."""
     levels: NDArray[np.int8]
     """0, 1, or `UNKNOWN` (an analyzer's x or z)."""
 
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """Ticks and new levels of the changes from 0 to 1 and back. A level after an unknown one is no edge."""
+        """Returns ticks and new levels of the changes between 0 and 1. A level after an unknown one is no edge."""
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
         return self.ticks[1:][changed], self.levels[1:][changed]
 
     def unknown_ticks(self) -> NDArray[np.int64]:
-        """When the level became unknown between two known ones. Before the first and after the last it may be."""
+        """Returns the ticks at which the level becomes unknown between two known levels."""
         known = np.flatnonzero(self.levels != UNKNOWN)
         if not len(known):
             return self.ticks[:0]
@@ -48,34 +48,38 @@ class Capture:
     channels: tuple[Channel, ...]
     end_tick: int
     notes: tuple[str, ...] = ()
-    """Sentences about what the reader noticed and could not decide."""
+    """Sentences about possible damage that the reader noticed."""
 
-    def channel(self, name: str | None) -> Channel:
+    def find_channel(self, name: str | None) -> Channel:
         """Returns the channel of a name. Without a name: the only channel with an edge. Raises CaptureError."""
         if name is not None:
             match = next((channel for channel in self.channels if channel.name == name), None)
             if match is None:
-                raise CaptureError(f"There is no channel {name!r}; the capture has {_names(self.channels)}.")
+                raise CaptureError(f"There is no channel {name!r}; the capture has {_channel_names(self.channels)}.")
             return match
         lively = [channel for channel in self.channels if len(channel.edges()[0])]
         if len(lively) != 1:
-            which = f"{_names(lively)} have edges" if lively else f"none of {_names(self.channels)} has an edge"
+            which = (
+                f"{_channel_names(lively)} have edges"
+                if lively
+                else f"none of {_channel_names(self.channels)} has an edge"
+            )
             raise CaptureError(f"Which channel is meant? In this capture {which}; say --channel.")
         return lively[0]
 
 
-def _names(channels: Sequence[Channel]) -> str:
+def _channel_names(channels: Sequence[Channel]) -> str:
     return ", ".join(channel.name for channel in channels) or "no channel"
 
 
-def channel_of(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
-    """A channel from rows. Rows that repeat the level are left out."""
+def make_channel(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
+    """Returns a channel of these rows. Rows that repeat the level are left out."""
     at, to = np.asarray(ticks, np.int64), np.asarray(levels, np.int8)
     fresh = np.concatenate(([True], to[1:] != to[:-1])) if len(to) else np.zeros(0, bool)
     return Channel(name, at[fresh], to[fresh])
 
 
-def require_known(capture: Capture, form: str) -> None:
+def require_known_levels(capture: Capture, form: str) -> None:
     """Raises CaptureError if a level between two known ones is unknown, for forms that would write it as 0."""
     for channel in capture.channels:
         unknown = channel.unknown_ticks()
@@ -87,7 +91,7 @@ def require_known(capture: Capture, form: str) -> None:
 
 
 def merge_channels(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-    """Ticks at which any channel changes, and the levels of all channels from there on (rows by channels)."""
+    """Returns the ticks at which any channel changes, and the levels of all channels then (rows by channels)."""
     ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))
     levels = np.full((len(ticks), len(capture.channels)), UNKNOWN, np.int8)
     for column, item in enumerate(capture.channels):

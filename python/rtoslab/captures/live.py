@@ -14,18 +14,18 @@ from typing import Final
 from rtoslab.base import CaptureError, PlanError
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.forms import read_capture
-from rtoslab.captures.rates import rate_hz
+from rtoslab.captures.rates import parse_rate_hz
 from rtoslab.captures.recording import OUT
-from rtoslab.captures.sampling import on_samples
+from rtoslab.captures.sampling import snap_to_samples
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.hardware import TRIES, Analyzer, Recorder, Target, measure_whole
+from rtoslab.hardware import TRIES, Analyzer, Recorder, Target, measure_with_retries
 from rtoslab.images import build
 from rtoslab.plan import Point
 from rtoslab.records import constants
 from rtoslab.targets import Progress
 
 DEFAULT_CHANNEL: Final = "D0"
-"""Its name on most analyzers."""
+"""The name of the first channel on most analyzers."""
 _FLASH_COMMANDS: Final = 2
 _HEAD_BYTES: Final = 4096
 _RATE: Final = re.compile(rb"Acquisition with \d+/\d+ channels at ([^\r\n]{1,40})")
@@ -41,19 +41,19 @@ class LiveRun:
 
     @property
     def limit_s(self) -> float:
-        """The longest that it may take: the recording ends by itself then."""
+        """Returns the longest time that the run may take. The recording then ends by itself."""
         once = _FLASH_COMMANDS * self.target.flash_limit_s + self.target.silence_limit_s + self.point.window_ms / 1000
         return self.analyzer.start_limit_s + TRIES * once
 
 
-def raw_file(output: Path) -> Path:
-    """The path of the recording until `output` is written."""
+def recording_path(output: Path) -> Path:
+    """Returns the path of the raw recording, which exists until `output` is written."""
     return output.with_name(f"{output.name}.recorded.vcd")
 
 
-def wires_of(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Channels of the analyzer with their names in the capture. `requested`: `D0=PA8` each, a pin of board.toml; `D0`
-    alone, and nothing at all, is the measurement's pin. Raises PlanError."""
+def parse_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Returns the analyzer's channels with their names in the capture. Each of `requested` is like `D0=PA8`, with a pin
+    of board.toml. `D0` alone is the measurement's pin, also the default. Raises PlanError."""
     known = {pin_text(board.pins.out): OUT}
     known.setdefault(pin_text(board.pins.input), "in")  # some boards drive and hear one pin
     wires: dict[str, str] = {}
@@ -75,45 +75,47 @@ def wires_of(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str], .
 
 
 def pin_text(pin: int | str) -> str:
-    """A pin as it is printed on the board."""
+    """Returns a pin's name as it is printed on the board."""
     return f"GP{pin}" if isinstance(pin, int) else pin.upper()
 
 
 def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Progress = lambda *_: None) -> Capture:
-    """Records while the board is flashed, reset and heard to its end. The board's own records are checked as in a run.
+    """Records pins while the board is flashed, reset and runs to its end. The board's records are checked as in a run.
 
-    `output`: the capture that is to be written; beside it stands the recording (`raw_file`), which the caller removes
-    when it is. Raises BuildError, CaptureError, and what `hardware.measure_whole` raises."""
+    `output`: the capture that is to be written; the raw recording is beside it (`recording_path`) until the
+    caller removes it. Raises BuildError, CaptureError, and the errors of `hardware.measure_with_retries`."""
     progress("building", 0.0)
     built = build(catalogue, live.point)
-    raw = raw_file(output)
+    raw = recording_path(output)
     progress("recording", 0.0)
     with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
         recorder = Recorder(live.analyzer, live.limit_s, raw, Path(folder) / "reply")
         try:
             window_s = live.point.window_ms / 1000
-            measure_whole(live.target, built.elf, built.expected, constants(catalogue.root), window_s, lambda _: None)
+            measure_with_retries(
+                live.target, built.elf, built.expected, constants(catalogue.root), window_s, lambda _: None
+            )
         except BaseException:
-            recorder.end()
+            recorder.stop()
             raw.unlink(missing_ok=True)
             raise
         try:
             recorder.finish()
-            return _read(raw, live.analyzer)
+            return _read_recording(raw, live.analyzer)
         except CaptureError as cause:
             raise CaptureError(f"{cause} What was recorded is in {raw}.") from None
         finally:
-            recorder.end()
+            recorder.stop()
 
 
-def _read(raw: Path, analyzer: Analyzer) -> Capture:
+def _read_recording(raw: Path, analyzer: Analyzer) -> Capture:
     with raw.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     match = _RATE.search(head)
-    rate = rate_hz(match[1].decode("ascii", "replace"), raw.name) if match else Fraction(0)
+    rate = parse_rate_hz(match[1].decode("ascii", "replace"), raw.name) if match else Fraction(0)
     if rate != analyzer.rate_hz:
         how = f"at {float(rate):,.0f} Hz" if match else "at a rate that it does not tell"
         raise CaptureError(
             f"{analyzer.driver} sampled {how}, not at {analyzer.rate_hz:,} Hz; say a --sample-rate that it has."
         )
-    return on_samples(read_capture(raw), analyzer.rate_hz)
+    return snap_to_samples(read_capture(raw), analyzer.rate_hz)

@@ -9,8 +9,9 @@ from rtoslab.captures.capture import Capture, Channel
 from rtoslab.targets import EVENT, KIND_PIN
 
 
-def from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, start: int, end: int) -> Capture:
-    """Raw events between two cycles. `pins`: number of a pin -> name of its channel; all are low at `start`."""
+def capture_from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, start: int, end: int) -> Capture:
+    """Returns the pin edges of raw events between two cycles. `pins` maps pin numbers to channel names. All pins are
+    low at `start`."""
     events = np.frombuffer(raw, EVENT)
     edges = events[events["kind"] == KIND_PIN]
     channels = []

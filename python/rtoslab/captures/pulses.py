@@ -17,48 +17,48 @@ class Pulses:
 
     tick_s: Fraction
     start_ticks: NDArray[np.int64]
-    ticks: NDArray[np.int64]
-    """How long each was high."""
+    width_ticks: NDArray[np.int64]
+    """How long each pulse was high."""
     unsure_ticks: NDArray[np.int64]
-    """Where a pulse of unknown width may be, since a level was unknown there. It is not among the others."""
+    """Ticks where a level was unknown, so that a pulse of unknown width may be there."""
 
     def cycles(self, clock_hz: int) -> NDArray[np.float64]:
-        """Lengths in cycles of a clock."""
-        return self.ticks.astype(np.float64) * float(self.tick_s * clock_hz)
+        """Returns the widths in cycles of a clock."""
+        return self.width_ticks.astype(np.float64) * float(self.tick_s * clock_hz)
 
     def seconds(self) -> NDArray[np.float64]:
-        """Lengths."""
-        return self.ticks.astype(np.float64) * float(self.tick_s)
+        """Returns the widths in seconds."""
+        return self.width_ticks.astype(np.float64) * float(self.tick_s)
 
     def last(self, count: int) -> "Pulses":
-        """The last ones."""
-        first = max(0, len(self.ticks) - count)
-        return self.select(np.arange(first, len(self.ticks)))
+        """Returns the last `count` pulses."""
+        first = max(0, len(self.width_ticks) - count)
+        return self.select(np.arange(first, len(self.width_ticks)))
 
     def select(self, places: NDArray[np.int64]) -> "Pulses":
-        """Those at the places, with everything that is unsure."""
-        return Pulses(self.tick_s, self.start_ticks[places], self.ticks[places], self.unsure_ticks)
+        """Returns the pulses at these indices, with all unsure ticks."""
+        return Pulses(self.tick_s, self.start_ticks[places], self.width_ticks[places], self.unsure_ticks)
 
 
 def find_pulses(channel: Channel, tick_s: Fraction) -> Pulses:
-    """The pulses of a channel: high from one known low to the next. Each stretch with an unknown level is unsure."""
+    """Returns the pulses of a channel: high between two known lows. Intervals with an unknown level are unsure."""
     lows = np.flatnonzero(channel.levels == 0)
     befores, afters = lows[:-1], lows[1:]
     # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
     highs = befores[(afters - befores == 2) & (channel.levels[befores + 1] == 1)] + 1
     rises, falls = channel.ticks[highs], channel.ticks[highs + 1]
-    return Pulses(tick_s, rises, falls - rises, _unsure(channel, lows))
+    return Pulses(tick_s, rises, falls - rises, _first_unsure_ticks(channel, lows))
 
 
-def _unsure(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The first unknown tick of each stretch between two lows."""
+def _first_unsure_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns the first unknown tick of each interval between two lows."""
     unknown = channel.unknown_ticks()
-    stretches = np.searchsorted(channel.ticks[lows], unknown)
-    return unknown[np.unique(stretches, return_index=True)[1]]
+    intervals = np.searchsorted(channel.ticks[lows], unknown)
+    return unknown[np.unique(intervals, return_index=True)[1]]
 
 
 def unsure_note(channel: Channel, tick_s: Fraction) -> str | None:
-    """A sentence about the pulses of a channel whose width nobody knows. None if there is none."""
+    """Returns a sentence about a channel's pulses of unknown width. None if there are none."""
     unsure = find_pulses(channel, tick_s).unsure_ticks
     if not len(unsure):
         return None

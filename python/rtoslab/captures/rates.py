@@ -11,7 +11,7 @@ _FACTORS: Final = {"": 1, "hz": 1, "khz": 10**3, "mhz": 10**6, "ghz": 10**9}
 _RATE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmg]?hz)?", re.IGNORECASE | re.ASCII)
 
 
-def rate_hz(text: str, name: str) -> Fraction:
+def parse_rate_hz(text: str, name: str) -> Fraction:
     """Parses a rate in hertz. Raises CaptureError."""
     match = _RATE.fullmatch(text.strip())
     rate = fraction(match[1]) * _FACTORS[(match[2] or "").lower()] if match else Fraction(0)
@@ -21,7 +21,7 @@ def rate_hz(text: str, name: str) -> Fraction:
 
 
 def rate_text(tick_s: Fraction) -> str:
-    """The rate of samples `tick_s` apart. Raises CaptureError if it is no whole number of hertz."""
+    """Returns the rate of samples `tick_s` apart, such as `8 MHz`. Raises CaptureError if it is no integer in hertz."""
     rate = 1 / tick_s
     if rate.denominator != 1:
         raise CaptureError("A form of samples needs a whole number of samples a second; say --sample-rate.")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, PlanError, RunError, count_text
 from rtoslab.captures.capture import Capture, Channel
-from rtoslab.captures.pins import from_events
+from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import Pulses, find_pulses
 from rtoslab.catalogue import Benchmark, Catalogue
 from rtoslab.images import build
@@ -41,50 +41,52 @@ from rtoslab.targets import (
 
 OUT: Final = "out"
 """Name of the channel of the measurement's pin."""
-BEHIND_HZ: Final = 1000
-"""A capture ends a millisecond after its last edge."""
-MATCHED: Final = 0.95
-"""Part of the pulses that must be found at their time where some cannot be seen."""
+TAIL_HZ: Final = 1000
+"""A capture continues for one period of this frequency after its last edge: a millisecond."""
+LEAST_MATCHED_PART: Final = 0.95
+"""The least part of the pulses that must be at their expected times if some are too short to see."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run's pins."""
+    """The pin edges of a run on the virtual board, with the series of each pulse."""
 
     title: str
     capture: Capture
     clock_hz: int
     series: tuple[str, ...]
-    """Ordered by number: their ids."""
-    order: tuple[int, ...]
-    """Series of each pulse in the window."""
-    behind: int
-    """Pulses after the window."""
+    """Ids of the series, in the image's numbering."""
+    pulse_series: tuple[int, ...]
+    """The series number of each pulse in the window."""
+    pulses_after_window: int
+    """How many pulses come after the window."""
 
-    def by_series(self, channel: Channel, capture: Capture) -> dict[str, Pulses]:
-        """The window's pulses of this or another capture of the same image, by series. Those not seen are left out.
+    def pulses_by_series(self, channel: Channel, capture: Capture) -> dict[str, Pulses]:
+        """Returns the window's pulses of this or another capture of the image, by series, without unseen ones.
 
-        Raises CaptureError if its pulses are not those that the image makes.
+        Raises CaptureError if the pulses do not match those of the image.
         """
-        pulses, true = find_pulses(channel, capture.tick_s), self._true()
-        coarse = len(true.ticks) and float(capture.tick_s) > true.seconds().min()
-        places = _by_time(true, pulses) if coarse else _by_order(true, pulses)
-        places, order = places[: len(self.order)], np.array(self.order)
-        _require_known(pulses, places)
+        pulses, true = find_pulses(channel, capture.tick_s), self._image_pulses()
+        coarse = len(true.width_ticks) and float(capture.tick_s) > true.seconds().min()
+        places = _match_by_time(true, pulses) if coarse else _match_by_order(true, pulses)
+        places, order = places[: len(self.pulse_series)], np.array(self.pulse_series)
+        _require_known_series(pulses, places)
         seen = places >= 0
         return {ident: pulses.select(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
 
-    def shorter_than(self, length_s: float) -> tuple[int, int]:
-        """How many of the pulses from the window's opening on are shorter, and how many there are."""
-        seconds = self._true().seconds()
+    def count_shorter_than(self, length_s: float) -> tuple[int, int]:
+        """Returns how many pulses from the window's opening on are shorter than a time, and how many there are."""
+        seconds = self._image_pulses().seconds()
         return int((seconds < length_s).sum()), len(seconds)
 
-    def _true(self) -> Pulses:
-        return find_pulses(self.capture.channels[0], self.capture.tick_s).last(len(self.order) + self.behind)
+    def _image_pulses(self) -> Pulses:
+        return find_pulses(self.capture.channels[0], self.capture.tick_s).last(
+            len(self.pulse_series) + self.pulses_after_window
+        )
 
 
-def _require_known(pulses: Pulses, places: NDArray[np.int64]) -> None:
-    """Raises CaptureError if the level was unknown after the first pulse of the places, or if none is there."""
+def _require_known_series(pulses: Pulses, places: NDArray[np.int64]) -> None:
+    """Raises CaptureError if an unknown level after the first of these pulses makes their series unsure."""
     starts = pulses.start_ticks[places[places >= 0]]
     late = pulses.unsure_ticks[pulses.unsure_ticks > starts[0]] if len(starts) else pulses.unsure_ticks
     if len(late):
@@ -94,37 +96,38 @@ def _require_known(pulses: Pulses, places: NDArray[np.int64]) -> None:
         )
 
 
-def _by_order(true: Pulses, pulses: Pulses) -> NDArray[np.int64]:
+def _match_by_order(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
     """Places in `pulses` of the true pulses: its last ones."""
-    missing = len(true.ticks) - len(pulses.ticks)
+    missing = len(image_pulses.width_ticks) - len(pulses.width_ticks)
     if missing > 0:
-        _require_known(pulses, np.arange(0))
+        _require_known_series(pulses, np.arange(0))
         raise CaptureError(
-            f"The capture holds {len(pulses.ticks)} whole pulses, but the image makes {len(true.ticks)} from its "
-            "window's opening on; record from before the reset to the end of the run."
+            f"The capture holds {len(pulses.width_ticks)} whole pulses, but the image makes "
+            f"{len(image_pulses.width_ticks)} from its window's opening on; record from before the reset to the "
+            "end of the run."
         )
-    return np.arange(len(true.ticks)) - missing
+    return np.arange(len(image_pulses.width_ticks)) - missing
 
 
-def _by_time(true: Pulses, result: Pulses) -> NDArray[np.int64]:
+def _match_by_time(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
     """Places in `pulses` of the true pulses, -1 for one that was not seen: by their beginnings, back from the last."""
-    long_enough = np.flatnonzero(true.seconds() > float(result.tick_s))
-    begins, seen = (pulses.start_ticks * float(pulses.tick_s) for pulses in (true, result))
+    long_enough = np.flatnonzero(image_pulses.seconds() > float(pulses.tick_s))
+    begins, seen = (pulses.start_ticks * float(pulses.tick_s) for pulses in (image_pulses, pulses))
     places = np.full(len(begins), -1, np.int64)
     if len(seen) and len(long_enough):
         shifted = begins - begins[long_enough[-1]] + seen[-1]
-        places = np.clip(np.searchsorted(seen, shifted - float(result.tick_s)), 0, len(seen) - 1)
-        places[np.abs(seen[places] - shifted) > 1.5 * float(result.tick_s)] = -1
-    if not len(long_enough) or np.mean(places[long_enough] >= 0) < MATCHED:
+        places = np.clip(np.searchsorted(seen, shifted - float(pulses.tick_s)), 0, len(seen) - 1)
+        places[np.abs(seen[places] - shifted) > 1.5 * float(pulses.tick_s)] = -1
+    if not len(long_enough) or np.mean(places[long_enough] >= 0) < LEAST_MATCHED_PART:
         raise CaptureError(
-            f"With a sample every {float(result.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to be "
+            f"With a sample every {float(pulses.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to be "
             "seen, and the others do not begin when they should; record at a higher rate."
         )
     return places
 
 
 def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
-    """The point whose image measures by pin. Raises PlanError."""
+    """Returns the point of a latency benchmark with the pin as its instrument. Raises PlanError."""
     config = {**options.config, "instrument": "pin"}
     plan = make_plan(catalogue, [benchmark], Options(options.kernels, options.boards, options.cores, None, config))
     if len(plan.points) != 1 or plan.points[0].instrument is None:
@@ -135,16 +138,19 @@ def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
     return point
 
 
-def record(catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None) -> Recording:
-    """Builds the image that measures by pin and runs it. Raises PlanError, BuildError, RunError."""
+def record_virtual(
+    catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None
+) -> Recording:
+    """Builds the image that measures by pin, and records it on the virtual board. Raises PlanError, BuildError,
+    RunError."""
     point = pin_point(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build(catalogue, point)
-    facts = catalogue.benchmark(point.benchmark).facts.on(catalogue.kernel(point.kernel).facts)
-    return _run(catalogue, point, facts, built.elf.read_bytes(), progress)
+    facts = catalogue.benchmark(point.benchmark).facts.for_kernel(catalogue.kernel(point.kernel).facts)
+    return _record_run(catalogue, point, facts, built.elf.read_bytes(), progress)
 
 
-def _run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress) -> Recording:
+def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress) -> Recording:
     board = catalogue.board(point.board).facts
     machine = make_machine(board, cores=point.cores)
     apply_settings(machine, point.timing)
@@ -169,8 +175,8 @@ def _run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, pro
     clock_hz = machine.clock_hz()
     values = np.frombuffer(bytes(events), EVENT)
     edges = values["cycle"][values["kind"] == KIND_PIN]
-    end = min(machine.cycle(), int(edges.max(initial=0)) + clock_hz // BEHIND_HZ)
-    capture = from_events(bytes(events), {pin: OUT}, clock_hz, 0, end)
+    end = min(machine.cycle(), int(edges.max(initial=0)) + clock_hz // TAIL_HZ)
+    capture = capture_from_events(bytes(events), {pin: OUT}, clock_hz, 0, end)
     windows = values[(values["kind"] == KIND_WRITE) & (values["id"] == IDENT_WINDOW)]
     opened, closed = (windows["cycle"][windows["value"] == state][:1] for state in (1, 2))
     if not len(opened) or not len(closed):
@@ -186,6 +192,6 @@ def _run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, pro
         capture=capture,
         clock_hz=clock_hz,
         series=tuple(fact.id for fact in series_facts(facts)),
-        order=order,
-        behind=int((starts > int(closed[0])).sum()),
+        pulse_series=order,
+        pulses_after_window=int((starts > int(closed[0])).sum()),
     )

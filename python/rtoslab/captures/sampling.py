@@ -9,7 +9,7 @@ from rtoslab.captures.capture import Capture, Channel
 
 
 def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
-    """The capture as seen in samples `1 / rate_hz` apart, the first one `phase` of a sample after the capture's tick 0.
+    """Returns the capture as samples `1 / rate_hz` apart, the first one `phase` of a sample after the capture's tick 0.
 
     A sample shows the level in force at its instant: an edge is seen in the first sample at or after it.
     """
@@ -24,13 +24,13 @@ def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> C
         last = np.concatenate((numbers[1:] != numbers[:-1], [True])) if len(numbers) else np.zeros(0, bool)
         last &= numbers < end
         numbers, levels = numbers[last], channel.levels[last]
-        fresh = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
-        channels.append(Channel(channel.name, numbers[fresh], levels[fresh]))
+        changed = np.concatenate(([True], levels[1:] != levels[:-1])) if len(levels) else np.zeros(0, bool)
+        channels.append(Channel(channel.name, numbers[changed], levels[changed]))
     return Capture(Fraction(1, rate_hz), tuple(channels), end, capture.notes)
 
 
-def on_samples(capture: Capture, rate_hz: int) -> Capture:
-    """A capture of samples whose times a file rounds to its own unit, counted in samples again.
+def snap_to_samples(capture: Capture, rate_hz: int) -> Capture:
+    """Returns a capture with its times in whole samples, for a file that rounds them to its own unit.
 
     Exact where the unit is a sample, or less than half of one. The sample of the last edge was recorded, also where the
     file ends with it."""

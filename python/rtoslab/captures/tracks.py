@@ -19,7 +19,7 @@ _MOST_PLACES: Final = 18
 
 
 class Track:
-    """The rows of one channel. A level that is given again is none. The last of several at one tick counts."""
+    """The rows of one channel. A repeated level adds no row. The last of several levels at one tick counts."""
 
     __slots__ = ("levels", "ticks")
 
@@ -27,8 +27,8 @@ class Track:
         self.ticks = array("q")
         self.levels = array("b")
 
-    def set(self, tick: int, level: int) -> int:
-        """The level from a tick on, not before the one of the last call. How many rows more there are: -1, 0 or 1."""
+    def set_level(self, tick: int, level: int) -> int:
+        """Sets the level from a tick on, which is not before the last call's. Returns the rows added: -1, 0 or 1."""
         if not self.levels:
             self.ticks.append(tick)
             self.levels.append(level)
@@ -47,7 +47,7 @@ class Track:
         return 0
 
 
-class Repeats:
+class RepeatedRows:
     """Rows of a file of changes in which no level changes. The last one tells where the capture ends."""
 
     def __init__(self, name: str) -> None:
@@ -58,7 +58,7 @@ class Repeats:
         self._is_last = False
 
     def add(self, line: int, *, is_repeat: bool) -> None:
-        """The next row."""
+        """Counts the next row of the file."""
         self._is_last = is_repeat
         self._count += is_repeat
         if is_repeat and not self._first_line:
@@ -82,12 +82,12 @@ class Tracks:
         self._twins: dict[str, int] = {}
         self._rows = 0
 
-    def add(self, label: str) -> Track:
-        """A new channel. Its name gets a number if another one has it. Raises CaptureError if there are too many."""
-        track = self._tracks[self._free(label)] = Track()
+    def add_channel(self, label: str) -> Track:
+        """Adds a channel. Its name gets a number if another one has it. Raises CaptureError if there are too many."""
+        track = self._tracks[self._free_label(label)] = Track()
         return track
 
-    def _free(self, label: str) -> str:
+    def _free_label(self, label: str) -> str:
         if len(self._tracks) >= CHANNELS:
             raise CaptureError(f"{self.name} has more than {CHANNELS:,} channels or bits; export fewer.")
         unique = label
@@ -102,36 +102,38 @@ class Tracks:
 
     @property
     def labels(self) -> list[str]:
-        """Names of the channels, in order."""
+        """Returns the names of the channels, in order."""
         return list(self._tracks)
 
-    def count(self, rows: int) -> None:
-        """Counts what `Track.set` answers. Raises CaptureError if it is too much."""
+    def count_rows(self, rows: int) -> None:
+        """Counts the rows that `Track.set_level` added. Raises CaptureError if there are too many."""
         self._rows += rows
         if self._rows > CHANGES:
-            raise too_many_changes(self.name)
+            raise too_many_changes_error(self.name)
 
     def capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
-        """Returns what was read."""
-        channels = tuple(Channel(label, _ticks(track), _levels(track)) for label, track in self._tracks.items())
+        """Returns the capture of all channels."""
+        channels = tuple(
+            Channel(label, _tick_array(track), _level_array(track)) for label, track in self._tracks.items()
+        )
         return Capture(tick_s, channels, end_tick, notes)
 
 
-def distinct(name: str, labels: Iterable[str]) -> list[str]:
-    """The labels, with a number after one that another channel of the file has. Raises CaptureError for too many."""
+def distinct_labels(name: str, labels: Iterable[str]) -> list[str]:
+    """Returns the labels, with a number after each repeated one. Raises CaptureError for too many."""
     tracks = Tracks(name)
     for label in labels:
-        tracks.add(label)
+        tracks.add_channel(label)
     return tracks.labels
 
 
-def too_many_changes(name: str) -> CaptureError:
-    """The sentence for it."""
+def too_many_changes_error(name: str) -> CaptureError:
+    """Returns the error for a file with too many changes of level."""
     return CaptureError(f"{name} holds more than {CHANGES:,} changes of level; export a shorter stretch.")
 
 
 def decimal_places(time: str, where: str) -> int:
-    """How many digits a time has after its point. Raises CaptureError for more than any analyzer tells."""
+    """Returns how many digits a time has after its point. Raises CaptureError for more than any analyzer writes."""
     match = _PLACES.match(time)
     places = len(match[1] or "") if match else 0
     if places > _MOST_PLACES:
@@ -143,24 +145,28 @@ def decimal_places(time: str, where: str) -> int:
 
 
 def require_tick(tick: int, where: str) -> int:
-    """The tick, if differences of it fit 64 bits. Raises CaptureError."""
+    """Returns the tick if its differences fit 64 bits, else raises CaptureError."""
     if not -LAST_TICK < tick < LAST_TICK:
         raise CaptureError(f"{where}: the time is further from the first than 64 bits can tell; export it again.")
     return tick
 
 
-def change_rows(
-    tracks: Tracks, stored: Sequence[Track], tick: int, before: Sequence[int], after: Sequence[int]
+def set_changed_levels(
+    tracks: Tracks, columns: Sequence[Track], tick: int, last_levels: Sequence[int], levels: Sequence[int]
 ) -> None:
-    """Sets those of the channels whose level differs from the row before. Raises CaptureError."""
-    tracks.count(
-        sum(stored[place].set(tick, to) for place, to in enumerate(after) if not before or before[place] != to)
+    """Sets the level of each channel that changed since the last row. Raises CaptureError for too many changes."""
+    tracks.count_rows(
+        sum(
+            columns[place].set_level(tick, to)
+            for place, to in enumerate(levels)
+            if not last_levels or last_levels[place] != to
+        )
     )
 
 
-def _ticks(track: Track) -> NDArray[np.int64]:
+def _tick_array(track: Track) -> NDArray[np.int64]:
     return np.frombuffer(track.ticks, np.int64) if track.ticks else np.zeros(0, np.int64)
 
 
-def _levels(track: Track) -> NDArray[np.int8]:
+def _level_array(track: Track) -> NDArray[np.int8]:
     return np.frombuffer(track.levels, np.int8) if track.levels else np.zeros(0, np.int8)

@@ -1,4 +1,4 @@
-"""A VCD's variable of one bit or more: its value as two integers, so that only bits that change cost anything."""
+"""A VCD's variable of one bit or more: its value as two integers, so that only changed bits take time."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -12,13 +12,13 @@ _KNOWN: Final = bytes.maketrans(b"xXzZ", b"0000")
 _UNKNOWN: Final = bytes.maketrans(b"01xXzZ", b"001111")
 
 
-def is_value(text: bytes) -> bool:
-    """Whether a text is nothing but levels."""
+def is_bit_value(text: bytes) -> bool:
+    """Whether a text consists of levels only: 0, 1, x or z."""
     return bool(text) and not text.translate(None, _BITS)
 
 
 class Vector:
-    """Its tracks, the highest bit first. `set` wants what `is_value`."""
+    """The tracks of a variable's bits, the highest first."""
 
     __slots__ = ("_mask", "_ones", "_unknowns", "tracks", "width")
 
@@ -29,9 +29,9 @@ class Vector:
         self._ones: int | None = None
         self._unknowns = 0
 
-    def set(self, tick: int, text: bytes) -> int:
-        """The value from a tick on. A shorter text is extended on its left: by zeros, or by an x or z that it begins
-        with. How many bits changed: what it cost, also where no row was added."""
+    def set_bits(self, tick: int, text: bytes) -> int:
+        """Sets the value from a tick on, and returns how many bits changed. A text that is too
+        short is extended on its left: by zeros, or by the x or z that it begins with."""
         ones, unknowns = int(text.translate(_KNOWN), 2), 0
         if not text.isdigit():
             unknowns = int(text.translate(_UNKNOWN), 2)
@@ -41,11 +41,11 @@ class Vector:
         changed = self._mask if self._ones is None else (ones ^ self._ones) | (unknowns ^ self._unknowns)
         self._ones, self._unknowns = ones, unknowns
         for place, one, unknown in self._levels(changed, ones, unknowns):
-            self.tracks[place].set(tick, UNKNOWN if unknown else one)
+            self.tracks[place].set_level(tick, UNKNOWN if unknown else one)
         return changed.bit_count()
 
     def _levels(self, changed: int, ones: int, unknowns: int) -> Iterator[tuple[int, int, bool]]:
-        """Place from the highest bit on, level and whether it is unknown, of each bit that changed.
+        """Yields each changed bit: its place from the highest bit on, its level, and whether it is unknown.
 
         Few bits cost little in a wide vector, and many no more than its width.
         """

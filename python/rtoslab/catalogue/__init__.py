@@ -9,12 +9,21 @@ from rtoslab.catalogue.benchmark import (
     SeriesFacts,
 )
 from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Entry
-from rtoslab.catalogue.claim_schemas import TIMED, Claim, Place, Resolution, WidePlace
+from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
-from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, papers
-from rtoslab.catalogue.paper_schemas import Condition, Figure, OverTime, Part, Setup, Slip, Table, WeighedProgram
+from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
+from rtoslab.catalogue.paper_schemas import (
+    Condition,
+    PaperSection,
+    RedrawnFigure,
+    RedrawnTable,
+    SampleTrace,
+    Setup,
+    Slip,
+    WeighedProgram,
+)
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
@@ -23,11 +32,11 @@ from rtoslab.catalogue.trees import (
     Tree,
     description_path,
     export_key,
-    export_place,
+    make_tree,
+    parse_export_key,
     path_variable,
     port_folders,
     read_trees,
-    tree_description,
-    tree_text,
+    tree_toml,
 )
-from rtoslab.catalogue.user_kernels import ExportWants, TreeWants
+from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements

@@ -28,13 +28,13 @@ class Metric(Strict):
 
 
 RESULT_KINDS = ("counts", "latency")
-"""What a benchmark can give."""
+"""The kinds of results that benchmarks give."""
 EMPTY_SERIES = "instrument.empty"
-"""The interval with nothing in it: what the instrument itself costs."""
+"""The interval with nothing in it, which shows the cost of the instrument."""
 SHOWN_IF_UNUSUAL: Final = frozenset({"pinned"})
 """Parameters that an image sends only where they are not as in benchmark.toml."""
 INSTRUMENTS = ("counter", "pin", "probe")
-"""What a latency can be measured with. Firmware/instruments/ says how."""
+"""The instruments for latencies. firmware/instruments/ has their code."""
 
 
 class SeriesFacts(Strict):
@@ -53,7 +53,7 @@ class SeriesFacts(Strict):
     rounds: int | str = 1
     """One interval lasts so many rounds, and analyses give the time of one. A name is a parameter's."""
     services: tuple[str, ...] = ()
-    """What it needs of the kernel beside the benchmark's own. A kernel without loses this series alone."""
+    """Services it needs besides the benchmark's own. A kernel without them lacks only this series."""
     enters_handler: bool = False
     """The way to an interrupt's handler is inside, with the kernel's dispatcher where it has one."""
     stamped: Literal["asynchronous"] | None = None
@@ -103,17 +103,17 @@ class Benchmark(Strict):
     stack_bytes: int
     stack: tuple[StackNeed, ...] = ()
     priorities: int = 6
-    """So many different ones its tasks may have."""
+    """The number of different priorities that its tasks may have."""
     task_table: bool = False
-    """Its tasks are a table in the image, which may be filled in anew: see `rta.firmware`."""
+    """Whether its tasks are a table in the image, which `rta.firmware` may rewrite."""
     min_cores: int = 1
-    """Fewer cores cannot hold the test's roles."""
+    """The least number of cores for the roles of the test."""
     inside: str
     """What the measured loop contains by design."""
     outside: str
     services: tuple[str, ...]
     kind: Literal["counts", "latency"] = "counts"
-    """What it gives: counts in a window, or samples of intervals."""
+    """Its results: counts in a window, or samples of intervals."""
     metric: Metric = Metric(id="", unit="", tasks=())
     """The metric of counts."""
     window_ms: int = Field(default=0, ge=0)
@@ -149,22 +149,23 @@ class Benchmark(Strict):
             raise ValueError("either all [[series]] are stamped or none")
         return self
 
-    def on(self, kernel: Kernel) -> "Benchmark":
-        """Returns what of it a kernel can serve: its series, the services these need, and the proofs that speak of
-        them."""
-        series = tuple(_with_entry(facts, kernel) for facts in self.series if not kernel.lacking(facts.services))
+    def for_kernel(self, kernel: Kernel) -> "Benchmark":
+        """Returns the benchmark with only the series that a kernel can serve, their services and their proofs."""
+        series = tuple(
+            _with_handler_entry(facts, kernel) for facts in self.series if not kernel.reason_unable(facts.services)
+        )
         services = dict.fromkeys((*self.services, *(name for facts in series for name in facts.services)))
         absent = {facts.id for facts in self.series} - {facts.id for facts in series}
-        proof = tuple(reduced for item in self.proof if (reduced := _without(item, absent)) is not None)
+        proof = tuple(reduced for item in self.proof if (reduced := _without_series(item, absent)) is not None)
         return self.model_copy(update={"series": series, "services": tuple(services), "proof": proof})
 
-    def absent(self, kernel: Kernel) -> dict[SeriesFacts, str]:
-        """The series that a kernel cannot serve, each with the reason as a clause."""
-        lacks = {facts: kernel.lacking(facts.services) for facts in self.series}
+    def absent_series(self, kernel: Kernel) -> dict[SeriesFacts, str]:
+        """Returns the series that a kernel cannot serve, each with the reason as a clause."""
+        lacks = {facts: kernel.reason_unable(facts.services) for facts in self.series}
         return {reason: why for reason, why in lacks.items() if why is not None}
 
-    def needs(self, params: Mapping[str, str]) -> tuple[str, ...]:
-        """The services needed with these parameters. Raises PlanError for a value that stands for none."""
+    def needed_services(self, params: Mapping[str, str]) -> tuple[str, ...]:
+        """Returns the services needed with these parameters. Raises PlanError for an unknown value."""
         picked = []
         for name, services in self.picks.items():
             value = str(params.get(name, self.params[name]))
@@ -182,7 +183,7 @@ class Benchmark(Strict):
 
     @property
     def instruments(self) -> tuple[str, ...]:
-        """Those that can measure at least one of its series."""
+        """Returns the instruments that can measure at least one of its series."""
         return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 
     @property
@@ -191,15 +192,15 @@ class Benchmark(Strict):
         return any(facts.stamped is not None for facts in self.series)
 
 
-def _with_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
-    """A series says what of the kernel is before the handler that it enters."""
+def _with_handler_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
+    """Returns a series whose title names the kernel's dispatcher, if it runs before the handler."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series
     return series.model_copy(update={"title": f"{series.title}, through the kernel's dispatcher"})
 
 
-def _without(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
-    """A proof that does not speak of absent series. None if it spoke of nothing else."""
+def _without_series(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
+    """Returns a proof without the absent series. None if it concerns no other."""
     named = proof.get("series")
     if named is None:
         return dict(proof)

@@ -25,13 +25,13 @@ from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_tre
 
 Item = TypeVar("Item", bound=BaseModel)
 FLASH_FILE: Final = "flash.toml"
-"""In a board's folder. No image is made of it. The same holds for the next one."""
+"""A file in a board's folder that no image depends on, as is SILICON_FILE."""
 SILICON_FILE: Final = "silicon.json"
 BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
 
 
 def board_folders(root: Path) -> list[Path]:
-    """Folders that hold boards: the checkout's first, those of RTOSLAB_BOARDS, `boards` beside the project file."""
+    """Returns the folders of boards: the checkout's, those of RTOSLAB_BOARDS, `boards` beside the project file."""
     own = [Path(part).absolute() for part in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if part]
     project = find_project()
     beside = [project / "boards"] if project is not None and (project / "boards").is_dir() else []
@@ -40,13 +40,13 @@ def board_folders(root: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Entry(Generic[Item]):
-    """One found folder: its name, its place and its facts."""
+    """A folder of the catalogue: its name, its path and its facts."""
 
     id: str
     folder: Path
     facts: Item
     tree: Tree | None = None
-    """The tree of a kernel: the user's tree that it is built from."""
+    """The user's tree that a kernel is built from."""
 
 
 class Catalogue:
@@ -57,17 +57,17 @@ class Catalogue:
 
     @cached_property
     def kernels(self) -> Mapping[str, Entry[Kernel]]:
-        """Kernels by id: ports, the checkout's and the user's own, and each tree that the user named, with its port."""
+        """Returns the kernels by id: ports of the checkout and of the user, and each tree that the user named."""
         entries: dict[str, Entry[Kernel]] = {}
         for folder in port_folders(self.root):
-            entries = {**self._scan(folder, "kernel.toml", Kernel), **entries}
+            entries = {**self._scan_entries(folder, "kernel.toml", Kernel), **entries}
         for tree in read_trees().values():
-            entries[tree.id] = _of_tree(tree, entries)
+            entries[tree.id] = _kernel_of_tree(tree, entries)
         return dict(sorted(entries.items()))
 
     @cached_property
-    def kernels_here(self) -> Mapping[str, Entry[Kernel]]:
-        """Those that can be built: not the ports whose tree or export nobody has named."""
+    def buildable_kernels(self) -> Mapping[str, Entry[Kernel]]:
+        """Returns the kernels that can be built here: not the ports that need a tree or export that nobody named."""
         return {
             name: kernel
             for name, kernel in self.kernels.items()
@@ -79,37 +79,37 @@ class Catalogue:
         """Boards by id: the checkout's and the user's own, for images that their user builds."""
         entries: dict[str, Entry[Board]] = {}
         for folder in board_folders(self.root):
-            entries = {**self._scan(folder, "board.toml", Board), **entries}
+            entries = {**self._scan_entries(folder, "board.toml", Board), **entries}
         return dict(sorted(entries.items()))
 
     @cached_property
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
         """Benchmarks by id."""
-        return self._scan(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
+        return self._scan_entries(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
 
     @cached_property
     def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
-        """Programs that show what a service weighs, by id. In a kernel's folder those only it can have."""
+        """Returns the footprint programs by id. A kernel's folder may contain some for this kernel alone."""
         firmware = self.root / "firmware"
-        entries = self._scan(firmware / "footprint", "footprint.toml", FootprintProgram)
+        entries = self._scan_entries(firmware / "footprint", "footprint.toml", FootprintProgram)
         for folder in sorted({kernel.folder / "footprint" for kernel in self.kernels.values()}):
-            entries |= self._scan(folder, "footprint.toml", FootprintProgram)
+            entries |= self._scan_entries(folder, "footprint.toml", FootprintProgram)
         return entries
 
     @cached_property
     def suites(self) -> Mapping[str, Entry[Suite]]:
-        """Suites by id. A folder under papers/ is one, and so is each file in its folder `suites`."""
+        """Returns the suites by id: each folder under papers/, and each file in its folder `suites`."""
         papers = self.root / "papers"
-        entries = self._scan(papers, "suite.toml", Suite)
+        entries = self._scan_entries(papers, "suite.toml", Suite)
         for path in sorted(papers.glob("*/suites/*.toml")):
             if path.stem in entries:
                 raise CatalogueError(f"{path} is the second suite {path.stem!r}; give it another name.")
-            entries[path.stem] = _entry(path, path.stem, path.parents[1], Suite)
+            entries[path.stem] = _read_entry(path, path.stem, path.parents[1], Suite)
         return entries
 
     @cached_property
     def conformance(self) -> ConformanceSuite:
-        """Returns what every kernel port must show."""
+        """Returns the conformance suite with its checks."""
         path = self.root / "firmware" / "conformance" / "conformance.toml"
         suite = read_toml(path, ConformanceSuite)
         require_services(suite, path, self.services)
@@ -117,86 +117,88 @@ class Catalogue:
 
     @cached_property
     def services(self) -> Mapping[str, str]:
-        """Services of the port contract, with a phrase on each."""
+        """Returns the services of the port contract, each with a phrase about it."""
         return read_services(self.root)
 
     def flash_names(self, board: str) -> FlashNames:
-        """Returns what flashes a board. Nothing known if its folder does not say. Raises UnknownNameError,
+        """Returns the names of a board for flashing programs, empty if its folder has none. Raises UnknownNameError,
         CatalogueError."""
         path = self.board(board).folder / FLASH_FILE
         return read_toml(path, FlashNames) if path.is_file() else FlashNames()
 
     def kernel(self, name: str) -> Entry[Kernel]:
         """Returns the kernel of an id, or of a unique beginning of it. Raises UnknownNameError."""
-        return _find("kernel", self.kernels, name)
+        return _find_entry("kernel", self.kernels, name)
 
-    def port(self, folder: Path) -> Entry[Kernel]:
-        """The port of a kernel in a folder of the user's own. Raises CatalogueError."""
-        entry = _entry(folder / "kernel.toml", folder.name, folder, Kernel)
+    def read_port(self, folder: Path) -> Entry[Kernel]:
+        """Reads the port of a kernel in a user's folder. Raises CatalogueError."""
+        entry = _read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
         require_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
     def port_name(self, entry: Entry[Kernel]) -> str:
-        """How a port is called where it is asked for: by its name, or by its folder where that is the user's own."""
+        """Returns a port's name for a command: its id, or its folder if it is in a user's folder."""
         ours = entry.folder.parent == self.root / "firmware" / "kernels"
         return entry.folder.name if ours else str(entry.folder)
 
     def with_kernel(self, entry: Entry[Kernel]) -> "Catalogue":
-        """The same with one kernel more, which no folder declares."""
+        """Returns a catalogue with one more kernel, which no folder declares."""
         other = Catalogue(self.root)
         other.__dict__["kernels"] = {**self.kernels, entry.id: entry}
         return other
 
     def board(self, name: str) -> Entry[Board]:
         """Returns the board of an id, or of a unique beginning of it. Raises UnknownNameError."""
-        return _find("board", self.boards, name)
+        return _find_entry("board", self.boards, name)
 
     def benchmark(self, name: str) -> Entry[Benchmark]:
         """Returns the benchmark of an id, or of a unique beginning of it (`t1`). Raises UnknownNameError."""
-        return _find("benchmark", self.benchmarks, name)
+        return _find_entry("benchmark", self.benchmarks, name)
 
-    def expand(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
-        """A suite's experiments, or that of one benchmark, or of all benchmarks of a kind. Raises UnknownNameError.
+    def find_experiments(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
+        """Returns the experiments of a suite, a benchmark, or a kind of benchmarks, and the suite if it is one.
+
+        Raises UnknownNameError.
 
         A suite names its own kernels and boards. A benchmark or a kind is measured with the default ones.
         """
-        suite = _match(self.suites, name)
+        suite = _match_entry(self.suites, name)
         if suite is not None:
             return suite, suite.facts.experiments
         of_kind = tuple(entry.id for entry in self.benchmarks.values() if entry.facts.kind == name)
-        benchmark = _match(self.benchmarks, name)
+        benchmark = _match_entry(self.benchmarks, name)
         if benchmark is None and not of_kind:
             raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *RESULT_KINDS])
         names = of_kind or (benchmark.id if benchmark else "",)
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
-    def _scan(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
+    def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
         entries: dict[str, Entry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
-            entries[path.parent.name] = _entry(path, path.parent.name, path.parent, model)
+            entries[path.parent.name] = _read_entry(path, path.parent.name, path.parent, model)
             require_services(entries[path.parent.name].facts, path, self.services)
         return entries
 
 
-def _match(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
+def _match_entry(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
     if name in entries:
         return entries[name]
     short = [entry for entry in entries if entry.lower().startswith(name.lower())] if name else []
     return entries[short[0]] if len(short) == 1 else None
 
 
-def _find(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
-    entry = _match(entries, name)
+def _find_entry(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
+    entry = _match_entry(entries, name)
     if entry is None:
         raise UnknownNameError(kind, name, entries)
     return entry
 
 
-def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
-    """A port's kernel built from a tree, by the tree's name."""
+def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
+    """Returns the kernel that a port makes of a tree, under the tree's id."""
     if Path(tree.port).is_absolute():
         folder = Path(tree.port)
-        port = _entry(folder / "kernel.toml", folder.name, folder, Kernel)
+        port = _read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
     elif tree.port in ports:
         port = ports[tree.port]
     else:
@@ -205,7 +207,7 @@ def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
             f"folder it lies in, or remove the tree with `rtoslab tree remove {tree.id}`."
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
-    facts = port.facts.without(tree.lacks).earlier_than(tree.absent)
+    facts = port.facts.without_services(tree.lacks).without_names(tree.absent)
     if facts.tree is not None and facts.tree.one_core:
         reasons = {**facts.reasons, "smp": facts.tree.one_core}
         facts = facts.model_copy(update={"smp": False, "reasons": reasons})
@@ -213,7 +215,7 @@ def _of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
     return Entry(tree.id, port.folder, facts, tree)
 
 
-def _entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
+def _read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)
     if declared != ident:

@@ -25,10 +25,10 @@ from pydantic import Field, model_validator
 
 from rtoslab.base import Strict
 
-Place = dict[str, str | int]
+AxisPlaces = dict[str, str | int]
 """Axis -> where a value is on it. The axes are those of `analyses.axis_values.Value.axis`."""
-WidePlace = Mapping[str, str | int | tuple[str | int, ...]]
-"""The same, where an axis may have several places."""
+AxisChoices = Mapping[str, str | int | tuple[str | int, ...]]
+"""Axis -> the places where values may be on it."""
 
 
 class Claim(Strict):
@@ -66,14 +66,14 @@ class Claim(Strict):
     why: str = ""
     """For kind `not computed`: why no figure of ours can judge it."""
     where: dict[str, str | int | tuple[str | int, ...]] = Field(default_factory=dict)
-    """What all its values have in common. Of several places on an axis, which it joins or follows, a list."""
-    of: tuple[Place, ...] = ()
+    """The axes that all its values share. An axis that it joins or follows has a list of places."""
+    of: tuple[AxisPlaces, ...] = ()
     """Where each value that the rule compares lies, in the rule's order."""
-    at: tuple[Place, ...] = ()
+    at: tuple[AxisPlaces, ...] = ()
     """The cases of the statement: places at which it must hold, each on its own. Empty: one case."""
     across: dict[str, tuple[str | int, ...]] = Field(default_factory=dict)
     """Further axes of the cases: every combination, at each place of `at`, is a case."""
-    over: Place = Field(default_factory=dict)
+    over: AxisPlaces = Field(default_factory=dict)
     """Each value counts as a share of the value at this place, alike in all other axes."""
     join: tuple[str, ...] = ()
     """Axes over which several values at one place become one, by `join_by`. Else several values are an error."""
@@ -101,15 +101,15 @@ class Claim(Strict):
     """A condition that decides the verdict and that the paper does not state."""
 
     @property
-    def cases(self) -> list[Place]:
-        """The places at which the statement must hold."""
+    def cases(self) -> list[AxisPlaces]:
+        """Returns the places at which the statement must hold."""
         axes = [[(axis, place) for place in places] for axis, places in self.across.items()]
         return [{**place, **dict(steps)} for place in self.at or ({},) for steps in product(*axes)]
 
     @property
     def kernels(self) -> list[str]:
-        """Every kernel it names, in the order of the file."""
-        places: list[WidePlace] = [*self.of, self.where, self.over, *self.cases]
+        """Returns every kernel that the claim names, in the order of the file."""
+        places: list[AxisChoices] = [*self.of, self.where, self.over, *self.cases]
         named = [place["kernel"] for place in places if "kernel" in place]
         several = (item if isinstance(item, tuple) else (item,) for item in named)
         return list(dict.fromkeys(str(kernel) for item in several for kernel in item))
@@ -142,11 +142,11 @@ BOUNDED: Final = frozenset(
         "gradual",
     }
 )
-"""Kinds that say nothing without a bound."""
+"""Kinds that need a bound."""
 TIMED: Final = frozenset(
     {"ascending", "least", "most", "rank", "ratio", "between", "alike", "distinct", "no_spread", "spread"}
 )
-"""Kinds that may compare times, and then ask what the paper's instrument could tell apart."""
+"""Kinds that may compare times, and then need the resolution of the paper's instrument."""
 
 
 class Resolution(Strict):

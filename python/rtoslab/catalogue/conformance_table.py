@@ -7,7 +7,7 @@ from pydantic import Field
 from rtoslab.base import Strict
 
 
-class Instead(Strict):
+class CheckOverride(Strict):
     """The requirement of a check for a kernel that declares something else than the contract assumes."""
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
@@ -30,7 +30,7 @@ class Check(Strict):
     """Fewer cores cannot show it."""
     kind: Literal["sequence", "timer", "slices", "growth", "ticks"]
     notes: tuple[int, ...] = ()
-    instead: Instead | None = None
+    instead: CheckOverride | None = None
     ticks: tuple[int, ...] = ()
     span_ticks: int = 0
     least: int = 0

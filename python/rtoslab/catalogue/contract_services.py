@@ -1,4 +1,4 @@
-"""The services of the port contract: spec/services.toml names them, and nothing may ask for or offer another one."""
+"""The services of the port contract: spec/services.toml names them all."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -27,21 +27,23 @@ def read_services(root: Path) -> Mapping[str, str]:
 
 
 def require_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
-    """Raises CatalogueError where `facts`, read from `path`, name a service that the contract has not.
+    """Raises CatalogueError if `facts`, read from `path`, name a service that is not in the contract.
 
-    A kernel may also name services of the contract that it does not offer."""
-    stranger = next((service for service in _named(facts) if service not in known), None)
-    if stranger is not None:
-        near = difflib.get_close_matches(stranger, known, n=1, cutoff=0.5)
+    A kernel must also name the services that it does not offer."""
+    unknown = next((service for service in _named_services(facts) if service not in known), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, known, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
-        raise CatalogueError(f"{path} names a service {stranger!r}, which the port contract has not; {hint}")
+        raise CatalogueError(f"{path} names a service {unknown!r}, which the port contract has not; {hint}")
     if isinstance(facts, Kernel):
-        silent = [service for service in known if service not in facts.services]
-        if silent:
-            raise CatalogueError(f"{path} does not say under [services] whether it offers {', '.join(silent)}; add it.")
+        undeclared = [service for service in known if service not in facts.services]
+        if undeclared:
+            raise CatalogueError(
+                f"{path} does not say under [services] whether it offers {', '.join(undeclared)}; add it."
+            )
 
 
-def _named(facts: BaseModel) -> Iterable[str]:
+def _named_services(facts: BaseModel) -> Iterable[str]:
     if isinstance(facts, Benchmark):
         yield from facts.services
         for parts in (*(series_facts.services for series_facts in facts.series), *facts.picks.values()):

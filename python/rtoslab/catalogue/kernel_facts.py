@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from rtoslab.base import Strict
-from rtoslab.catalogue.user_kernels import ExportWants, TreeWants
+from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
 
 
 class Probes(Strict):
@@ -19,7 +19,7 @@ class Probes(Strict):
     current_task_smp: str | None = None
     current_task_smp_stride_bytes: int = 4
     no_task_value: int | tuple[int, ...] = ()
-    """What the word holds while no task runs, as at every switch of some kernels."""
+    """Values of the word while no task runs, as at every switch of some kernels."""
     named_before_switch: bool = False
     """The scheduler writes the word as it chooses, before the switch and perhaps several times: the last one counts."""
     tick_symbol: str | None = None
@@ -36,7 +36,7 @@ class Probes(Strict):
 
     @property
     def no_task(self) -> frozenset[int]:
-        """Values of the word that are no task."""
+        """Returns the values of the word that are no task."""
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
@@ -45,20 +45,20 @@ class Behaviour(Strict):
     virtual board's probes report these."""
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
-    """Where a task goes that one of another priority makes ready: after its equals, or before them."""
+    """The place of a task that a task of another priority makes ready: after its equals, or before them."""
     wake_order: Literal["urgent", "first"] = "urgent"
     """Which of the tasks that wait for an object is woken: the most urgent, or that which has waited longest."""
     event_wait_returns: Literal["set", "matched"] = "set"
-    """What a wait for bits says: all that was set, or those it waited for."""
+    """The result of a wait for bits: all that were set, or those it waited for."""
     sleep_adds_ticks: Literal[0, 1] = 0
     timeout_adds_ticks: Literal[0, 1] = 0
     sleep_until_late: Literal["returns", "restarts"] = "returns"
-    """What a sleep until a past tick does beside returning at once: the period stays, or restarts from now."""
+    """The effect of a sleep until a past tick, which returns at once: the period stays, or restarts from now."""
     heap_align_bytes: Literal[8, 4] = 8
     heap_lock: Literal["none", "spinning", "sleeping"] = "none"
-    """What keeps other tasks off the heap: nothing but a masked core or scheduler, a spinlock, or a mutex."""
+    """The lock of the heap: only a masked core or scheduler, a spinlock, or a mutex."""
     queue_lock: Literal["none", "spinning", "sleeping"] = "none"
-    """The same of what all queues of the image share, beside the queue itself: a table of descriptors, say."""
+    """The lock of data that all queues of the image share, such as a table of descriptors."""
     lock_wait: Literal["spinning", "asleep"] = "spinning"
     """How a core waits for a lock of the kernel's that another core holds. Asleep, it looks idle."""
     handler_entry: Literal["vector", "kernel"] = "vector"
@@ -69,7 +69,7 @@ class Behaviour(Strict):
     """Which tasks have a floating-point context: those that have used the unit, or all."""
 
 
-class Waits(Strict):
+class WaitFunctions(Strict):
     """Kernel functions that run when a blocking call does not find what it wants. Counted, not watched."""
 
     collided: tuple[str, ...]
@@ -80,7 +80,7 @@ class Waits(Strict):
     """Once for each time the task was put into the object's list of waiting tasks."""
 
 
-class Critical(Strict):
+class CriticalNesting(Strict):
     """How deep critical sections are nested, as the kernel counts it."""
 
     nesting: tuple[str, ...]
@@ -88,7 +88,7 @@ class Critical(Strict):
     stride_bytes: int = 4
 
 
-class SeveralCores(Strict):
+class MulticoreFacts(Strict):
     """The behaviour of a kernel on several cores where it differs from one core."""
 
     ask: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
 
-class Earlier(Strict):
+class EarlierVersion(Strict):
     """The names that earlier versions of a kernel lack, and their replacements. Whether a tree has it is read in the
     tree: what headers say of their version has been wrong."""
 
@@ -202,7 +202,7 @@ class Earlier(Strict):
     silent: tuple[str, ...] = ()
     """Services whose function gives nothing back yet: none of `[results]`."""
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
-    waits: Waits | None = None
+    waits: WaitFunctions | None = None
     behaviour: dict[str, int | str | tuple[str, ...]] = Field(default_factory=dict)
     """Facts of `[behaviour]`."""
     probes: dict[str, str] = Field(default_factory=dict)
@@ -245,11 +245,11 @@ class Kernel(Strict):
     """Conformance checks that the kernel is known to fail -> why. Its numbers count, and are marked."""
     probes: Probes | None = None
     memory: KernelMemory | None = None
-    tree: TreeWants | None = None
+    tree: TreeRequirements | None = None
     """By what its parts are known in a tree that the user names. None: it is built from no tree."""
-    export: ExportWants | None = None
+    export: ExportRequirements | None = None
     """It is linked from exports that its user's own build made."""
-    earlier: tuple[Earlier, ...] = ()
+    earlier: tuple[EarlierVersion, ...] = ()
     """What is otherwise in versions older than the port was written for."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
@@ -262,9 +262,9 @@ class Kernel(Strict):
     """What that function gives where it did what was asked. Services that cannot fail or do not tell are not named."""
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
     """Keyed by kind, the first word of the names of its services."""
-    waits: Waits | None = None
-    critical: Critical | None = None
-    several_cores: SeveralCores = SeveralCores()
+    waits: WaitFunctions | None = None
+    critical: CriticalNesting | None = None
+    several_cores: MulticoreFacts = MulticoreFacts()
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
     """Keyed by the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -286,60 +286,60 @@ class Kernel(Strict):
         """Whether the kernel's lowest number is its most urgent priority."""
         return bool(self.memory and self.memory.task_block and self.memory.task_block.urgent_first)
 
-    def reason(self, what: str) -> str:
-        """Why a service (or `smp`) is lacking, as a clause."""
-        return self.reasons.get(what, "its kernel.toml says so")
+    def reason_lacking(self, service: str) -> str:
+        """Returns why a service (or `smp`) is lacking, as a clause."""
+        return self.reasons.get(service, "its kernel.toml says so")
 
-    def lacking(self, services: Iterable[str]) -> str | None:
-        """Why it cannot serve these, as a clause. None if it can."""
+    def reason_unable(self, services: Iterable[str]) -> str | None:
+        """Returns why the kernel cannot offer all of these services, as a clause. None if it can."""
         for service in services:
             if not self.services.get(service, False):
-                return f"{self.title} has no {service} service: {self.reason(service)}"
+                return f"{self.title} has no {service} service: {self.reason_lacking(service)}"
         return None
 
-    def fact(self, name: str) -> str | None:
-        """Returns what is declared of a service or a fact of `behaviour`, as a word. None if there is no such thing."""
+    def declared_fact(self, name: str) -> str | None:
+        """Returns the declared value of a service or of a fact of `behaviour`, as a word. None if there is none."""
         if name in self.services:
             return str(self.services[name]).lower()
         value = getattr(self.behaviour, name, None) if name in Behaviour.model_fields else None
         return None if value is None else str(value)
 
     def observed_arguments(self, service: str) -> tuple[Argument, ...]:
-        """Returns what the two arguments stand for that are seen of a service's call: the first, and the last that is
-        named."""
+        """Returns the meaning of the two arguments that are observed of a service's call: the first and the last named
+        one."""
         words = self.arguments.get(service, ("object",))
         return words if len(words) <= 2 else (words[0], words[-1])
 
     def argument_place(self, service: str, word: str) -> int:
-        """Which of these two arguments, 0 or 1, a word stands for: the first where none is named so."""
+        """Returns the index, 0 or 1, of the observed argument with this meaning. 0 if none has it."""
         words = self.observed_arguments(service)
         return words.index(word) if word in words else 0
 
-    def without(self, services: Iterable[str]) -> "Kernel":
-        """The same, lacking these services."""
+    def without_services(self, services: Iterable[str]) -> "Kernel":
+        """Returns the kernel's facts without these services."""
         return self.model_copy(update={"services": {**self.services, **dict.fromkeys(services, False)}})
 
-    def earlier_than(self, absent: Iterable[str]) -> "Kernel":
-        """The same in a version that has not these names of its `earlier` ones."""
-        return reduce(_before, (earlier for earlier in self.earlier if earlier.name in absent), self)
+    def without_names(self, absent: Iterable[str]) -> "Kernel":
+        """Returns the facts of a version of the kernel that lacks these names of `[[earlier]]`."""
+        return reduce(_apply_earlier, (earlier for earlier in self.earlier if earlier.name in absent), self)
 
     @property
     def comes_as_tree(self) -> bool:
         """Whether it can be built only from a tree that its user names."""
         return self.tree is not None and not self.package
 
-    def lacks(self) -> dict[str, str]:
-        """Returns what this kernel does not offer, with the reason: services, and more than one core."""
-        reasons = {service: self.reason(service) for service, offered in self.services.items() if not offered}
-        return reasons if self.smp else {**reasons, "smp": self.reason("smp")}
+    def lacking_services(self) -> dict[str, str]:
+        """Returns the services that the kernel lacks (`smp` among them), each with the reason."""
+        reasons = {service: self.reason_lacking(service) for service, offered in self.services.items() if not offered}
+        return reasons if self.smp else {**reasons, "smp": self.reason_lacking("smp")}
 
-    def on(self, cpu: str) -> "Kernel":
-        """The facts as they are on one architecture."""
+    def for_cpu(self, cpu: str) -> "Kernel":
+        """Returns the kernel's facts for one architecture."""
         differences = self.cpus.get(cpu, CpuDifferences())
         return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
 
 
-def _before(kernel: Kernel, change: Earlier) -> Kernel:
+def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
     why = f"it needs {change.name}, which came with {kernel.title} {change.since}"
     update = {
         "reasons": {**kernel.reasons, **dict.fromkeys(change.lacks, why)},
@@ -352,9 +352,9 @@ def _before(kernel: Kernel, change: Earlier) -> Kernel:
         "probes": kernel.probes and Probes.model_validate({**kernel.probes.model_dump(), **change.probes}),
         "memory": kernel.memory and _memory_before(kernel.memory, change),
     }
-    return kernel.without(change.lacks).model_copy(update=update)
+    return kernel.without_services(change.lacks).model_copy(update=update)
 
 
-def _memory_before(memory: KernelMemory, change: Earlier) -> KernelMemory:
+def _memory_before(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
     block = memory.task_block and {**memory.task_block.model_dump(), **change.task_block}
     return KernelMemory.model_validate({**memory.model_dump(), **change.memory, "task_block": block})

@@ -44,15 +44,15 @@ class PublishedRow(Strict):
 
     @property
     def number(self) -> float | None:
-        """The figure as a number. None for an ordering or a text."""
+        """Returns the figure as a number. None for an ordering or a text."""
         try:
             return float(decimal(self.value))
         except ValueError:
             return None
 
     @property
-    def where(self) -> dict[str, str]:
-        """Returns the place of our value. See `analyses.values.Value.axis`."""
+    def value_axes(self) -> dict[str, str]:
+        """Returns the axes of our value beside this figure. See `analyses.axis_values.Value.axis`."""
         axes = {
             "benchmark": self.lab_benchmark,
             "metric": self.lab_metric,
@@ -67,7 +67,7 @@ class PublishedRow(Strict):
 
 @dataclass(frozen=True)
 class PaperFolder:
-    """One paper with everything its folder says."""
+    """A paper with the content of its folder."""
 
     key: str
     folder: Path
@@ -76,33 +76,33 @@ class PaperFolder:
 
     @cached_property
     def published_rows(self) -> Mapping[int, PublishedRow]:
-        """Published rows by id, in the file's order."""
+        """Returns the rows of published.csv by id, in the file's order."""
         path = self.folder / "published.csv"
-        return parse_published(read_text(path, "the published figures", CatalogueError), path)
+        return parse_published_rows(read_text(path, "the published figures", CatalogueError), path)
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """Its statements: claims.toml."""
+        """Returns the paper's statements of claims.toml."""
         return read_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
     def slips(self) -> tuple[Slip, ...]:
-        """slips.toml."""
+        """Returns the paper's mistakes and preconditions of slips.toml."""
         return read_toml(self.folder / "slips.toml", SlipFile).slip
 
     @property
-    def numbers(self) -> dict[int, float]:
-        """The published figures that are numbers."""
+    def published_numbers(self) -> dict[int, float]:
+        """Returns the published figures that are numbers, by id."""
         return {ident: row.number for ident, row in self.published_rows.items() if row.number is not None}
 
 
-def parse_published(text: str, path: Path) -> dict[int, PublishedRow]:
-    """The rows of a `published.csv` by id. Raises CatalogueError naming file and line."""
+def parse_published_rows(text: str, path: Path) -> dict[int, PublishedRow]:
+    """Parses a `published.csv` into rows by id. Raises CatalogueError naming file and line."""
     result: dict[int, PublishedRow] = {}
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
         for line, fields in enumerate(rows, start=2):
-            row = _row(path, line, fields)
+            row = _parse_row(path, line, fields)
             if row.id in result:
                 raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
             result[row.id] = row
@@ -111,8 +111,8 @@ def parse_published(text: str, path: Path) -> dict[int, PublishedRow]:
     return result
 
 
-def papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
-    """Every folder under papers/ with a paper.toml, by its name."""
+def read_papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
+    """Reads the folders under papers/ with a paper.toml, by name."""
     folders = {}
     for path in sorted((catalogue.root / "papers").glob("*/paper.toml")):
         suites = tuple(suite.facts for suite in catalogue.suites.values() if suite.folder == path.parent)
@@ -122,7 +122,7 @@ def papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
 
 def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
     """Finds a paper by its key, or by a unique beginning of it. Raises UnknownNameError."""
-    known = papers(catalogue)
+    known = read_papers(catalogue)
     short = [key for key in known if key.startswith(name.lower())]
     if name in known:
         return known[name]
@@ -131,7 +131,7 @@ def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
     raise UnknownNameError("paper", name, known)
 
 
-def _row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedRow:
+def _parse_row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedRow:
     try:
         return PublishedRow.model_validate_strings(fields)
     except ValidationError as cause:

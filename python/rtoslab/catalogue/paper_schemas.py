@@ -22,7 +22,7 @@ class Condition(Strict):
     """For a list in the manifest: only items that begin so."""
 
 
-class Table(Strict):
+class RedrawnTable(Strict):
     """A table of the paper, redrawn: published figures with ours beside them."""
 
     title: str
@@ -48,7 +48,7 @@ class PublishedMark(Strict):
     """Its places on the axes that make the figure's series."""
 
 
-class Figure(Strict):
+class RedrawnFigure(Strict):
     """A figure of the paper, redrawn from our values. The paper's text has no numbers for it."""
 
     title: str
@@ -74,7 +74,7 @@ class Figure(Strict):
     note: str = ""
 
 
-class OverTime(Strict):
+class SampleTrace(Strict):
     """Times of the samples of a run drawn one after another, as an analyser's trace shows them."""
 
     title: str
@@ -88,15 +88,15 @@ class OverTime(Strict):
     note: str = ""
 
 
-class Part(Strict):
+class PaperSection(Strict):
     """A section of the report: one experiment of the paper."""
 
     id: str
     title: str
     prose: tuple[str, ...] = ()
-    table: tuple[Table, ...] = ()
-    figure: tuple[Figure, ...] = ()
-    over_time: tuple[OverTime, ...] = ()
+    table: tuple[RedrawnTable, ...] = ()
+    figure: tuple[RedrawnFigure, ...] = ()
+    over_time: tuple[SampleTrace, ...] = ()
 
 
 class WeighedProgram(Strict):
@@ -108,7 +108,7 @@ class WeighedProgram(Strict):
     config: dict[str, str] = Field(default_factory=dict)
 
 
-class Version(Strict):
+class KernelVersion(Strict):
     """The version of a kernel that a paper measured, and what stands for it here."""
 
     kernel: str
@@ -154,8 +154,8 @@ class Setup(Strict):
     cores: tuple[int, ...] = ()
     """The same."""
 
-    def changes(self, kernel: str) -> dict[str, str]:
-        """Returns what differs for a kernel of the suites."""
+    def config_for(self, kernel: str) -> dict[str, str]:
+        """Returns the configuration that differs for a kernel of the suites."""
         return {**self.config, **self.kernel.get(kernel, {})}
 
 
@@ -171,7 +171,7 @@ class Paper(Strict):
     """Empty if it has none."""
     kernels: dict[str, str]
     """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
-    version: tuple[Version, ...] = ()
+    version: tuple[KernelVersion, ...] = ()
     """Of these, which versions it measured."""
     resolution: Resolution | None = None
     """The resolution of the instrument its times were taken with. None: it counted cycles or iterations."""
@@ -179,13 +179,13 @@ class Paper(Strict):
     names: dict[str, str] = Field(default_factory=dict)
     """What a place on an axis is called in verdicts and figures, where its own title would not do."""
     condition: tuple[Condition, ...]
-    part: tuple[Part, ...]
+    part: tuple[PaperSection, ...]
     footprint: tuple[WeighedProgram, ...] = ()
     setup: tuple[Setup, ...] = ()
 
     @property
-    def roles(self) -> dict[str, str]:
-        """Id of a tree or reference -> the kernel of the paper that it is a version of."""
+    def kernel_by_tree(self) -> dict[str, str]:
+        """Returns the kernel of the paper by id of a tree or reference that is a version of it."""
         return {tree: version.kernel for version in self.version for tree in version.trees}
 
 

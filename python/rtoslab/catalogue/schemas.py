@@ -179,7 +179,7 @@ class Board(Strict):
 
     @model_validator(mode="after")
     def _clocks_are_what_they_are_called(self) -> "Board":
-        """Tick and serial port are computed from a clock's name, so a PLL that gives another one would not be seen."""
+        """Refuses a clock whose divisors give another frequency than its key: tick and baud rate follow the key."""
         for hz, choice in self.clocks.items():
             expected_hz = choice.core_hz(self.clock.crystal_hz, self.clock.hsi_hz)
             if expected_hz != hz:

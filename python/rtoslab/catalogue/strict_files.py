@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from rtoslab.base import CatalogueError, Stamp, stamp
+from rtoslab.base import CatalogueError, FileStamp, file_stamp
 from rtoslab.intake import path_text, problem, read_table
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -16,15 +16,15 @@ Item = TypeVar("Item", bound=BaseModel)
 def read_toml(path: Path, model: type[Item]) -> Item:
     """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
     try:
-        parsed: Item = _parse(path, stamp(path), model)
+        parsed: Item = _parse(path, file_stamp(path), model)
     except (OSError, ValueError) as cause:
         reason = getattr(cause, "strerror", None) or str(cause)
         raise CatalogueError(f"Cannot read {path_text(path)} ({reason}); check the path.") from None
     return parsed
 
 
-def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
-    """A table as a strict model. `source` names its file. Raises CatalogueError naming file and key."""
+def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
+    """Validates a table as a strict model. `source` names its file. Raises CatalogueError naming file and key."""
     try:
         return model.model_validate(table)
     except ValidationError as cause:
@@ -32,5 +32,5 @@ def strictly(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
 
 
 @cache
-def _parse(path: Path, _: Stamp, model: type[Item]) -> Item:
-    return strictly(read_table(path, "the file", CatalogueError), path_text(path), model)
+def _parse(path: Path, _: FileStamp, model: type[Item]) -> Item:
+    return validate_table(read_table(path, "the file", CatalogueError), path_text(path), model)

@@ -42,5 +42,5 @@ class Suite(Experiment):
 
     @property
     def experiments(self) -> tuple[Experiment, ...]:
-        """All experiments, that of the top first."""
+        """Returns all experiments, that of the suite's top level first."""
         return (self, *self.experiment) if self.benchmarks else self.experiment

@@ -15,85 +15,85 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from rtoslab.base import CatalogueError, Strict
 from rtoslab.catalogue.defaults import DEFAULT_OPT
-from rtoslab.catalogue.strict_files import strictly
+from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake import problem, read_table, visible
 
 FOLDER_VARIABLE: Final = "RTOSLAB_TREES"
 """Names another folder for the descriptions."""
 PATH_VARIABLE: Final = "RTOSLAB_TREE_"
-"""With a tree's id after it, in capitals, other characters as `_`: another place of that tree."""
+"""The beginning of the variables that name another folder of a tree: the tree's id in capitals follows."""
 PORTS_VARIABLE: Final = "RTOSLAB_PORTS"
 """Folders outside the checkout that hold ports, as PATH does programs."""
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 _WORD: Final = re.compile(r"!?[^\s\",;\\$()]{1,240}")
 
 
-def _word(text: str) -> str:
+def _check_word(text: str) -> str:
     if not _WORD.fullmatch(text):
         raise ValueError(f"{visible(text)} may not hold spaces, commas, quotes, `;`, `$`, brackets or backslashes")
     return text
 
 
-def _inside(text: str) -> str:
+def _check_inside_path(text: str) -> str:
     if text.removeprefix("!").startswith("/") or ".." in Path(text).parts:
         raise ValueError("it must be relative to the tree and stay inside")
-    return _word(text)
+    return _check_word(text)
 
 
-def _plain(text: str) -> str:
+def _check_plain_text(text: str) -> str:
     if re.search(r'[";\\\n]', text):
         raise ValueError(f"{visible(text)} may not hold quotes, `;`, backslashes or line ends")
     return text
 
 
-def _id(text: str) -> str:
+def _check_id(text: str) -> str:
     if not _ID.fullmatch(text):
         raise ValueError("an id is up to 40 letters, digits, `.`, `_` and `-`")
     return text
 
 
-Word = Annotated[str, AfterValidator(_word)]
-Inside = Annotated[str, AfterValidator(_inside)]
-Plain = Annotated[str, AfterValidator(_plain)]
+PlainWord = Annotated[str, AfterValidator(_check_word)]
+InsidePath = Annotated[str, AfterValidator(_check_inside_path)]
+PlainText = Annotated[str, AfterValidator(_check_plain_text)]
 
 
 class TreePart(Strict):
     """The compiled part of a tree: patterns relative to it (`!` before one excludes files), header folders, macros."""
 
-    sources: tuple[Inside, ...] = ()
-    headers: tuple[Inside, ...] = ()
-    defines: tuple[Word, ...] = ()
-    flags: tuple[Word, ...] = ()
+    sources: tuple[InsidePath, ...] = ()
+    headers: tuple[InsidePath, ...] = ()
+    defines: tuple[PlainWord, ...] = ()
+    flags: tuple[PlainWord, ...] = ()
 
 
 class Tree(TreePart):
     """`<id>.toml` in the user's folder of trees."""
 
-    id: Annotated[str, AfterValidator(_id)]
+    id: Annotated[str, AfterValidator(_check_id)]
     """What the kernel is called in `--kernel`."""
-    port: Plain
+    port: PlainText
     """The folder of its port: a name in firmware/kernels or RTOSLAB_PORTS, or an absolute path."""
-    path: Plain
+    path: PlainText
     """Where the tree is, absolute. Of exports the first one's."""
-    version: Plain
-    lacks: tuple[Word, ...] = ()
+    version: PlainText
+    lacks: tuple[PlainWord, ...] = ()
     """Services that the exports were made without."""
-    absent: tuple[Word, ...] = ()
+    absent: tuple[PlainWord, ...] = ()
     """Names that later versions of the kernel have (`[[earlier]]` of the port)."""
-    exports: dict[str, Plain] = Field(default_factory=dict)
+    exports: dict[str, PlainText] = Field(default_factory=dict)
     """For a kernel that builds itself: the folder of each export, by its purpose (`export_key`)."""
-    linked: tuple[Inside, ...] = Field(default=(), exclude=True)
+    linked: tuple[InsidePath, ...] = Field(default=(), exclude=True)
     """For one export: patterns of the files that are linked, or read without a compiler."""
     cores: dict[str, TreePart] = Field(default_factory=dict)
     """Keyed by a board's core, beside what is for all of them."""
 
-    def of_export(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "Tree":
-        """One of the exports as a tree of its own."""
+    def export_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "Tree":
+        """Returns one of the exports as a tree."""
         part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
         return self.model_copy(update=part)
 
-    def part(self, core: str) -> TreePart:
-        """All that is compiled for one core."""
+    def part_for_core(self, core: str) -> TreePart:
+        """Returns the sources, headers, macros and flags for a core."""
         own = self.cores.get(core, TreePart())
         return TreePart(
             sources=(*self.sources, *own.sources),
@@ -104,12 +104,12 @@ class Tree(TreePart):
 
 
 def export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
-    """Returns what an export is for. `export_place` reads it. The usual optimisation is not said."""
+    """Returns the key of an export by its purpose, without the default optimisation. `parse_export_key` reads it."""
     return f"{board}-{cores}{'' if opt == DEFAULT_OPT else opt}"
 
 
-def export_place(key: str) -> tuple[str, int, str]:
-    """The board, the number of cores and the optimisation that an export is for."""
+def parse_export_key(key: str) -> tuple[str, int, str]:
+    """Returns the board, the number of cores and the optimisation of an export's key."""
     place, marked, opt = key.partition("-O")
     board, _, cores = place.rpartition("-")
     return board, int(cores), f"-O{opt}" if marked else DEFAULT_OPT
@@ -122,15 +122,15 @@ def trees_folder() -> Path:
 
 
 def description_path(ident: str) -> Path:
-    """The file of one tree's description. Raises CatalogueError for what can be no id."""
+    """Returns the path of a tree's description. Raises CatalogueError for an invalid id."""
     try:
-        return trees_folder() / f"{_id(ident)}.toml"
+        return trees_folder() / f"{_check_id(ident)}.toml"
     except ValueError as cause:
         raise CatalogueError(f"No tree can be called {visible(ident)!r}: {cause}.") from None
 
 
-def tree_description(facts: Mapping[str, Any]) -> Tree:
-    """Describes the parts found in a tree. Raises CatalogueError for names that none can hold."""
+def make_tree(facts: Mapping[str, Any]) -> Tree:
+    """Makes a tree's description of the parts found in it. Raises CatalogueError for names that it cannot contain."""
     try:
         return Tree(**facts)
     except ValidationError as cause:
@@ -140,7 +140,7 @@ def tree_description(facts: Mapping[str, Any]) -> Tree:
 
 
 def path_variable(ident: str) -> str:
-    """The environment variable that names another place of a tree."""
+    """Returns the environment variable that names another folder of a tree."""
     return PATH_VARIABLE + re.sub(r"[^A-Z0-9]", "_", ident.upper())
 
 
@@ -150,27 +150,27 @@ def read_trees() -> Mapping[str, Tree]:
 
 
 def read_tree(path: Path) -> Tree:
-    """One description, with the path that the environment names instead. Raises CatalogueError."""
-    tree = strictly(read_table(path, "the tree's description", CatalogueError), str(path), Tree)
+    """Reads a description, with the path of its environment variable if that is set. Raises CatalogueError."""
+    tree = validate_table(read_table(path, "the tree's description", CatalogueError), str(path), Tree)
     if tree.id != path.stem:
         raise CatalogueError(f"{path} says id = {tree.id!r}; make it the file's name, or `rtoslab tree add` it again.")
     named = os.environ.get(path_variable(tree.id))
     if not named:
         return tree
     try:
-        return tree.model_copy(update={"path": _plain(str(Path(named).absolute()))})
+        return tree.model_copy(update={"path": _check_plain_text(str(Path(named).absolute()))})
     except ValueError as cause:
         raise CatalogueError(f"{path_variable(tree.id)}: {cause}; name another folder.") from None
 
 
 def port_folders(root: Path) -> list[Path]:
-    """Folders that hold ports: the checkout's first, then those of RTOSLAB_PORTS."""
+    """Returns the folders of ports: the checkout's first, then those of RTOSLAB_PORTS."""
     named = os.environ.get(PORTS_VARIABLE, "")
     return [root / "firmware" / "kernels", *(Path(part).absolute() for part in named.split(os.pathsep) if part)]
 
 
-def tree_text(tree: Tree) -> str:
-    """The description as TOML that CMake reads too: each list on one line."""
+def tree_toml(tree: Tree) -> str:
+    """Returns the description as TOML with each list on one line, as CMake needs it."""
     lines = [
         f"# What `--kernel {tree.id}` is built from. Edit it as you like; `rtoslab tree check {tree.id}` tries it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),

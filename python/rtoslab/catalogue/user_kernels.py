@@ -4,7 +4,7 @@ have."""
 from rtoslab.base import Strict
 
 
-class TreeWants(Strict):
+class TreeRequirements(Strict):
     """A kernel whose sources its user names (`rtoslab tree add`): by what its parts are known in a tree of any layout.
 
     Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
@@ -22,8 +22,7 @@ class TreeWants(Strict):
     also: tuple[str, ...] = ()
     """Functions, beside those of `[symbols]`, whose sources are needed: without one it is no tree of the kernel."""
     version_text: str = ""
-    """What the version stands behind in the text of a header that the port includes. `version` counts where it does not
-    are there."""
+    """The text before the version in a header that the port includes. `version` counts if it is not there."""
     version: tuple[str, ...] = ()
     """Macros that say which version it is, in the order they are joined by dots."""
     version_digits: tuple[int, ...] = ()
@@ -34,7 +33,7 @@ class TreeWants(Strict):
     """Why a tree is built for one core alone, though the port knows more."""
 
 
-class ExportWants(Strict):
+class ExportRequirements(Strict):
     """A kernel that builds itself: its user's own build makes an export of it (libraries, headers, its configuration)
     with the configuration that the port's `config/` asks for, and `rtoslab tree add` names that folder.
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from math import exp, log
 from typing import Final
 
-from rtoslab.analyses import Band, Ratio, Value, select
+from rtoslab.analyses import Band, Ratio, Value, select_values
 from rtoslab.choose.compared_operations import Operation, Question
 from rtoslab.reference import StoredRow
 
@@ -22,57 +22,57 @@ class Cell:
     """One kernel's figure of one operation."""
 
     band: Band | None
-    """None means: `reason` says why."""
+    """None: `reason` says why there is no figure."""
     reason: str = ""
     clock_hz: int = 0
     n: int = 0
 
     @property
     def is_single_placement(self) -> bool:
-        """Whether it is in one placement, though another could move it."""
+        """Whether the figure is in one placement, and another placement could change it."""
         return self.band is not None and not self.band.is_known
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Returns how much a kernel needs of the leader's figure, over the operations that both have."""
+    """How much a kernel needs compared with the leader, over the operations that both have."""
 
     kernel: str
     ratio: Ratio
     """The weighted geometric mean: 1 of the leader, above 1 of who needs more."""
     operations: int
-    """So many operations both have. Of the leader: how many count at all."""
+    """The number of operations that both have. For the leader: all that count."""
     firsts: int
-    """In so many operations it is the best, or cannot be told from the best."""
+    """The number of operations in which it is the best, or not to be told from the best."""
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """All cells of one board."""
+class KernelComparison:
+    """The kernels on one board compared by operations, with ranking."""
 
     board: str
     question: Question
     kernels: tuple[str, ...]
     operations: tuple[Operation, ...]
-    """Those of which at least one kernel has a figure."""
+    """The operations of which at least one kernel has a figure."""
     cells: Mapping[tuple[str, str], Cell]
     """Keyed by kernel and operation."""
     lacking: Mapping[str, tuple[str, ...]]
     """Kernel -> services that the question needs and it does not have."""
     services: Mapping[str, Mapping[str, str]]
-    """Keyed by kernel all services that it lacks, each with the reason."""
+    """Kernel -> all services that it lacks, each with the reason."""
 
     def cell(self, kernel: str, operation: Operation) -> Cell:
-        """Returns one cell."""
+        """Returns the figure of a kernel and an operation."""
         return self.cells[kernel, operation.id]
 
     @cached_property
     def ranked_kernels(self) -> tuple[str, ...]:
-        """Kernels that have what the question needs."""
+        """Returns the kernels with all services that the question needs."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
-    def best(self, operation: Operation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Returns the one of these kernels (of all) with the best figure, then those that cannot be told from it."""
+    def best_kernels(self, operation: Operation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Returns the kernel with the best figure, then those not to be told from it, among `kernels` or all."""
         among = self.kernels if kernels is None else kernels
         known = [(kernel, band) for kernel in among if (band := self.cell(kernel, operation).band) is not None]
         if not known:
@@ -84,50 +84,53 @@ class Comparison:
 
     @cached_property
     def counted_operations(self) -> tuple[Operation, ...]:
-        """The operations that count: with a weight, and with figures above zero of at least two ranked kernels."""
+        """Returns the operations with a weight and figures above zero of at least two ranked kernels."""
         return tuple(
             operation
             for operation in self._weighted_operations
-            if sum(self._counts(kernel, operation) for kernel in self.ranked_kernels) > 1
+            if sum(self._is_counted(kernel, operation) for kernel in self.ranked_kernels) > 1
         )
 
     @property
     def partly_present(self) -> list[tuple[Operation, list[str]]]:
-        """The operations with a weight that not all ranked kernels have, and the kernels that do not."""
+        """Returns the weighted operations that some ranked kernels lack, with these kernels."""
         missing = [
-            (operation, [name for name in self.ranked_kernels if not self._counts(name, operation)])
+            (operation, [name for name in self.ranked_kernels if not self._is_counted(name, operation)])
             for operation in self._weighted_operations
         ]
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
     @cached_property
-    def too_little_known(self) -> dict[str, int]:
-        """Ranked kernels that have figures of less than half the weight of all operations, and how many they have."""
-        whole = self._weight(self.counted_operations)
+    def too_few_figures(self) -> dict[str, int]:
+        """Returns the ranked kernels with figures for less than half of all weight, and how many they have."""
+        whole = self._total_weight(self.counted_operations)
         return {
             kernel: len(own)
             for kernel in self.ranked_kernels
-            if 2 * self._weight(own := self._shared(kernel)) < whole or not own
+            if 2 * self._total_weight(own := self._shared_operations(kernel)) < whole or not own
         }
 
     @cached_property
     def scores(self) -> list[Score]:
-        """The kernels that are ranked and well enough known, the leader first. Empty if no operation counts.
+        """Returns the scores of the ranked kernels with enough figures, the leader first. Empty if no operation counts.
 
         The leader is the kernel nearest to the best figure of each operation, in the mean over its operations. The
-        others are held against the leader alone, so that none gains by what it lacks."""
-        known = [kernel for kernel in self.ranked_kernels if kernel not in self.too_little_known]
+        others are compared with the leader alone, so that none gains by operations that it lacks."""
+        known = [kernel for kernel in self.ranked_kernels if kernel not in self.too_few_figures]
         if not known:
             return []
-        leader = min(known, key=lambda kernel: self._to_the_best(kernel, known).value)
+        leader = min(known, key=lambda kernel: self._ratio_to_best(kernel, known).value)
         scores_ = [
             Score(
                 kernel,
-                self._mean(
-                    [(operation, self.ratio(kernel, leader, operation)) for operation in self._shared(kernel, leader)]
+                self._weighted_mean(
+                    [
+                        (operation, self.ratio(kernel, leader, operation))
+                        for operation in self._shared_operations(kernel, leader)
+                    ]
                 ),
-                len(self._shared(kernel, leader)),
-                sum(kernel in self.best(operation) for operation in self._shared(kernel)),
+                len(self._shared_operations(kernel, leader)),
+                sum(kernel in self.best_kernels(operation) for operation in self._shared_operations(kernel)),
             )
             for kernel in known
         ]
@@ -137,33 +140,33 @@ class Comparison:
     def _weighted_operations(self) -> list[Operation]:
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
-    def _weight(self, operations: Iterable[Operation]) -> float:
+    def _total_weight(self, operations: Iterable[Operation]) -> float:
         return sum(self.question.weights[operation.id] for operation in operations)
 
-    def _counts(self, kernel: str, operation: Operation) -> bool:
-        """Whether there is a figure for a ratio. A jitter of zero is none, nor is what another placement might move."""
+    def _is_counted(self, kernel: str, operation: Operation) -> bool:
+        """Whether a figure can be in a ratio: it is above zero, and another placement cannot change it."""
         cell = self.cell(kernel, operation)
         return cell.band is not None and cell.band.least > 0 and not cell.is_single_placement
 
-    def _shared(self, *kernels: str) -> list[Operation]:
+    def _shared_operations(self, *kernels: str) -> list[Operation]:
         return [
             operation
             for operation in self.counted_operations
-            if all(self._counts(kernel, operation) for kernel in kernels)
+            if all(self._is_counted(kernel, operation) for kernel in kernels)
         ]
 
-    def _to_the_best(self, kernel: str, known: Sequence[str]) -> Ratio:
+    def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> Ratio:
         ratios = []
-        for operation in self._shared(kernel):
-            having = [name for name in known if self._counts(name, operation)]
+        for operation in self._shared_operations(kernel):
+            having = [name for name in known if self._is_counted(name, operation)]
             sign = -1 if operation.better == "more" else 1
-            best = min(having, key=lambda name: sign * _median(self.cell(name, operation)))
+            best = min(having, key=lambda name: sign * _cell_median(self.cell(name, operation)))
             ratios.append((operation, self.ratio(kernel, best, operation)))
-        return self._mean(ratios)
+        return self._weighted_mean(ratios)
 
-    def _mean(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:
-        """The weighted geometric mean. Without a common operation the ratio is not known."""
-        whole = self._weight(operation for operation, _ in ratios)
+    def _weighted_mean(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:
+        """Returns the weighted geometric mean of ratios. It is not known without any."""
+        whole = self._total_weight(operation for operation, _ in ratios)
         if not whole:
             return Ratio(1.0, 1.0, 1.0, is_known=False)
 
@@ -185,17 +188,17 @@ class Comparison:
             raise ValueError(f"{operation.id} has no figure of {kernel} and {other}")
         if kernel == other:
             return Ratio(1.0, 1.0, 1.0)
-        return theirs.over(mine) if operation.better == "more" else mine.over(theirs)
+        return theirs.ratio_to(mine) if operation.better == "more" else mine.ratio_to(theirs)
 
 
-def _median(cell: Cell) -> float:
+def _cell_median(cell: Cell) -> float:
     assert cell.band is not None
     return cell.band.median
 
 
 def _differ(one: Band, other: Band) -> bool:
     """Whether two figures differ wherever their code is placed. Figures that are exactly alike never do."""
-    return one.over(other).is_claimed if other.median and other.least and other.most else one.median != other.median
+    return one.ratio_to(other).is_claimed if other.median and other.least and other.most else one.median != other.median
 
 
 def make_comparison(
@@ -204,7 +207,7 @@ def make_comparison(
     operations: Sequence[Operation],
     rows: Mapping[str, Sequence[StoredRow]],
     services: Mapping[str, Mapping[str, str]],
-) -> Comparison:
+) -> KernelComparison:
     """Returns the comparison of the kernels in `rows` on one board.
 
     `services` are by kernel the services that it lacks, each with the reason.
@@ -212,22 +215,22 @@ def make_comparison(
     on_board = {kernel: [row for row in own if row.stands_for.board == board] for kernel, own in rows.items()}
     kernels = tuple(kernel for kernel, own in on_board.items() if any(row.values for row in own))
     cells = {
-        (kernel, operation.id): _cell(on_board[kernel], operation, services.get(kernel, {}))
+        (kernel, operation.id): _find_cell(on_board[kernel], operation, services.get(kernel, {}))
         for kernel in kernels
         for operation in operations
     }
     shown = tuple(item for item in operations if any(cells[kernel, item.id].band is not None for kernel in kernels))
     lacking = {kernel: tuple(need for need in question.needs if need in services.get(kernel, {})) for kernel in kernels}
-    return Comparison(board, question, kernels, shown, cells, lacking, services)
+    return KernelComparison(board, question, kernels, shown, cells, lacking, services)
 
 
-def _cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, str]) -> Cell:
+def _find_cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, str]) -> Cell:
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
-        values = select(row.values, operation.place)
+        values = select_values(row.values, operation.place)
         if values:
-            return _of_value(values[0], one_of_many=row.one_of_many)
+            return _value_cell(values[0], one_of_many=row.one_of_many)
     for service in operation.services:
         if service in lacks:
             return Cell(None, lacks[service])
@@ -235,6 +238,6 @@ def _cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, s
     return Cell(None, reasons[0] if reasons else NOT_MEASURED)
 
 
-def _of_value(value: Value, *, one_of_many: bool) -> Cell:
+def _value_cell(value: Value, *, one_of_many: bool) -> Cell:
     band = value.placement_band
     return Cell(Band(band.values, is_known=not one_of_many), "", value.clock_hz, value.n)

@@ -34,7 +34,7 @@ class Operation(Strict):
 
     @property
     def place(self) -> Selector:
-        """The place of its value, on the axes of values."""
+        """Returns the axes that select its value."""
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
 
 
@@ -47,7 +47,7 @@ class OperationFile(Strict):
     masking: tuple[str, ...]
     """Benchmarks in whose calls the longest section of masked interrupts is looked for."""
     swept_service: str
-    """What the background calls while an interrupt comes at each of its cycles."""
+    """The service that the background calls in the phase sweep."""
 
 
 class WeightFile(Strict):
@@ -71,8 +71,8 @@ def read_operations() -> OperationFile:
     return read_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
 
 
-def ask(
-    known: OperationFile,
+def make_question(
+    operation_file: OperationFile,
     services: Mapping[str, str],
     use: str = GENERAL,
     needs: Sequence[str] = (),
@@ -83,21 +83,23 @@ def ask(
     `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that is none,
     and PlanError for weights below zero or none above it.
     """
-    if use not in known.needs:
-        raise UnknownNameError("use", use, known.needs)
+    if use not in operation_file.needs:
+        raise UnknownNameError("use", use, operation_file.needs)
     for service in needs:
         if service not in services:
             raise UnknownNameError("service", service, services)
-    own = {operation.id: operation.weights.get(use, 0.0) for operation in known.operation}
+    own = {operation.id: operation.weights.get(use, 0.0) for operation in operation_file.operation}
     if weights is not None:
-        own = _own_weights(known, weights)
+        own = _own_weights(operation_file, weights)
     counted = {name: weight for name, weight in own.items() if weight > 0}
-    return Question("your weights" if weights else use, counted, tuple(dict.fromkeys([*known.needs[use], *needs])))
+    return Question(
+        "your weights" if weights else use, counted, tuple(dict.fromkeys([*operation_file.needs[use], *needs]))
+    )
 
 
-def _own_weights(known: OperationFile, path: Path) -> dict[str, float]:
+def _own_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
     weights = read_toml(path, WeightFile).weights
-    names = [operation.id for operation in known.operation]
+    names = [operation.id for operation in operation_file.operation]
     for name, weight in weights.items():
         if name not in names:
             raise UnknownNameError("operation", name, names)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rtoslab.choose.matrix_file import Matrix
+from rtoslab.choose.matrix_file import KernelMatrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class Coverage:
     """Benchmarks without a figure, each with the reason, once for each number of cores."""
 
 
-def coverage(matrix: Matrix) -> dict[str, Coverage]:
-    """Returns by board what there is. A board on which nothing was tried is not named."""
+def board_coverage(matrix: KernelMatrix) -> dict[str, Coverage]:
+    """Returns the number of measured points by board, for boards with any point."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
         rows = [row for row in matrix.rows if row.stands_for.board == board]
@@ -26,11 +26,11 @@ def coverage(matrix: Matrix) -> dict[str, Coverage]:
     return cells
 
 
-def reasons(matrices: Sequence[Matrix]) -> list[tuple[str, str, list[str], list[str]]]:
-    """Returns each reason once a kernel: kernel, reason, benchmarks, boards."""
+def missing_reasons(matrices: Sequence[KernelMatrix]) -> list[tuple[str, str, list[str], list[str]]]:
+    """Returns each kernel's reasons for missing figures: kernel, reason, benchmarks, boards."""
     by_cell: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for matrix in matrices:
-        for board, covered in coverage(matrix).items():
+        for board, covered in board_coverage(matrix).items():
             for benchmark, reason in covered.missing:
                 benchmarks, boards = by_cell.setdefault((matrix.kernel, reason), ({}, {}))
                 benchmarks[benchmark], boards[board] = None, None

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.base import count_text
-from rtoslab.choose.answer import answer, partly_present_text
-from rtoslab.choose.board_comparison import Cell, Comparison
+from rtoslab.choose.answer import answer_sentences, partly_present_text
+from rtoslab.choose.board_comparison import Cell, KernelComparison
 from rtoslab.choose.compared_operations import Operation
 from rtoslab.parity import Unfairness
 from rtoslab.reports import (
@@ -31,7 +31,7 @@ _HOW = (
 )
 
 
-def figure_text(cell: Cell, *, is_best: bool) -> str:
+def cell_text(cell: Cell, *, is_best: bool) -> str:
     """Returns a cell's text: the median with its marks, or a dash."""
     if cell.band is None:
         return ABSENT
@@ -40,18 +40,23 @@ def figure_text(cell: Cell, *, is_best: bool) -> str:
 
 
 def choice_document(
-    comparison: Comparison,
+    comparison: KernelComparison,
     names: Mapping[str, str],
     unequal: Sequence[Unfairness],
     deviations: Mapping[str, Mapping[str, str]],
 ) -> Document:
-    """Returns the report. `unequal` is what the parity lint says of the kernels' builds."""
+    """Returns the comparison as a report. `unequal` are the findings of the parity lint on the builds."""
     kernels = [names[kernel] for kernel in comparison.kernels]
-    sections = [_figures(comparison, names), _bars(comparison, names), _unequal(unequal), _absent(comparison, names)]
+    sections = [
+        _figures_section(comparison, names),
+        _bars_section(comparison, names),
+        _unequal_section(unequal),
+        _absent_section(comparison, names),
+    ]
     document = Document(
         title=f"{count_text(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
-        summary=" ".join(answer(comparison, names)),
+        summary=" ".join(answer_sentences(comparison, names)),
         sections=tuple(
             section for section in sections if section.charts or any(table.rows for table in section.tables)
         ),
@@ -60,30 +65,34 @@ def choice_document(
     return mark_deviations_by(document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels))
 
 
-def _figures(comparison: Comparison, names: Mapping[str, str]) -> Section:
+def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
     prose = tuple(filter(None, (_HOW, partly_present_text(comparison, names))))
     return Section("figures", "Figures", prose, (), (figures_table(comparison, names, "Figures"),))
 
 
-def figures_table(comparison: Comparison, names: Mapping[str, str], title: str) -> TableData:
+def figures_table(comparison: KernelComparison, names: Mapping[str, str], title: str) -> TableData:
     """Returns a table with kernels as columns and operations as rows."""
     rows = [
-        [operation.title, operation.unit, *(_cell(comparison, kernel, operation) for kernel in comparison.kernels)]
+        [
+            operation.title,
+            operation.unit,
+            *(_cell_text_with_band(comparison, kernel, operation) for kernel in comparison.kernels),
+        ]
         for operation in comparison.operations
     ]
     columns = ("operation", "unit", *(f">{names[kernel]}" for kernel in comparison.kernels))
     return TableData(title, columns, rows, MARKS)
 
 
-def _cell(comparison: Comparison, kernel: str, operation: Operation) -> str:
+def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: Operation) -> str:
     cell = comparison.cell(kernel, operation)
     if cell.band is None:
         return ABSENT
-    marks = figure_text(cell, is_best=kernel in comparison.best(operation)).lstrip("0123456789,.")
+    marks = cell_text(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip("0123456789,.")
     return f"{band_text(cell.band, cycles_text)}{marks}"
 
 
-def _bars(comparison: Comparison, names: Mapping[str, str]) -> Section:
+def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
     """One chart for each unit, with a panel for each operation."""
     charts = []
     for unit in dict.fromkeys(operation.unit for operation in comparison.operations):
@@ -99,13 +108,13 @@ def _bars(comparison: Comparison, names: Mapping[str, str]) -> Section:
     return Section("bars", "Operation by operation", (), tuple(charts))
 
 
-def _unequal(unequal: Sequence[Unfairness]) -> Section:
+def _unequal_section(unequal: Sequence[Unfairness]) -> Section:
     rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost] for unfairness in unequal]
     table = TableData("What is unequal between them", ("what", "how", "what it costs"), rows)
     return Section("unequal", "What is unequal", (), (), (table,))
 
 
-def _absent(comparison: Comparison, names: Mapping[str, str]) -> Section:
+def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
     reasons: dict[tuple[str, str], list[str]] = {}
     for kernel in comparison.kernels:
         for operation in comparison.operations:

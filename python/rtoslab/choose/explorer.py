@@ -9,7 +9,7 @@ from typing import Any, Final
 from rtoslab.base import web_page
 from rtoslab.choose.board_comparison import Cell, make_comparison
 from rtoslab.choose.compared_operations import OperationFile, Question
-from rtoslab.choose.matrix_file import Matrix
+from rtoslab.choose.matrix_file import KernelMatrix
 
 _CHOICES: Final = (
     ("board", "Board"),
@@ -24,24 +24,24 @@ _HOW: Final = (
 
 
 def explorer_page(
-    known: OperationFile,
-    here: Sequence[Matrix],
+    operation_file: OperationFile,
+    matrices: Sequence[KernelMatrix],
     titles: Mapping[str, str],
-    current: Iterable[str],
+    shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
 ) -> str:
     """Returns the page as HTML.
 
-    `titles` are of kernels and boards, `current` the kernels that are shown at first, `lacks` by kernel the services
-    that it does not have.
+    `titles` are of kernels and boards. `shown_kernels` are shown at first. `lacks` has by kernel the services that it
+    does not have.
     """
-    data = explorer_data(known, here, titles, current, lacks)
+    data = explorer_data(operation_file, matrices, titles, shown_kernels, lacks)
     folder = files("rtoslab.choose") / "web"
     page = web_page((folder / "explorer.js").read_text(encoding="utf-8"))
     css = page.css + (folder / "explorer.css").read_text(encoding="utf-8")
     choices = "".join(f'<label>{title} <select name="{name}"></select></label>' for name, title in _CHOICES)
     figures = json.dumps(data, separators=(",", ":"), sort_keys=True).replace("<", "\\u003c")
-    dates = sorted({matrix.date for matrix in here})
+    dates = sorted({matrix.date for matrix in matrices})
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(page.policy)}">\n'
@@ -62,23 +62,23 @@ def explorer_page(
 
 
 def explorer_data(
-    known: OperationFile,
-    here: Sequence[Matrix],
+    operation_file: OperationFile,
+    matrices: Sequence[KernelMatrix],
     titles: Mapping[str, str],
-    current: Iterable[str],
+    shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
     """Returns what the page's script reads: what can be chosen, and the figures by board, kernel and operation."""
-    rows = {matrix.kernel: matrix.rows for matrix in here}
-    boards = list(dict.fromkeys(board for matrix in here for board in matrix.boards))
-    shown = set(current)
+    rows = {matrix.kernel: matrix.rows for matrix in matrices}
+    boards = list(dict.fromkeys(board for matrix in matrices for board in matrix.boards))
+    shown = set(shown_kernels)
     figures: dict[str, dict[str, dict[str, Any]]] = {}
     for board in sorted(boards):
-        compared = make_comparison(board, Question("general", {}), known.operation, rows, lacks)
+        compared = make_comparison(board, Question("general", {}), operation_file.operation, rows, lacks)
         figures[board] = {
             kernel: {
-                operation.id: _figure(cell)
-                for operation in known.operation
+                operation.id: _figure_data(cell)
+                for operation in operation_file.operation
                 if (cell := compared.cells[kernel, operation.id]).band is not None
             }
             for kernel in compared.kernels
@@ -86,19 +86,20 @@ def explorer_data(
     return {
         "boards": [{"id": board, "title": titles[board]} for board in sorted(boards)],
         "kernels": [
-            {"id": matrix.kernel, "title": titles[matrix.kernel], "current": matrix.kernel in shown} for matrix in here
+            {"id": matrix.kernel, "title": titles[matrix.kernel], "current": matrix.kernel in shown}
+            for matrix in matrices
         ],
-        "uses": list(known.needs),
-        "services": sorted({service for item in known.operation for service in item.services}),
+        "uses": list(operation_file.needs),
+        "services": sorted({service for item in operation_file.operation for service in item.services}),
         "operations": [
             item.model_dump(include={"id", "title", "unit", "better", "services", "weights"})
-            for item in known.operation
+            for item in operation_file.operation
         ],
         "figures": figures,
     }
 
 
-def _figure(cell: Cell) -> dict[str, Any]:
+def _figure_data(cell: Cell) -> dict[str, Any]:
     assert cell.band is not None
     return {
         "median": cell.band.median, "least": cell.band.least, "most": cell.band.most,

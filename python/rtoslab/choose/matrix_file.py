@@ -17,8 +17,8 @@ FORMAT: Final = 1
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """One file."""
+class KernelMatrix:
+    """The content of a matrix file: a kernel's figures on every board."""
 
     kernel: str
     date: str
@@ -29,39 +29,39 @@ class Matrix:
 
     @property
     def boards(self) -> list[str]:
-        """Boards with a figure."""
+        """Returns the boards with a figure."""
         return list(dict.fromkeys(row.stands_for.board for row in self.rows if row.values))
 
     @property
     def versions(self) -> list[str]:
-        """The kernel's versions, as its sources tell them."""
+        """Returns the kernel's versions, as its sources tell them."""
         return list(dict.fromkeys(row.version for row in self.rows if row.version))
 
 
 def matrix_path(root: Path, kernel: str) -> Path:
-    """Returns the path of a kernel's figures."""
+    """Returns the path of a kernel's matrix file."""
     return root / "reference" / "matrix" / f"{kernel}.ndjson"
 
 
-def matrices(root: Path) -> list[Matrix]:
-    """Returns every kernel's figures, by name. Raises AlteredError for a file that was edited."""
+def read_matrices(root: Path) -> list[KernelMatrix]:
+    """Reads the matrix files of all kernels, by name. Raises AlteredError for a file that was edited."""
     return [read_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
 
 
-def write_matrix(path: Path, matrix: Matrix) -> None:
-    """Writes one file, sealed. Raises StoreError if the disk refuses it."""
+def write_matrix(path: Path, matrix: KernelMatrix) -> None:
+    """Writes a sealed matrix file. Raises StoreError if the disk refuses it."""
     manifests = {board: dict(manifest) for board, manifest in sorted(matrix.manifests.items())}
     head = {"format": FORMAT, "kernel": matrix.kernel, "date": matrix.date, "manifests": manifests}
     make_folder(path.parent)
     write_whole(path, seal_lines([head, *(row_as_json(row) for row in matrix.rows)]), "the figures of kernels")
 
 
-def read_matrix(path: Path) -> Matrix:
-    """Returns one file. Raises AlteredError naming it if it is not what was written, or of another format."""
+def read_matrix(path: Path) -> KernelMatrix:
+    """Reads a matrix file. Raises AlteredError naming it if it was edited, or has another format."""
     text = read_text(path, "the figures of kernels", AlteredError, STORED_BYTES)
     try:
         head, *lines = (parse_object(line) for line in unseal_lines(text))
-        return _matrix(path.stem, head, lines)
+        return _parse_matrix(path.stem, head, lines)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
@@ -70,9 +70,9 @@ def read_matrix(path: Path) -> Matrix:
         ) from None
 
 
-def _matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> Matrix:
+def _parse_matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> KernelMatrix:
     if (head["format"], head["kernel"]) != (FORMAT, kernel):
         raise ValueError("it says another format or kernel")
     rows = tuple(row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))
     manifests = {str(board): dict(manifest) for board, manifest in head["manifests"].items()}
-    return Matrix(kernel, str(head["date"]), manifests, rows)
+    return KernelMatrix(kernel, str(head["date"]), manifests, rows)

@@ -32,7 +32,7 @@ def matrix_kernels(catalogue: Catalogue) -> list[str]:
     """Returns the kernels of the suite that can be built here."""
     experiments = matrix_suite(catalogue.root).experiments
     named = (name for experiment in experiments for name in (*experiment.kernels, *experiment.bring_your_own))
-    return [name for name in dict.fromkeys(named) if name in catalogue.kernels_here]
+    return [name for name in dict.fromkeys(named) if name in catalogue.buildable_kernels]
 
 
 def matrix_boards(root: Path) -> list[str]:
@@ -49,11 +49,11 @@ def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], pl
     for experiment in matrix_suite(catalogue.root).experiments:
         of_kernel = experiment.model_copy(update={"kernels": (kernel,), "bring_your_own": ()})
         points = experiment_points(catalogue, of_kernel, Options())
-        result += [_in_placements(catalogue, point, placements) for point in points if point.board in boards]
+        result += [_matrix_point(catalogue, point, placements) for point in points if point.board in boards]
     return result
 
 
-def _in_placements(catalogue: Catalogue, point: Point, placements: int) -> MatrixPoint:
+def _matrix_point(catalogue: Catalogue, point: Point, placements: int) -> MatrixPoint:
     replaces = point_id(catalogue, point)
     if point.not_applicable is not None:
         return MatrixPoint(replaces, (), point.not_applicable)
@@ -63,5 +63,5 @@ def _in_placements(catalogue: Catalogue, point: Point, placements: int) -> Matri
 
 
 def matrix_plan(rows: Sequence[MatrixPoint]) -> Plan:
-    """Returns everything to measure."""
+    """Returns the plan of all points to measure."""
     return Plan(tuple(point for row in rows for point in row.points), "matrix")

@@ -7,7 +7,7 @@ from typing import Any
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.board_comparison import NOT_MEASURED
-from rtoslab.choose.matrix_file import Matrix
+from rtoslab.choose.matrix_file import KernelMatrix
 from rtoslab.choose.matrix_points import MatrixPoint
 from rtoslab.choose.measured_code import firmware_digest
 from rtoslab.measure import point_id
@@ -19,7 +19,7 @@ from rtoslab.targets import timing_version
 _BUILD_KEYS = (
     "calls", "clock", "clock_hz", "code", "compiler", "cores", "data", "features", "flags", "kernel", "kernel_version",
 )  # fmt: skip
-"""What the parity lint and a reader need of a manifest's build."""
+"""The keys of a manifest's build that the parity lint and readers need."""
 
 
 def matrix_rows(
@@ -32,10 +32,10 @@ def matrix_rows(
     none."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
-    return [_row(catalogue, point, by_point, failures) for point in points_needed]
+    return [_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
 
 
-def _row(
+def _matrix_row(
     catalogue: Catalogue, needed: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, Failed]
 ) -> StoredRow:
     names = [point_id(catalogue, point).model_dump_json() for point in needed.points]
@@ -48,7 +48,7 @@ def _row(
 
 
 def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
-    """Returns by board what a reader needs of the manifest of its first measured point on one core.
+    """Returns by board a short manifest of its first measured point on one core.
 
     The macros of the kernel's parity table are stored from its configuration. An export has hundreds of others."""
     by_board: dict[str, dict[str, Any]] = {}
@@ -71,7 +71,7 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
     return by_board
 
 
-def merge_matrix(old: Matrix | None, new: Matrix, boards: Collection[str]) -> Matrix:
+def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection[str]) -> KernelMatrix:
     """Returns the new rows for these boards, and the old ones for all others."""
     if old is None:
         return new

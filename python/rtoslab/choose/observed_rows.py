@@ -6,7 +6,7 @@ from rtoslab.analyses import Value
 from rtoslab.base import BuildError, PlanError, RtoslabError, architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_operations
-from rtoslab.footprint import survey
+from rtoslab.footprint import survey_services
 from rtoslab.instruments import Choice, make_subject, owner, profile
 from rtoslab.plan import Options
 from rtoslab.reference import StoredRow, in_placements
@@ -21,29 +21,33 @@ Say = Callable[[str], None]
 
 
 def observed_rows(
-    catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, matters: bool, say: Say
+    catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, place_matters: bool, say: Say
 ) -> list[StoredRow]:
     """Returns the rows of one kernel on a board. A figure that cannot be had has its reason.
 
-    Times are measured in `placements` placements of the code if its place `matters`, else in one.
+    Times are measured in `placements` placements of the code if its place `place_matters`, else in one.
     """
     rows = []
-    for name, make in {"footprint": _bytes, "masked": _masked_figures, "worst_case": _worst}.items():
+    for name, make in {
+        "footprint": _footprint_figures,
+        "masked": _masked_figures,
+        "worst_case": _worst_case_figures,
+    }.items():
         say(f"{name} {kernel} {board}")
         point = PointId(benchmark=name, title=name, kernel=kernel, board=board, cores=1, window_ms=0, config={})
-        is_time = matters and name != "footprint"
+        is_time = place_matters and name != "footprint"
         count = placements if is_time else 1
         try:
             figures = [list(make(catalogue, point, number)) for number in range(count)]
         except RtoslabError as cause:
             rows.append(StoredRow(point, kernel, version, (), str(cause)))
         else:
-            values = tuple(_values(catalogue, point, figures))
+            values = tuple(_placed_values(catalogue, point, figures))
             rows.append(StoredRow(point, kernel, version, values, one_of_many=is_time and count == 1))
     return rows
 
 
-def _values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[Value]:
+def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[Value]:
     clock_hz = catalogue.board(point.board).facts.clock.sys_hz
     for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]
@@ -51,25 +55,37 @@ def _values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -
         yield in_placements(value, [figure[2] for figure in alike])
 
 
-def _bytes(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
-    """Flash and RAM of an image that starts the kernel, and the RAM of a task with 512 bytes of stack beyond that.
+def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
+    """Yields flash and RAM of an image that starts the kernel, and the further RAM of a task with 512 bytes of stack.
 
     No RAM is reported for a kernel with an invisible heap: its size is somebody's choice and no need of the kernel."""
-    surveyed = survey(catalogue, point.kernel, point.board, programs=["minimal", "task"])
+    surveyed = survey_services(catalogue, point.kernel, point.board, programs=["minimal", "task"])
     costs = {cost.program: cost for cost in surveyed.costs}
     whole, task = costs["minimal"], costs["task"]
-    yield "footprint", "flash", whole.kinds["text"] + whole.kinds["rodata"] + whole.kinds["data"], "bytes", 1
-    if whole.pool is not None or not whole.has_pool:
-        yield "footprint", "ram", whole.kinds["data"] + whole.kinds["bss"] + (whole.pool or 0), "bytes", 1
-    if task.not_applicable is None and task.pool is not None:
-        yield "footprint", "task", task.kinds["data"] + task.kinds["bss"] + task.pool, "bytes", 1
+    yield (
+        "footprint",
+        "flash",
+        whole.bytes_by_kind["text"] + whole.bytes_by_kind["rodata"] + whole.bytes_by_kind["data"],
+        "bytes",
+        1,
+    )
+    if whole.pool_bytes is not None or not whole.has_pool:
+        yield (
+            "footprint",
+            "ram",
+            whole.bytes_by_kind["data"] + whole.bytes_by_kind["bss"] + (whole.pool_bytes or 0),
+            "bytes",
+            1,
+        )
+    if task.not_applicable is None and task.pool_bytes is not None:
+        yield "footprint", "task", task.bytes_by_kind["data"] + task.bytes_by_kind["bss"] + task.pool_bytes, "bytes", 1
 
 
 def _masked_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
-    """The longest stretch in which the kernel masked the least urgent interrupt, over several benchmarks.
+    """Yields the longest time in which the kernel masked the least urgent interrupt, over several benchmarks.
 
     Sections that the benchmarks mask themselves are left out."""
-    level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
+    level = architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     lengths = [0]
     count = 0
     for benchmark in read_operations().masking:
@@ -87,8 +103,8 @@ def _masked_figures(catalogue: Catalogue, point: PointId, placement: int) -> Ite
     yield "interrupts.masked", "max", max(lengths), "cycles", count
 
 
-def _worst(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
-    """Latencies of an interrupt that comes at every cycle of the period of a background that calls the kernel."""
+def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+    """Yields latencies of an interrupt at every cycle of the period of a background that calls the kernel."""
     program, service = sweeping(catalogue), read_operations().swept_service
     chosen = {**(pick_service(catalogue.benchmark(program).facts, service) or {}), "placement": str(placement)}
     options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)

@@ -1,23 +1,23 @@
-"""Figures of a user's own runs: in the place of those that come with rtoslab, and compared with each other."""
+"""Figures of a user's own runs, which replace those that come with rtoslab, and are compared with each other."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from rtoslab.analyses import by_placement, place_bound, without_placement
+from rtoslab.analyses import group_placements, place_dependent_results, without_placement
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose.answer import answer
-from rtoslab.choose.board_comparison import Comparison, make_comparison
-from rtoslab.choose.compared_operations import GENERAL, ask, read_operations
+from rtoslab.choose.answer import answer_sentences
+from rtoslab.choose.board_comparison import KernelComparison, make_comparison
+from rtoslab.choose.compared_operations import GENERAL, make_question, read_operations
 from rtoslab.choose.document import figures_table
 from rtoslab.reference import StoredRow, row_of_points
 from rtoslab.reports import Document, Section, mark_deviations
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import RunDirectory, StoredPoint
 
-_ASIDE: Final = ("instrument", "samples", "placement")
-"""Options that say how something was measured, not what."""
+_MEASURING_OPTIONS: Final = ("instrument", "samples", "placement")
+"""Options of the measurement that do not change what is measured."""
 _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 """Instruments, the one that costs nothing first."""
 
@@ -35,10 +35,10 @@ def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) 
 def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     """Returns the figures of measured points by kernel, each in all of its placements."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
-    groups = by_placement(
+    groups = group_placements(
         stored_point.result for stored_point in points if isinstance(stored_point.result, MeasuredPoint)
     )
-    bound = place_bound(points)
+    bound = place_dependent_results(points)
     own: dict[str, list[StoredRow]] = {}
     for group in sorted(groups, key=lambda group: _disturbance(group[0].point)):
         point = without_placement(group[0].point)
@@ -53,26 +53,26 @@ def _disturbance(point: PointId) -> int:
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
 
 
-def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Comparison]:
+def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[KernelComparison]:
     """Returns a comparison of the points' kernels for each board on which two of them have a figure of one operation.
 
     Points in several configurations are never mixed: a benchmark that was measured in more than one is left out.
     """
     known = read_operations()
-    question = ask(known, catalogue.services, GENERAL)
+    question = make_question(known, catalogue.services, GENERAL)
     rows = rows_of_points(points)
     result = []
     for board in dict.fromkeys(row.stands_for.board for own in rows.values() for row in own):
         alike = _in_one_configuration(rows, board)
-        lacks = {name: catalogue.kernels[name].facts.lacks() for name in alike if name in catalogue.kernels}
+        lacks = {name: catalogue.kernels[name].facts.lacking_services() for name in alike if name in catalogue.kernels}
         compared = make_comparison(board, question, known.operation, alike, lacks)
-        shared = tuple(operation for operation in compared.operations if _figures_of(compared, operation.id) > 1)
+        shared = tuple(operation for operation in compared.operations if _count_figures(compared, operation.id) > 1)
         if shared:
             result.append(replace(compared, operations=shared))
     return result
 
 
-def _figures_of(compared: Comparison, operation: str) -> int:
+def _count_figures(compared: KernelComparison, operation: str) -> int:
     return sum(compared.cells[kernel, operation].band is not None for kernel in compared.kernels)
 
 
@@ -81,7 +81,7 @@ def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -
     for own in rows.values():
         for row in own:
             if row.stands_for.board == board:
-                plain = {key: value for key, value in row.stands_for.config.items() if key not in _ASIDE}
+                plain = {key: value for key, value in row.stands_for.config.items() if key not in _MEASURING_OPTIONS}
                 key = (row.stands_for.benchmark, row.stands_for.cores)
                 configurations.setdefault(key, set()).add(repr(sorted(plain.items())))
     return {
@@ -97,19 +97,21 @@ def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Sect
     compared = run_comparisons(catalogue, points)
     if not compared:
         return None
-    prose = tuple(" ".join(answer(comparison, _names(catalogue, comparison))) for comparison in compared)
+    prose = tuple(
+        " ".join(answer_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
+    )
     tables = tuple(
-        figures_table(comparison, _names(catalogue, comparison), _title(comparison, compared))
+        figures_table(comparison, _titles_by_id(catalogue, comparison), _table_title(comparison, compared))
         for comparison in compared
     )
     return Section("kernels", "Kernels compared", prose, (), tables)
 
 
-def _title(comparison: Comparison, compared: Sequence[Comparison]) -> str:
+def _table_title(comparison: KernelComparison, compared: Sequence[KernelComparison]) -> str:
     return f"Kernels compared, {comparison.board}" if len(compared) > 1 else "Kernels compared"
 
 
-def _names(catalogue: Catalogue, compared: Comparison) -> dict[str, str]:
+def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str, str]:
     kernels = {
         name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in compared.kernels
     }
@@ -117,7 +119,7 @@ def _names(catalogue: Catalogue, compared: Comparison) -> dict[str, str]:
     return {**kernels, compared.board: board.facts.title if board is not None else compared.board}
 
 
-def with_kernels(catalogue: Catalogue, document: Document, points: Sequence[StoredPoint]) -> Document:
+def with_kernels_section(catalogue: Catalogue, document: Document, points: Sequence[StoredPoint]) -> Document:
     """Returns the report with its kernels compared after the answer, or as it is where it has one kernel."""
     section = kernels_section(catalogue, points)
     if section is None:

@@ -5,23 +5,23 @@ from typing import Any
 
 import click
 
-from rtoslab.api import targets_of
+from rtoslab.api import choose_targets
 from rtoslab.base import EXIT_OK, PlanError, Table, find_root
 from rtoslab.calibrate import (
-    Fit,
     Readings,
+    SettingsFit,
     calibration_image,
     figures_table,
     findings_table,
-    fit,
-    grades,
-    of_fit,
-    read_board,
+    fit_settings,
+    make_silicon_file,
+    measure_board,
+    read_calibration_table,
     read_silicon,
-    read_table_of,
     rows_table,
+    setting_grades,
     unexplained_rows,
-    virtual_runs,
+    virtual_board_runner,
     write_silicon,
 )
 from rtoslab.catalogue import Catalogue
@@ -30,7 +30,7 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import answer
 from rtoslab.cli.kernel_figures import figures_as_json, figures_request, on_silicon, repeat_request, set_beside
 from rtoslab.cli.names import CatalogueName, Duration
-from rtoslab.hardware import command_texts
+from rtoslab.hardware import flash_command_texts
 from rtoslab.instruments import rich_table
 from rtoslab.targets import timing_settings
 
@@ -91,38 +91,39 @@ def command(
     catalogue = Catalogue(find_root())
     silicon = None if stored is None else read_silicon(stored)
     name = board or (silicon.board if silicon else None)
-    on_desk = {} if target is None else targets_of(catalogue, [name] if name else [], target, port, bench)
+    on_desk = {} if target is None else choose_targets(catalogue, [name] if name else [], target, port, bench)
     assert name is not None
     name = catalogue.board(name).id
-    table = read_table_of(catalogue)
+    table = read_calibration_table(catalogue)
     built = calibration_image(catalogue, table, name, None)
     if dry_run:
         for device in on_desk.values():
-            click.echo("\n".join(command_texts(device, built.elf)))
+            click.echo("\n".join(flash_command_texts(device, built.elf)))
         return EXIT_OK
     request = None
     if figures is not None:
         request = figures_request(figures, name, kernel, window, repeats, jobs, out)
         request = request if silicon is None else repeat_request(request, silicon)
     if silicon is None:
-        seen = read_board(catalogue, table, built, on_desk[name], _say)
+        seen = measure_board(catalogue, table, built, on_desk[name], _say)
         kernel_figures = on_silicon(request, on_desk) if request else None
     else:
         _require_same_image(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.readings(), silicon.kernel_figures
-    runs = virtual_runs(catalogue, table, built, name)
+    runs = virtual_board_runner(catalogue, table, built, name)
     facts = catalogue.board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
-    fit_result = fit(table, seen, runs, defaults, _say)
+    fit_result = fit_settings(table, seen, runs, defaults, _say)
     before, after = runs({}), runs(fit_result.settings)
-    tables = [findings_table(fit_result, grades(catalogue, name)), rows_table(table, seen, before, after)]
+    tables = [findings_table(fit_result, setting_grades(catalogue, name)), rows_table(table, seen, before, after)]
     compared = set_beside(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
     if compared:
         tables.append(figures_table(compared))
     if output is not None:
         sha256 = built.elf_sha256
         write_silicon(
-            output, of_fit(catalogue, name, facts.clock.sys_hz, sha256, about, seen, fit_result, kernel_figures)
+            output,
+            make_silicon_file(catalogue, name, facts.clock.sys_hz, sha256, about, seen, fit_result, kernel_figures),
         )
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
@@ -140,7 +141,9 @@ def _require_same_image(stored: str, built: str) -> None:
         raise PlanError("The calibration was made with another image than today's; calibrate again.")
 
 
-def _as_json(board: str, fit_result: Fit, tables: list[Table], seen: Readings, after: Readings) -> dict[str, Any]:
+def _as_json(
+    board: str, fit_result: SettingsFit, tables: list[Table], seen: Readings, after: Readings
+) -> dict[str, Any]:
     return {
         "board": board,
         "settings": dict(fit_result.settings),
@@ -154,7 +157,7 @@ def _as_json(board: str, fit_result: Fit, tables: list[Table], seen: Readings, a
     }
 
 
-def _show(fit_result: Fit, tables: list[Table], left: dict[str, float]) -> None:
+def _show(fit_result: SettingsFit, tables: list[Table], left: dict[str, float]) -> None:
     console = PlainConsole()
     for table in tables:
         console.print(rich_table(table))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_text, find_root
-from rtoslab.captures import capture_forms, record, resample, write_capture
+from rtoslab.captures import capture_forms, record_virtual, resample, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
 from rtoslab.cli.live_capture import Desk, capture_live
@@ -71,7 +71,7 @@ def command(
         return capture_live(benchmark, options, output, form, desk)
     if wires or target or bench or port or dry_run:
         raise PlanError("A real board's pins need a logic analyzer: say --sigrok DRIVER, such as fx2lafw.")
-    recording = record(Catalogue(find_root()), benchmark, options)
+    recording = record_virtual(Catalogue(find_root()), benchmark, options)
     capture = resample(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)
     edges = len(recording.capture.channels[0].edges()[0])

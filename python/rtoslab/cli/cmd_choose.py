@@ -11,18 +11,18 @@ from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.choose import (
     MARKS,
-    Comparison,
-    Matrix,
+    KernelComparison,
+    KernelMatrix,
     Operation,
     OperationFile,
-    answer,
-    ask,
+    answer_sentences,
+    cell_text,
     choice_document,
     explorer_page,
-    figure_text,
     make_comparison,
-    matrices,
+    make_question,
     partly_present_text,
+    read_matrices,
     read_operations,
     rows_of_runs,
 )
@@ -86,8 +86,8 @@ def command(
         return _write_explorer(catalogue, known, outputs)
     board = catalogue.board(board).id
     services = tuple(name for need in needs for name in need.split(",") if name)
-    question = ask(known, catalogue.services, use, services, weights)
-    here = {matrix.kernel: matrix for matrix in matrices(catalogue.root)}
+    question = make_question(known, catalogue.services, use, services, weights)
+    here = {matrix.kernel: matrix for matrix in read_matrices(catalogue.root)}
     chosen = _choose_kernels(catalogue, kernels, here)
     rows = rows_of_runs(runs, {name: here[name].rows if name in here else () for name in chosen})
     lacks = {name: _lacks(catalogue, name) for name in rows}
@@ -116,7 +116,7 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
     pages = [path for path in outputs if form_of(path) == "html"]
     if not pages or len(pages) < len(outputs):
         raise PlanError("Say --board BOARD, or -o FILE.html for a page of all boards.")
-    here = matrices(catalogue.root)
+    here = read_matrices(catalogue.root)
     if not here:
         raise PlanError("No figures of kernels are here; measure them with `rtoslab reference matrix`.")
     titles = {matrix.kernel: _title(catalogue, matrix, matrix.kernel) for matrix in here}
@@ -128,7 +128,7 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
     return EXIT_OK
 
 
-def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, Matrix]) -> list[str]:
+def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelMatrix]) -> list[str]:
     """The kernels asked for, else those that bear the name of their port: earlier versions have names of their own."""
     requested = split_names(kernels, here)
     if requested is None:
@@ -140,23 +140,23 @@ def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mappin
 
 
 def _lacks(catalogue: Catalogue, kernel: str) -> dict[str, str]:
-    return catalogue.kernels[kernel].facts.lacks() if kernel in catalogue.kernels else {}
+    return catalogue.kernels[kernel].facts.lacking_services() if kernel in catalogue.kernels else {}
 
 
-def _title(catalogue: Catalogue, matrix: Matrix | None, kernel: str) -> str:
+def _title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
     title = catalogue.kernels[kernel].facts.title if kernel in catalogue.kernels else kernel
     version = matrix.versions[0] if matrix is not None and matrix.versions else ""
     return f"{title} {version.lstrip('vV')}".strip()
 
 
-def _deviations(matrix: Matrix | None) -> dict[str, str]:
+def _deviations(matrix: KernelMatrix | None) -> dict[str, str]:
     deviations: dict[str, str] = {}
     for row in matrix.rows if matrix is not None else ():
         deviations.update(row.deviations)
     return deviations
 
 
-def _unequal(catalogue: Catalogue, comparison: Comparison, here: Mapping[str, Matrix]) -> list[Unfairness]:
+def _unequal(catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]) -> list[Unfairness]:
     """Returns what the parity lint says of the kernels' builds on the board."""
     benchmark = comparison.operations[0].benchmark
     point = PointId(benchmark=benchmark, title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={})
@@ -192,7 +192,7 @@ _FIGURE_COLUMNS: Final = 11
 """The columns of a figure with its marks and the gap after it."""
 
 
-def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str) -> None:
+def _show(comparison: KernelComparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str) -> None:
     console = PlainConsole()
     console.print(summary, markup=False)
     ranking = [score.kernel for score in comparison.scores]
@@ -206,15 +206,15 @@ def _show(comparison: Comparison, names: Mapping[str, str], unequal: Sequence[Un
         console.print(line, markup=False)
 
 
-def _table(comparison: Comparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
+def _table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
     """One line for each operation: the figures of these kernels."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
     for kernel in kernels:
         table.add_column(names[kernel], justify="right", width=_FIGURE_COLUMNS - 1)
     for operation in comparison.operations:
-        best = comparison.best(operation)
-        cells = (figure_text(comparison.cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
+        best = comparison.best_kernels(operation)
+        cells = (cell_text(comparison.cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
         table.add_row(_head(operation), *cells)
     return table
 
@@ -224,7 +224,7 @@ def _head(operation: Operation) -> str:
 
 
 def _as_json(
-    comparison: Comparison,
+    comparison: KernelComparison,
     names: Mapping[str, str],
     unequal: Sequence[Unfairness],
     deviations: Mapping[str, Mapping[str, str]],
@@ -233,7 +233,7 @@ def _as_json(
         "board": comparison.board,
         "use": comparison.question.use,
         "needs": list(comparison.question.needs),
-        "answer": answer(comparison, names),
+        "answer": answer_sentences(comparison, names),
         "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
         "deviations": {kernel: dict(item) for kernel, item in deviations.items()},
         "ranking": [
@@ -248,7 +248,7 @@ def _as_json(
     }
 
 
-def _operation(comparison: Comparison, operation: Operation) -> dict[str, Any]:
+def _operation(comparison: KernelComparison, operation: Operation) -> dict[str, Any]:
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
         cell = comparison.cell(kernel, operation)
@@ -265,6 +265,6 @@ def _operation(comparison: Comparison, operation: Operation) -> dict[str, Any]:
         "title": operation.title,
         "unit": operation.unit,
         "better": operation.better,
-        "best": list(comparison.best(operation)),
+        "best": list(comparison.best_kernels(operation)),
         "figures": figures,
     }

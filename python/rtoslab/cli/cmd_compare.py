@@ -16,10 +16,10 @@ from rtoslab.compare import (
     Side,
     as_json,
     as_junit,
-    compare,
+    compare_sides,
     comparison_document,
-    extremes,
-    over_placements,
+    extremes_sentence,
+    join_placements,
     read_side,
 )
 from rtoslab.parity import Subject, lint, read_costs
@@ -46,7 +46,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     both sides.
     """
     base = _side(reference)
-    comparisons = [compare(base, _side(other)) for other in others]
+    comparisons = [compare_sides(base, _side(other)) for other in others]
     document = comparison_document(comparisons, _fair(comparisons))
 
     def render(kind: str) -> str:
@@ -61,7 +61,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     elif not outputs:
         show_document(document, PlainConsole())
         for comparison in comparisons:
-            click.echo(extremes(comparison))
+            click.echo(extremes_sentence(comparison))
     if any(comparison.changes for comparison in comparisons):
         return EXIT_OK
     click.echo("Nothing was compared: no point with a number is on both sides.", err=True)
@@ -69,14 +69,14 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
 
 
 def _side(text: str) -> Side:
-    return over_placements(read_side([Path(part) for part in text.split(",") if part]))
+    return join_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 
 def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
     """Returns what the lint says of each pair of points that is compared."""
     catalogue = Catalogue(find_root())
     groups = [
-        [Subject(side.name, figures.point, dict(figures.tree), figures.state) for side, figures in sides]
+        [Subject(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]
         for comparison in comparisons
         for pair in comparison.matching.pairs
         for sides in [((comparison.before, pair.before), (comparison.after, pair.after))]

@@ -14,7 +14,7 @@ from rtoslab.cli.console import PlainConsole, paint
 from rtoslab.cli.early_end import answer, keeping
 from rtoslab.cli.image_options import beside_image
 from rtoslab.cli.names import CoreCounts, Frequency, split_names
-from rtoslab.conformance import Conformance, Outcome, examine, examine_image
+from rtoslab.conformance import Conformance, Outcome, examine_image, examine_port
 from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.targets import read_external_image
 
@@ -59,7 +59,7 @@ def command(
             _print(PlainConsole(), verdict)
         return EXIT_OK if verdict.holds else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
-    kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
+    kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
     points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
     verdicts: list[Conformance] = []
     with keeping(lambda: {"conformance": _as_json(verdicts)}):
@@ -90,7 +90,7 @@ def _examine(
             click.echo(f"n/a {point.label}: {point.not_applicable}", err=console is None)
             continue
         try:
-            verdict = examine(catalogue, point)
+            verdict = examine_port(catalogue, point)
         except BuildError as cause:
             if len(points) == 1:
                 raise
@@ -118,7 +118,7 @@ def _summary(verdicts: Sequence[Conformance]) -> Table:
             conformance.kernel,
             conformance.board,
             str(conformance.cores),
-            conformance.outcome_counts,
+            conformance.outcome_counts_text,
             paint(words, colour),
         )
     return table
@@ -141,4 +141,4 @@ def _print(console: PlainConsole, verdict: Conformance) -> None:
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)
     if verdict.failure is not None:
         console.print(f"The suite did not come to its end: {verdict.failure}", markup=False)
-    console.print(f"{name}: {verdict.outcome_counts}.", markup=False)
+    console.print(f"{name}: {verdict.outcome_counts_text}.", markup=False)

@@ -8,7 +8,17 @@ import numpy as np
 from rich.table import Table
 
 from rtoslab.base import EXIT_OK, PlanError, find_root
-from rtoslab.captures import OUT, Capture, Pulses, Recording, find_pulses, read_capture, record, resample, unsure_note
+from rtoslab.captures import (
+    OUT,
+    Capture,
+    Pulses,
+    Recording,
+    find_pulses,
+    read_capture,
+    record_virtual,
+    resample,
+    unsure_note,
+)
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.console import PlainConsole
@@ -54,11 +64,14 @@ def command(
         return EXIT_OK
     if kernel is None or board is None:
         raise PlanError("Which image made these pulses? Say --kernel and --board with the benchmark.")
-    recording = record(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
-    sources = {"capture": recording.by_series(capture_.channel(channel), capture_), "virtual": _virtual(recording)}
+    recording = record_virtual(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
+    sources = {
+        "capture": recording.pulses_by_series(capture_.find_channel(channel), capture_),
+        "virtual": _virtual(recording),
+    }
     if sample_rate is not None:
         seen: Capture = resample(recording.capture, sample_rate)
-        sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.by_series(seen.channel(OUT), seen)
+        sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.pulses_by_series(seen.find_channel(OUT), seen)
     rows = [
         {"series": ident, **_row(source, pulses[ident], recording.clock_hz)}
         for ident in recording.series
@@ -69,7 +82,7 @@ def command(
 
 
 def _virtual(recording: Recording) -> dict[str, Pulses]:
-    return recording.by_series(recording.capture.channel(OUT), recording.capture)
+    return recording.pulses_by_series(recording.capture.find_channel(OUT), recording.capture)
 
 
 def _row(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import how_to_install, missing_package
+from rtoslab.base import install_extra_text, missing_extra_package
 from rtoslab.catalogue import DEMO_SUITE
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_run import command as run
@@ -23,10 +23,10 @@ def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: boo
     Needs no board. A minute or two the first time.
     """
     require_tools()
-    charts = not missing_package("report")
+    charts = not missing_extra_package("report")
     code: int = context.invoke(
         run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, dry_run=dry_run, report=charts
     )
     if not charts and not dry_run:
-        click.echo(f"A report.html has charts: {how_to_install('report')}; a report.md needs nothing more.")
+        click.echo(f"A report.html has charts: {install_extra_text('report')}; a report.md needs nothing more.")
     return code

@@ -18,15 +18,15 @@ from rtoslab.cli.names import CatalogueName, KeyValue, split_names
 from rtoslab.footprint import (
     Footprint,
     Survey,
-    difference,
+    board_regions,
+    build_program,
+    compare_footprints,
     difference_tables,
-    footprint_of,
     image_tables,
     minimal_table,
-    regions_of,
-    survey,
+    read_footprint,
+    survey_services,
     survey_tables,
-    weigh,
 )
 
 _FILE = click.Path(path_type=Path)
@@ -68,7 +68,7 @@ def command(
     for --kernel and --board: a minimal image (the kernel started, its idle task), then one image per service.
     """
     catalogue = Catalogue(find_root())
-    kernels = split_names(kernels, catalogue.kernels_here) or (() if image else (DEFAULT_KERNEL,))
+    kernels = split_names(kernels, catalogue.buildable_kernels) or (() if image else (DEFAULT_KERNEL,))
     boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
         result = _of_image(catalogue, image, map_file, boards, against)
@@ -88,11 +88,11 @@ def command(
 def _of_image(
     catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
 ) -> Sequence[Table]:
-    regions = regions_of(catalogue.board(boards[0]).facts) if boards else ()
-    weighed = footprint_of(image, map_file, regions)
+    regions = board_regions(catalogue.board(boards[0]).facts) if boards else ()
+    weighed = read_footprint(image, map_file, regions)
     if against is None:
         return image_tables(weighed)
-    return difference_tables(difference(footprint_of(against, None, regions), weighed))
+    return difference_tables(compare_footprints(read_footprint(against, None, regions), weighed))
 
 
 def _of_two(
@@ -110,10 +110,10 @@ def _of_two(
     program = programs[0] if programs else "minimal"
 
     def image(kernel: str, chosen: dict[str, str]) -> Footprint:
-        return weigh(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
+        return build_program(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
 
     before = image(against_kernel or kernels[0], {**config, **against_config})
-    return difference_tables(difference(before, image(kernels[0], config)))
+    return difference_tables(compare_footprints(before, image(kernels[0], config)))
 
 
 def _of_kernels(
@@ -129,7 +129,7 @@ def _of_kernels(
     surveys: list[Survey] = []
     for kernel, board in product(kernels, boards):
         surveys.append(
-            survey(
+            survey_services(
                 catalogue, kernel, board, programs=programs or None, cores=cores, config=config,
                 progress=lambda label: None if quiet else click.echo(f"building and running {label}", err=True),
             )

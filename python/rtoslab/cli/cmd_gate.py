@@ -14,14 +14,14 @@ from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.own_project import gate_project, require_project, require_unstated
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
-    Change,
+    FigureChange,
     Judgement,
     Rules,
     as_json,
     as_junit,
     find_baseline,
     gate_document,
-    judge,
+    judge_run,
     read_baseline,
     read_side,
     verdict_text,
@@ -89,12 +89,12 @@ def command(
     root = find_root()
     path = find_baseline(root, name)
     baseline = read_baseline(path)
-    rules = Rules.of(baseline.rules, arguments)
+    rules = Rules.from_texts(baseline.rules, arguments)
     require_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
     if side is None:
         return EXIT_OK
-    judgement = judge(baseline, path.stem, side, rules)
+    judgement = judge_run(baseline, path.stem, side, rules)
     if moved == "pass":
         judgement = without_moved(judgement)
     for output in outputs:
@@ -106,10 +106,10 @@ def command(
 
 def _conclude(judgement: Judgement, name: str) -> int:
     console = PlainConsole()
-    if judgement.regressions or judgement.lost:
+    if judgement.regressions or judgement.unmatched:
         show_document(gate_document(judgement), console)
     console.print(verdict_text(judgement), soft_wrap=True, markup=False)
-    if judgement.lost:
+    if judgement.unmatched:
         return EXIT_ERROR
     if judgement.regressions:
         console.print(f"If the change is meant, `rtoslab baseline {name}` writes the new figures.", markup=False)
@@ -134,7 +134,7 @@ def _render(judgement: Judgement, rules: Rules, output: Path) -> str:
     if kind == "json":
         return as_json([judgement.comparison])
 
-    def complaint(change: Change) -> str | None:
+    def complaint(change: FigureChange) -> str | None:
         limit = rules.broken_limit(change)
         return None if limit is None else f"passed its limit {limit}"
 

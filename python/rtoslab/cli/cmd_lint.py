@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.analyses import place_bound
+from rtoslab.analyses import place_dependent_results
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
@@ -53,7 +53,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
     every = [point for points in (*stored.values(), known) for point in points]
     costs = costs_from_runs(
         [stored_point.result for stored_point in every if isinstance(stored_point.result, MeasuredPoint)],
-        place_bound(every),
+        place_dependent_results(every),
     )
     findings = lint(catalogue, alike(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:

@@ -30,10 +30,10 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
         entries = getattr(catalogue, kind).values()
         listing[kind] = [_row(entry) for entry in entries]
     if "boards" in kinds:
-        from rtoslab.calibrate import grades  # noqa: PLC0415 (half of the time that other lists take)
+        from rtoslab.calibrate import setting_grades  # noqa: PLC0415 (half of the time that other lists take)
 
         for row in listing["boards"]:
-            row["grades"] = dict(grades(catalogue, row["id"]))
+            row["grades"] = dict(setting_grades(catalogue, row["id"]))
     if as_json:
         answer(listing, indent=2)
         return
@@ -86,7 +86,12 @@ def _lacking(row: dict[str, Any]) -> Table:
 def _row(entry: Entry[Any]) -> dict[str, Any]:
     facts = entry.facts
     if isinstance(facts, Kernel):
-        return {"id": entry.id, "title": facts.title, "about": _source(facts, entry.tree), "lacks": facts.lacks()}
+        return {
+            "id": entry.id,
+            "title": facts.title,
+            "about": _source(facts, entry.tree),
+            "lacks": facts.lacking_services(),
+        }
     return {"id": entry.id, "title": facts.title, "about": _about(facts)}
 
 

@@ -58,7 +58,7 @@ def command(
     closed it. Services that a kernel lacks are left out with the reason."""
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
-    priorities = architecture().priorities(facts.irq.priority_bits)
+    priorities = architecture().interrupt_priorities(facts.irq.priority_bits)
     level = integer(priority, "--priority") if priority is not None else priorities[-1]
     if level not in priorities:
         known = ", ".join(f"{item:#04x}" for item in priorities)
@@ -70,7 +70,7 @@ def command(
         for image in images:
             one = Choice(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
             profiles.append(profile(make_subject(catalogue, image, **one)))
-        for kernel in (split_names(kernels, catalogue.kernels_here) or (DEFAULT_KERNEL,)) if benchmarks else ():
+        for kernel in (split_names(kernels, catalogue.buildable_kernels) or (DEFAULT_KERNEL,)) if benchmarks else ():
             for benchmark in _benchmarks(catalogue, benchmarks):
                 try:
                     choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
@@ -89,6 +89,9 @@ def command(
 
 def _benchmarks(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
     benchmarks = [
-        benchmark for name in names for experiment in catalogue.expand(name)[1] for benchmark in experiment.benchmarks
+        benchmark
+        for name in names
+        for experiment in catalogue.find_experiments(name)[1]
+        for benchmark in experiment.benchmarks
     ]
     return tuple(dict.fromkeys(benchmarks))

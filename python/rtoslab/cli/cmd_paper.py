@@ -177,7 +177,8 @@ def _claim(verdict: ClaimVerdict) -> dict[str, Any]:
         "outcome": verdict.outcome,
         "held": verdict.held_count,
         "cases": [
-            {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.seen} for one in verdict.cases
+            {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
+            for one in verdict.cases
         ],
         "seen": verdict.numbers_text,
         "threshold": verdict.threshold,

@@ -11,12 +11,12 @@ from rtoslab.base import (
     EXIT_OK,
     EXIT_POINT_FAILED,
     build_folder,
+    contents_cache,
     count_text,
     find_root,
-    one_look,
 )
-from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
-from rtoslab.choose import Matrix, coverage, matrices, matrix_changes
+from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
+from rtoslab.choose import KernelMatrix, board_coverage, matrix_changes, read_matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce, show_progress
@@ -68,9 +68,9 @@ def list_references(*, as_json: bool) -> int:
     A kernel whose tree or exports are named is compared, too."""
     root = find_root()
     catalogue = Catalogue(root)
-    with one_look():
+    with contents_cache():
         rows = [_row(catalogue, reference) for reference in references(root)]
-        rows += [_matrix_row(root, matrix) for matrix in matrices(root)]
+        rows += [_matrix_row(root, matrix) for matrix in read_matrices(root)]
     if as_json:
         answer(rows, indent=2)
         return EXIT_OK
@@ -111,11 +111,11 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
     """
     root = find_root()
     catalogue = Catalogue(root)
-    chosen = split_names(kernels, catalogue.kernels_here) or ()
-    requested = names or tuple(papers(catalogue))
+    chosen = split_names(kernels, catalogue.buildable_kernels) or ()
+    requested = names or tuple(read_papers(catalogue))
     codes = [_refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in requested]
     for reference in references(root):
-        changed = [] if reference.kernel in catalogue.kernels_here else out_of_date(root, reference)
+        changed = [] if reference.kernel in catalogue.buildable_kernels else out_of_date(root, reference)
         if changed:
             click.echo(
                 f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed) and has no tree "
@@ -133,7 +133,7 @@ def _refresh_paper(
     """Returns an exit code. None where no kernel of the paper can be measured."""
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
-    kernels = [item for item in _of_paper(paper) if item in (chosen or catalogue.kernels_here)]
+    kernels = [item for item in _of_paper(paper) if item in (chosen or catalogue.buildable_kernels)]
     points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
         named = ", ".join(chosen) or "a kernel that is named here"
@@ -170,7 +170,7 @@ def _of_paper(paper: PaperFolder) -> list[str]:
     rtoslab are measured in every run. Its reference results add the further placements."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     named = [name for experiment in experiments for name in (*experiment.bring_your_own, *experiment.kernels)]
-    return list(dict.fromkeys([*named, *paper.facts.roles]))
+    return list(dict.fromkeys([*named, *paper.facts.kernel_by_tree]))
 
 
 def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
@@ -187,9 +187,9 @@ def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
     }
 
 
-def _matrix_row(root: Path, matrix: Matrix) -> dict[str, Any]:
+def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
     """The figures of a kernel that `rtoslab choose` compares."""
-    covered = coverage(matrix).values()
+    covered = board_coverage(matrix).values()
     return {
         "paper": _MATRIX,
         "kernel": matrix.kernel,

@@ -7,7 +7,7 @@ import click
 from rtoslab.api import load
 from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
-from rtoslab.choose import with_kernels
+from rtoslab.choose import with_kernels_section
 from rtoslab.cli.names import form_of
 from rtoslab.reference import substitutes
 from rtoslab.reports import Document, make_document, report_formats
@@ -60,4 +60,4 @@ def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Documen
     beside = substitutes(find_root(), points) if reference else ()
     catalogue = Catalogue(find_root())
     document = make_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
-    return with_kernels(catalogue, document, points)
+    return with_kernels_section(catalogue, document, points)

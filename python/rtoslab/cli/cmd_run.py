@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import default_out, readable_on_board, run_on_port, run_on_targets, targets_of
+from rtoslab.api import choose_targets, default_out, mark_unreadable_points, run_on_port, run_on_targets
 from rtoslab.base import EXIT_OK, PlanError, find_root, require_extra
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.choose import kernels_section
@@ -112,14 +112,14 @@ def command(
     catalogue = Catalogue(root)
     settings = {"clock_hz": clock, "samples": samples, "instrument": instrument}
     chosen = {**dict(config), **{key: str(value) for key, value in settings.items() if value is not None}}
-    kernel_names, board_names = split_names(kernels, catalogue.kernels_here), split_names(boards, catalogue.boards)
+    kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     if placements > 1:
         plan = in_placements(catalogue, plan, placements)
     on_desk = _on_desk(catalogue, board_names, target, port, bench)
     if on_desk:
-        plan = readable_on_board(plan)
+        plan = mark_unreadable_points(plan)
     folder = out or default_out(root, plan, [*names, "board"] if on_desk or port else names)
     if dry_run and on_desk and not as_json:
         show_commands(catalogue, plan, on_desk)
@@ -147,7 +147,7 @@ def _on_desk(
 ) -> dict[str, Target]:
     """The real boards asked for, by the boards' names. Empty if none is."""
     if target is not None:
-        return targets_of(catalogue, boards or (), target, port, bench)
+        return choose_targets(catalogue, boards or (), target, port, bench)
     if bench is not None:
         raise PlanError("A hardware map goes with --target NAME, one of its targets, or --target auto.")
     return {}

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from rtoslab.archive import ArchivedPoint, Filters, find
+from rtoslab.archive import ArchivedPoint, PointFilters, find_points
 from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write_whole
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import short_path
@@ -69,8 +69,8 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
         for place in places:
             if not place.is_dir():
                 raise StoreError(f"There is no folder {place}; --in takes run directories, or folders of them.")
-        filters = Filters(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
-        points = list(find(places or (runs_folder(),), filters))
+        filters = PointFilters(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
+        points = list(find_points(places or (runs_folder(),), filters))
         return command(*args, stored_points=points, **options)
 
     for option in reversed(_FILTERS):
@@ -109,17 +109,17 @@ def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list
 @_with_filters
 def export(output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]) -> None:
     """Write the figures of matching stored_points, or their raw samples, as Parquet, CSV or JSON lines."""
-    from rtoslab.archive import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
+    from rtoslab.archive import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
     chosen = form or (form_of(output) if output else "csv")
-    if chosen not in FORMS:
+    if chosen not in EXPORTERS:
         raise ReportError(f"{output} must end in .parquet, .csv or .jsonl, or --format must say what to write.")
     if not stored_points:
         raise StoreError("No stored point is like that, so there is nothing to export; see `rtoslab runs`.")
     rows, columns = (
         (sample_rows(stored_points), SAMPLE_COLUMNS) if samples else (figure_rows(stored_points), FIGURE_COLUMNS)
     )
-    content = FORMS[chosen](rows, columns)
+    content = EXPORTERS[chosen](rows, columns)
     if output is None:
         sys.stdout.buffer.write(content)
         return

@@ -8,7 +8,7 @@ import click
 
 from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
-from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, papers
+from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_report import write
 from rtoslab.cli.console import PlainConsole
@@ -119,7 +119,7 @@ def _show(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -
 
 def overview(catalogue: Catalogue) -> Document:
     """It covers all papers, and the builds of those papers whose values are stored."""
-    folders = {key: find_paper(catalogue, key) for key in papers(catalogue)}
+    folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
     judged = [
         judge_builds(catalogue, folders[key], read_stability(path)) for key, path in paths.items() if path.is_file()

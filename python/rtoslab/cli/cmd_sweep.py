@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.analyses import place_bound
+from rtoslab.analyses import place_dependent_results
 from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, ReportError, count_text, find_root
 from rtoslab.catalogue import Catalogue
@@ -71,7 +71,8 @@ def command(
     if costs:
         write_costs(
             costs_from_runs(
-                [point.result for point in stored if isinstance(point.result, MeasuredPoint)], place_bound(stored)
+                [point.result for point in stored if isinstance(point.result, MeasuredPoint)],
+                place_dependent_results(stored),
             ),
             Path.cwd() / COSTS_FILE,
         )

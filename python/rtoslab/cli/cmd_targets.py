@@ -11,7 +11,15 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import answer
-from rtoslab.hardware import TOOLS, UsbDevice, connected_devices, fitting, is_installed, kind_of, read_bench
+from rtoslab.hardware import (
+    TOOLS,
+    UsbDevice,
+    connected_devices,
+    installed_flash_tools,
+    is_installed,
+    probe_kind,
+    read_bench,
+)
 
 
 @click.command("targets")
@@ -41,9 +49,12 @@ def command(bench: Path | None, as_json: bool) -> None:
 
 
 def _row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
-    flashes = {name: [tool.name for tool in fitting(catalogue.flash_names(name), device)] for name in catalogue.boards}
+    flashes = {
+        name: [tool.name for tool in installed_flash_tools(catalogue.flash_names(name), device)]
+        for name in catalogue.boards
+    }
     return {
-        "kind": kind_of(device),
+        "kind": probe_kind(device),
         "usb": device.identity,
         "serial": device.serial,
         "title": device.title,

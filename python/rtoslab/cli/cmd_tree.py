@@ -17,12 +17,12 @@ from rtoslab.base import (
     make_folder,
     write_whole,
 )
-from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, export_place, read_trees, tree_text
+from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, parse_export_key, read_trees, tree_toml
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.console import PlainConsole, paint
 from rtoslab.cli.early_end import answer
 from rtoslab.cli.names import CatalogueName, split_names
-from rtoslab.conformance import examine
+from rtoslab.conformance import examine_port
 from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.trees import (
     add_export,
@@ -79,7 +79,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
         tree, key = add_export(entry, where, ident, place, None if force else read_trees().get(ident))
         relation, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
-    write_whole(target, tree_text(tree), "the tree's description")
+    write_whole(target, tree_toml(tree), "the tree's description")
     click.echo(f"{entry.facts.title} {tree.version}{relation}. Described in {target}.")
     click.echo(f"`rtoslab tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
@@ -89,8 +89,8 @@ def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
     """A port by its name, or by the folder that it is in. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
-        return catalogue.port(folder)
-    return catalogue.port(catalogue.kernel(named).folder)
+        return catalogue.read_port(folder)
+    return catalogue.read_port(catalogue.kernel(named).folder)
 
 
 def _file_count(tree: Tree) -> str:
@@ -171,7 +171,7 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
     assert entry.tree is not None
     verdicts = []
     for key in entry.tree.exports:
-        board, cores, opt = export_place(key)
+        board, cores, opt = parse_export_key(key)
         if boards and board not in boards:
             continue
         trouble = export_problem(entry, key)
@@ -193,11 +193,11 @@ def _conforms(catalogue: Catalogue, point: Point) -> bool:
         click.echo(f"n/a {point.label}: {point.not_applicable}")
         return True
     try:
-        verdict = examine(catalogue, point)
+        verdict = examine_port(catalogue, point)
     except RtoslabError as cause:
         click.echo(str(cause))
         return False
-    click.echo(f"{point.label}: {verdict.outcome_counts}.")
+    click.echo(f"{point.label}: {verdict.outcome_counts_text}.")
     if not verdict.holds:
         click.echo(f"`rtoslab conformance --kernel {point.kernel} --board {point.board}` shows every check.")
     return verdict.holds

@@ -44,10 +44,10 @@ def _python() -> Examination:
 
 def _tool(tool: tools.Tool) -> Examination:
     try:
-        tools.find(tool.name)
+        tools.find_tool(tool.name)
     except RtoslabError:
         return Examination(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
-    return Examination(tool.name, fine=True, found=tools.banner(tool.name))
+    return Examination(tool.name, fine=True, found=tools.version_banner(tool.name))
 
 
 def _analyzer() -> Examination:

@@ -14,11 +14,11 @@ from rtoslab.calibrate import (
     BoardFigures,
     KernelFigure,
     KernelFigures,
-    Silicon,
-    beside,
+    SiliconFile,
     board_figures,
     figures_for_file,
-    read_table_of,
+    pair_figures,
+    read_calibration_table,
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import Target
@@ -51,7 +51,9 @@ def figures_request(
     root = find_root()
     catalogue = Catalogue(root)
     all_of_them = figures == ALL
-    names = read_table_of(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
+    names = (
+        read_calibration_table(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
+    )
     request = FiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
     plan = make_plan(catalogue, names, request.options())
     if all(point.not_applicable is not None for point in plan.points):
@@ -59,7 +61,7 @@ def figures_request(
     return request if out else replace(request, folder=default_out(root, plan, ["calibrate", board]))
 
 
-def repeat_request(request: FiguresRequest, silicon: Silicon) -> FiguresRequest:
+def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequest:
     """Returns what a kept calibration has, whatever was named. Raises PlanError if it has none."""
     figures = silicon.kernel_figures
     if figures is None:
@@ -82,7 +84,7 @@ def set_beside(request: FiguresRequest, silicon: KernelFigures, settings: Mappin
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
     fitted = _virtual(request, name, settings) if settings else None
-    return beside(silicon.board_figures(), default, fitted)
+    return pair_figures(silicon.board_figures(), default, fitted)
 
 
 def _virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
@@ -112,11 +114,11 @@ def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]
             "error_cycles": figure.silicon.error_cycles,
             "repeats": list(figure.silicon.repeats),
             "default_cycles": figure.default_cycles,
-            "default_differs_by_cycles": figure.difference(),
-            "default_differs_by_percent": figure.percent(),
+            "default_differs_by_cycles": figure.difference_cycles(),
+            "default_differs_by_percent": figure.difference_percent(),
             "fitted_cycles": figure.fitted_cycles,
-            "agrees_with_default": figure.agrees(),
-            "agrees_with_fit": figure.agrees(fitted=True),
+            "agrees_with_default": figure.is_within_error(),
+            "agrees_with_fit": figure.is_within_error(fitted=True),
         }
         for figure in compared
     }

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import targets_of
+from rtoslab.api import choose_targets
 from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, count_text, find_root
 from rtoslab.captures import (
     OUT,
     LiveRun,
     Recording,
-    form_of,
+    choose_form,
+    parse_wires,
     pin_point,
-    raw_file,
-    record,
     record_live,
-    wires_of,
+    record_virtual,
+    recording_path,
     write_capture,
 )
 from rtoslab.catalogue import Catalogue
@@ -49,37 +49,38 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
         raise PlanError("Which board is to run? Say --target auto, or a probe's serial number (`rtoslab targets`).")
     if output == STANDARD_OUTPUT:
         raise PlanError("A live capture is kept in a file; say one with -o, such as pins.sr.")
-    form = form_of(output, form)
+    form = choose_form(output, form)
     catalogue = Catalogue(find_root())
-    targets = targets_of(catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench)
+    targets = choose_targets(catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench)
     (target,) = targets.values()
-    analyzer = Analyzer(desk.driver, desk.sample_rate_hz, wires_of(target.board, desk.wires))
+    analyzer = Analyzer(desk.driver, desk.sample_rate_hz, parse_wires(target.board, desk.wires))
     live = LiveRun(pin_point(catalogue, benchmark, options), target, analyzer)
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
-        click.echo(recording_command_text(analyzer, live.limit_s, raw_file(output)))
+        click.echo(recording_command_text(analyzer, live.limit_s, recording_path(output)))
         show_target(catalogue, live.point, target)
         return EXIT_OK
-    virtual = record(catalogue, benchmark, options)
+    virtual = record_virtual(catalogue, benchmark, options)
     _say_what_is_too_short(virtual, analyzer)
     capture = record_live(catalogue, live, output)
     write_capture(capture, output, form)
-    raw_file(output).unlink()
-    channel = capture.channel(OUT)
+    recording_path(output).unlink()
+    channel = capture.find_channel(OUT)
     try:
-        pulses = virtual.by_series(channel, capture)
+        pulses = virtual.pulses_by_series(channel, capture)
     except CaptureError as cause:
         raise CaptureError(f"{cause} The capture is kept in {output}.") from None
-    seen = sum(len(pulse.ticks) for pulse in pulses.values())
+    seen = sum(len(pulse.width_ticks) for pulse in pulses.values())
     click.echo(
         f"{virtual.title}, recorded by {analyzer.driver}: {count_text(len(channel.edges()[0]), 'edge')} in {output}; "
-        f"{count_text(seen, 'pulse', 'is', 'are')} the window's, of {len(virtual.order):,} that the image makes in it."
+        f"{count_text(seen, 'pulse', 'is', 'are')} the window's, "
+        f"of {len(virtual.pulse_series):,} that the image makes in it."
     )
     return EXIT_OK
 
 
 def _say_what_is_too_short(virtual: Recording, analyzer: Analyzer) -> None:
-    short, count = virtual.shorter_than(1 / analyzer.rate_hz)
+    short, count = virtual.count_shorter_than(1 / analyzer.rate_hz)
     if short:
         are = "is" if short == 1 else "are"
         click.echo(

@@ -43,10 +43,10 @@ class PaperName(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Keys that begin with what was typed."""
-        from rtoslab.catalogue import papers  # noqa: PLC0415
+        from rtoslab.catalogue import read_papers  # noqa: PLC0415
 
         try:
-            names = papers(Catalogue(find_root()))
+            names = read_papers(Catalogue(find_root()))
         except RtoslabError:
             return []
         return [CompletionItem(key) for key in names if key.startswith(incomplete)]
@@ -168,7 +168,7 @@ class FileOf(click.ParamType[Path]):
         self.forms = forms
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
-        """The path. `form_of` tells its form."""
+        """The path. `choose_form` tells its form."""
         path = Path(value)
         if form_of(path) not in self.forms:
             *most, last = (f".{form}" for form in self.forms)

@@ -105,7 +105,7 @@ def gate_project(
 ) -> int:  # fmt: skip
     """The project in a folder against its baseline. Its options go before those of the project."""
     project = read_project(folder)
-    rules = Rules.of(project.gate.limits, limits)
+    rules = Rules.from_texts(project.gate.limits, limits)
     if dry_run:
         return _plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)

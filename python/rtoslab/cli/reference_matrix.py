@@ -9,7 +9,7 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError, build_folder, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
-    Matrix,
+    KernelMatrix,
     board_manifests,
     matrix_boards,
     matrix_kernels,
@@ -86,10 +86,12 @@ def _measure(
     version = next((row.version for row in rows if row.version), "")
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)
-        rows += observed_rows(catalogue, kernel, board, version, placements=count, matters=board in matters, say=_say)
+        rows += observed_rows(
+            catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_say
+        )
     path = matrix_path(catalogue.root, kernel)
     old = read_matrix(path) if path.is_file() else None
-    new = Matrix(kernel, datetime.now(UTC).date().isoformat(), board_manifests(catalogue, stored), tuple(rows))
+    new = KernelMatrix(kernel, datetime.now(UTC).date().isoformat(), board_manifests(catalogue, stored), tuple(rows))
     write_matrix(path, merge_matrix(old, new, boards))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(f"{path.relative_to(catalogue.root)}: {count_text(len(rows), 'row')} measured, {size}.")

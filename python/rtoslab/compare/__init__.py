@@ -15,19 +15,19 @@ from rtoslab.compare.baseline import (
     read_unsealed,
     write_baseline,
 )
-from rtoslab.compare.comparison import Change, Comparison, compare
-from rtoslab.compare.document import comparison_document, extremes
+from rtoslab.compare.comparison import Comparison, FigureChange, compare_sides
+from rtoslab.compare.document import comparison_document, extremes_sentence
 from rtoslab.compare.gate import (
     Judgement,
     baseline_points,
     gate_document,
-    judge,
+    judge_run,
     loss_clauses,
     verdict_text,
     without_moved,
 )
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
-from rtoslab.compare.placement_pairs import over_placements
+from rtoslab.compare.placement_pairs import join_placements
 from rtoslab.compare.rules import CALLS, Limit, Rules
 from rtoslab.compare.sides import Side, read_side

@@ -10,15 +10,15 @@ from statistics import fmean
 
 from rtoslab.analyses import calls_by_function, cycles_by_function
 from rtoslab.compare.matching import Pair
-from rtoslab.compare.sides import Figures
+from rtoslab.compare.sides import PointFigures
 from rtoslab.results import MeasuredPoint
 
 LEAST_CYCLES = 0.005
-"""Smaller parts are left out of what is shown."""
+"""Smaller differences are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FunctionShare:
     """One function's share of the difference, in cycles per count or per sample."""
 
     function: str
@@ -32,33 +32,39 @@ class Part:
 
     @property
     def delta(self) -> float:
-        """Cycles gained. Negative: saved."""
+        """Returns the additional cycles. Negative: saved."""
         return self.after - self.before
 
     @property
     def per_call_delta(self) -> float | None:
-        """Cycles of one call gained, where it is called as often as before. None where it is not."""
+        """Returns the additional cycles of one call. None if the number of calls changed."""
         if not self.calls_before or abs(self.calls_after / self.calls_before - 1) > 0.01:
             return None
         return self.after / self.calls_after - self.before / self.calls_before
 
 
-def attribution(pair: Pair) -> list[Part]:
-    """Parts that differ, the largest first. Empty where a side has no profile."""
-    cycles_before, cycles_after = _means(pair.before, cycles_by_function), _means(pair.after, cycles_by_function)
+def attribute_cycles(pair: Pair) -> list[FunctionShare]:
+    """Returns the functions whose cycles differ, the largest difference first. Empty if a side has no profile."""
+    cycles_before, cycles_after = (
+        _means_by_function(pair.before, cycles_by_function),
+        _means_by_function(pair.after, cycles_by_function),
+    )
     if not cycles_before or not cycles_after:
         return []
-    calls_before, calls_after = _means(pair.before, calls_by_function), _means(pair.after, calls_by_function)
+    calls_before, calls_after = (
+        _means_by_function(pair.before, calls_by_function),
+        _means_by_function(pair.after, calls_by_function),
+    )
     figures = (cycles_before, cycles_after, calls_before, calls_after)
     parts = []
     for name in {*cycles_before, *cycles_after}:
         before, after, entries, entries_after = (figure.get(name, 0.0) for figure in figures)
-        parts.append(Part(name, before, after, entries, entries_after, _code(name, pair)))
+        parts.append(FunctionShare(name, before, after, entries, entries_after, _code_state(name, pair)))
     shown = [part for part in parts if abs(part.delta) >= LEAST_CYCLES]
     return sorted(shown, key=lambda part: (-abs(part.delta), part.function))
 
 
-def _code(name: str, pair: Pair) -> str:
+def _code_state(name: str, pair: Pair) -> str:
     sides = [[result.code.get(name) for result in _results(figures)] for figures in (pair.before, pair.after)]
     if any(place is None for side in sides for place in side):
         return ""
@@ -68,12 +74,14 @@ def _code(name: str, pair: Pair) -> str:
     return "same" if before == after else "moved"
 
 
-def _results(figures: Figures) -> Sequence[MeasuredPoint]:
-    return figures.placed or ([figures.result] if figures.result is not None else [])
+def _results(figures: PointFigures) -> Sequence[MeasuredPoint]:
+    return figures.placed_results or ([figures.result] if figures.result is not None else [])
 
 
-def _means(figures: Figures, by_function: Callable[[MeasuredPoint], dict[str, float]]) -> dict[str, float]:
-    """Over all placements of the point. Empty where one has no profile."""
+def _means_by_function(
+    figures: PointFigures, by_function: Callable[[MeasuredPoint], dict[str, float]]
+) -> dict[str, float]:
+    """Returns the mean over the point's placements by function. Empty if one has no profile."""
     attributions = [by_function(result) for result in _results(figures)]
     if not all(attributions):
         return {}

@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from rtoslab.analyses import Metric, unit_of
-from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_rows, toml_value, write_whole
+from rtoslab.analyses import Metric, metric_unit
+from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_lines, toml_value, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.rules import parse_limits
-from rtoslab.compare.sides import Figures, Side
+from rtoslab.compare.sides import PointFigures, Side
 from rtoslab.intake import file_name
 from rtoslab.results import PointId
 
@@ -29,7 +29,7 @@ UNSEALED: Final = 1
 
 
 class BaselinePoint(Strict):
-    """One point."""
+    """One point of a baseline with its figures."""
 
     benchmark: str
     kernel: str
@@ -38,7 +38,7 @@ class BaselinePoint(Strict):
     window_ms: int
     config: dict[str, str] = Field(default_factory=dict)
     manifest: dict[str, str] = Field(default_factory=dict)
-    """What differs from the baseline's."""
+    """The entries that differ from the baseline's manifest."""
     code: str = ""
     """The code of the functions that the window executed, whatever their places. Empty where nobody watched."""
     places: str = ""
@@ -53,7 +53,7 @@ class BaselinePoint(Strict):
 
     @property
     def point(self) -> PointId:
-        """Its axes. A baseline keeps no titles."""
+        """Returns the point's axes. A baseline has no titles."""
         axes = {"benchmark", "kernel", "board", "cores", "window_ms", "config"}
         return PointId(title=self.benchmark, **self.model_dump(include=axes))
 
@@ -63,7 +63,7 @@ class Baseline(Strict):
 
     format: int = FORMAT
     seal: str = ""
-    """Digest of all but the rules, which are for hands."""
+    """Digest of all but the rules, which people may edit."""
     exact: bool = True
     """From virtual boards. False if any figure is a real board's."""
     manifest: dict[str, str] = Field(default_factory=dict)
@@ -72,12 +72,12 @@ class Baseline(Strict):
 
     @property
     def digest(self) -> str:
-        """The seal that its content has."""
+        """Returns the seal of the present content."""
         return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
 
 def baseline_path(folder: Path, name: str) -> Path:
-    """A name's file in a folder's `baselines`, or the file itself where a path that ends in .toml is given.
+    """Returns the path of a baseline in a folder's `baselines`, or the name itself if it ends in .toml.
 
     Raises PlanError for any other name.
     """
@@ -87,14 +87,14 @@ def baseline_path(folder: Path, name: str) -> Path:
 
 
 def find_baseline(root: Path, name: str) -> Path:
-    """The file of a baseline to be read: the working directory's, or else the checkout's. Raises PlanError."""
+    """Returns the path of a baseline in the working directory, or else in the checkout. Raises PlanError."""
     here = baseline_path(Path.cwd(), name)
     return here if here.is_file() else baseline_path(root, name)
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Reads a baseline whose seal holds. Raises CatalogueError naming file and key, PlanError for a rule that is none,
-    and for figures that are not those that were written."""
+    """Reads a baseline and checks its seal. Raises CatalogueError naming file and key, PlanError for an invalid rule
+    or edited figures."""
     baseline = read_unsealed(path)
     again = f"`rtoslab baseline {path.stem}` measures its points and writes it anew"
     if not baseline.seal:
@@ -105,7 +105,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def read_unsealed(path: Path) -> Baseline:
-    """Reads a baseline for its points and rules alone, which are measured again. Raises as `read_baseline` does."""
+    """Reads a baseline without its seal, to measure its points again. Raises as `read_baseline` does."""
     baseline = read_toml(path, Baseline)
     for rule in baseline.rules.values():
         parse_limits(rule)
@@ -115,7 +115,7 @@ def read_unsealed(path: Path) -> Baseline:
 
 
 def brief_side(side: Side) -> Side:
-    """The same side with manifests as a baseline keeps them."""
+    """Returns the side with brief manifests, as a baseline has them."""
     return Side(
         side.name,
         [replace(figure, manifest=brief_manifest(figure.manifest)) for figure in side.figures],
@@ -123,18 +123,18 @@ def brief_side(side: Side) -> Side:
 
 
 def baseline_side(baseline: Baseline, name: str) -> Side:
-    """A baseline as a side of a comparison."""
+    """Returns a baseline as a side of a comparison."""
     return Side(
         name,
         [
-            Figures(
+            PointFigures(
                 point.point,
-                {key: Metric(key, unit_of(key), value) for key, value in point.metrics.items()},
+                {key: Metric(key, metric_unit(key), value) for key, value in point.metrics.items()},
                 baseline.exact,
                 {**baseline.manifest, **point.manifest},
                 code=point.code,
                 places=point.places,
-                functions={name: _execution(*row) for name, row in point.functions.items()},
+                functions={name: _parse_function(*row) for name, row in point.functions.items()},
                 state=point.state,
                 waits=point.waits,
             )
@@ -143,25 +143,25 @@ def baseline_side(baseline: Baseline, name: str) -> Side:
     )
 
 
-def _execution(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
+def _parse_function(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
     return ExecutedFunction(code, instructions, calls)
 
 
-def _row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
-    plain = (function.code, _shorten(function.calls))
-    return plain if function.instructions is None else (*plain, _shorten(function.instructions))
+def _function_row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
+    plain = (function.code, _six_digits(function.calls))
+    return plain if function.instructions is None else (*plain, _six_digits(function.instructions))
 
 
-def _shorten(value: float) -> float:
-    """Returns six digits. The window's end leaves fewer true."""
+def _six_digits(value: float) -> float:
+    """Returns the value with six digits. The window's end makes further ones meaningless."""
     return float(f"{value:.6g}")
 
 
 def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
     """Makes a baseline of a side's figures. Raises PlanError if a point of it has none."""
-    lost = [figure for figure in side.figures if figure.missing]
+    lost = [figure for figure in side.figures if figure.missing_reason]
     if lost:
-        point, why = lost[0].point, lost[0].missing
+        point, why = lost[0].point, lost[0].missing_reason
         raise PlanError(
             f"{point.benchmark} {point.kernel} {point.board} has no figure ({why}); a baseline needs measured points."
         )
@@ -174,13 +174,13 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
             code=pair.code,
             places=pair.places,
             state=dict(pair.state),
-            waits={name: _shorten(cycles) for name, cycles in pair.waits.items()},
-            functions={name: _row(function) for name, function in sorted(pair.functions.items())},
+            waits={name: _six_digits(cycles) for name, cycles in pair.waits.items()},
+            functions={name: _function_row(function) for name, function in sorted(pair.functions.items())},
             metrics={key: metric.value for key, metric in pair.metrics.items()},
         )
         for pair, brief in zip(side.figures, briefs, strict=True)
     )
-    exact = all(figure.exact for figure in side.figures)
+    exact = all(figure.is_exact for figure in side.figures)
     baseline = Baseline(exact=exact, manifest=shared, rules=dict(rules), point=points)
     return baseline.model_copy(update={"seal": baseline.digest})
 
@@ -195,20 +195,20 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
         f"exact = {str(baseline.exact).lower()}",
     ]
     for title, table in (("manifest", baseline.manifest), ("rules", baseline.rules)):
-        lines += ["", f"[{title}]", *toml_rows(table)] if table or title == "rules" else []
+        lines += ["", f"[{title}]", *toml_lines(table)] if table or title == "rules" else []
     for point in baseline.point:
         axes = point.model_dump(include={"benchmark", "kernel", "board", "cores", "window_ms"})
-        lines += ["", "[[point]]", *toml_rows(axes)]
+        lines += ["", "[[point]]", *toml_lines(axes)]
         inline: dict[str, Mapping[str, Any]] = {
             "config": point.config,
             "manifest": point.manifest,
             "state": point.state,
             "waits": point.waits,
         }
-        lines += [f"{title} = {{ {', '.join(toml_rows(rows))} }}" for title, rows in inline.items() if rows]
+        lines += [f"{title} = {{ {', '.join(toml_lines(rows))} }}" for title, rows in inline.items() if rows]
         digests = {"code": point.code, "places": point.places}
-        lines += toml_rows({name: digest for name, digest in digests.items() if digest})
-        lines += ["[point.metrics]", *toml_rows(point.metrics)]
-        lines += ["[point.functions]", *toml_rows(point.functions)] if point.functions else []
+        lines += toml_lines({name: digest for name, digest in digests.items() if digest})
+        lines += ["[point.metrics]", *toml_lines(point.metrics)]
+        lines += ["[point.functions]", *toml_lines(point.functions)] if point.functions else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the baseline")

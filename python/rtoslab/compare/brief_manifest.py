@@ -15,7 +15,7 @@ _AS_TEXT: Final = {
     "kernel package": ("build.kernel_package.sha256",),
     VIRTUAL_BOARD: ("target.sources_sha256",),
 }
-"""What it keeps as it is (hashes shortened). The rest goes into one hash each, below."""
+"""Entries that are copied, with short hashes. `_HASHED` has those that become one hash."""
 _HASHED: Final = {
     "board": ("board.",),
     "compiler calls": ("build.calls.",),
@@ -34,7 +34,7 @@ _SHORT: Final = 12
 
 
 def brief_manifest(flat: Mapping[str, str]) -> dict[str, str]:
-    """Returns the brief form of a flat manifest, which is empty if that is."""
+    """Returns the brief form of a flat manifest. Empty for an empty one."""
     if not flat:
         return {}
     texts = {name: " ".join(flat.get(key, "") for key in keys) for name, keys in _AS_TEXT.items()}

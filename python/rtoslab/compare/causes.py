@@ -13,7 +13,7 @@ from typing import Final
 
 from rtoslab.compare.brief_manifest import COMPILER, VIRTUAL_BOARD
 from rtoslab.compare.executions import ExecutedFunction
-from rtoslab.compare.sides import Figures
+from rtoslab.compare.sides import PointFigures
 
 MOST_NAMES: Final = 3
 _SETTINGS: Final = (COMPILER, "newlib", VIRTUAL_BOARD, "board", "configuration", "timing rules")
@@ -29,47 +29,47 @@ class Cause(StrEnum):
     """The kinds of causes for cycles that differ."""
 
     CODE = "code"
-    """Executed functions are others."""
+    """The executed functions differ."""
     SETTINGS = "settings"
     """The configuration, the compiler, the board or the virtual board."""
     STATE = "state"
     """The board's registers or the kernel's data at the window's opening."""
     WORK = "other work"
-    """The same code executed other numbers of instructions: its data or its calls are others."""
+    """The same code executed another number of instructions, because its data or calls differ."""
     PLACEMENT = "placement"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A cause with what is known of it."""
+    """A cause with its explanation."""
 
     cause: Cause
-    words: str
+    text: str
     """A clause."""
 
 
-def find_reason(before: Figures, after: Figures) -> Reason:
+def find_reason(before: PointFigures, after: PointFigures) -> Reason:
     """Returns why the cycles of two exact points in one placement each may differ. Their manifests are brief."""
     if not before.code or not after.code:
         return Reason(Cause.UNKNOWN, "unknown: not every executed function has a symbol of its own")
     if before.code != after.code:
         return Reason(Cause.CODE, changed_functions_text(before.functions, after.functions))
-    settings = _differing(before.manifest, after.manifest, _SETTINGS)
+    settings = _differing_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
-        return Reason(Cause.SETTINGS, f"{_differ(settings)}, the executed code is the same")
-    state = _state(before.state, after.state)
+        return Reason(Cause.SETTINGS, f"{_differ_text(settings)}, the executed code is the same")
+    state = _state_changes(before.state, after.state)
     if state:
-        return Reason(Cause.STATE, f"at the window's opening {_names(state)}, the executed code is the same")
+        return Reason(Cause.STATE, f"at the window's opening {_names_text(state)}, the executed code is the same")
     work = _other_work(before.functions, after.functions)
     if work:
-        return Reason(Cause.WORK, f"the same code did other work: {_names(work)}")
-    return _same_in_all(before, after)
+        return Reason(Cause.WORK, f"the same code did other work: {_names_text(work)}")
+    return _reason_of_same_code(before, after)
 
 
-def _same_in_all(before: Figures, after: Figures) -> Reason:
-    """Returns the reason where only the place of the code and what other code was built from may differ."""
-    built_from = _differing(before.manifest, after.manifest, _BUILT_FROM)
+def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Reason:
+    """Returns the reason if only the place of the code and the sources of other code may differ."""
+    built_from = _differing_keys(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
     unknown = "unknown: the executed code is the same"
     if not before.places or not after.places:
@@ -79,37 +79,36 @@ def _same_in_all(before: Figures, after: Figures) -> Reason:
     elif is_state_known or not built_from:
         return Reason(Cause.PLACEMENT, "placement: the executed code is the same and lies elsewhere")
     if built_from and not is_state_known:
-        unknown += f", but {_differ(built_from)}, and the state at the window's opening is not recorded"
-    return Reason(Cause.UNKNOWN, unknown + _waits(before.waits, after.waits))
+        unknown += f", but {_differ_text(built_from)}, and the state at the window's opening is not recorded"
+    return Reason(Cause.UNKNOWN, unknown + _waits_text(before.waits, after.waits))
 
 
 def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
-    """Returns the functions whose code differs, or that one side alone executed, by their instructions' change."""
-    names = [name for name in {*before, *after} if _code(before, name) != _code(after, name)]
+    """Returns the functions whose code differs or that only one side executed, the largest change first."""
+    names = [name for name in {*before, *after} if _code_of(before, name) != _code_of(after, name)]
     return sorted(names, key=lambda name: (-abs(_instructions(after, name) - _instructions(before, name)), name))
 
 
 def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str]) -> float | None:
-    """Returns the instructions per count or sample of these functions, or None where they were not
-    counted."""
+    """Returns the instructions per count or sample of these functions. None if they were not counted."""
     counts = [functions[name].instructions for name in names if name in functions]
     return None if None in counts else sum(count for count in counts if count is not None)
 
 
 def changed_functions_text(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
-    """Names the functions whose code differs."""
+    """Returns a clause that names the functions whose code differs."""
     names = [_change_text(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
-    return f"changed code: {_names(names)}" if names else "the executed code differs"
+    return f"changed code: {_names_text(names)}" if names else "the executed code differs"
 
 
 def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunction | None) -> str:
     if before is None or after is None:
         return f"{name} ({'new' if before is None else 'gone'})"
     counted = before.instructions is not None and after.instructions is not None
-    return f"{name} ({_work(before, after)})" if counted else name
+    return f"{name} ({_work_text(before, after)})" if counted else name
 
 
-def _code(functions: Mapping[str, ExecutedFunction], name: str) -> str:
+def _code_of(functions: Mapping[str, ExecutedFunction], name: str) -> str:
     return functions[name].code if name in functions else ""
 
 
@@ -117,14 +116,14 @@ def _instructions(functions: Mapping[str, ExecutedFunction], name: str) -> float
     return (functions[name].instructions or 0.0) if name in functions else 0.0
 
 
-def _differing(before: Mapping[str, str], after: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
+def _differing_keys(before: Mapping[str, str], after: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
     """Returns the keys with other values. An empty manifest differs from every other one."""
     if not before or not after:
         return ["the manifest"]
     return [key for key in keys if before.get(key) != after.get(key)]
 
 
-def _state(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
+def _state_changes(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
     """Returns the keys with other values, if both sides recorded the state."""
     if not before or not after:
         return []
@@ -137,23 +136,23 @@ def _state(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> l
 
 
 def _other_work(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
-    """Returns functions of the same code whose instructions differ, or their calls if those were not counted."""
+    """Returns the functions of the same code whose instructions differ, or whose calls if those were not counted."""
     both = [(name, first, after[name]) for name, first in before.items() if name in after]
-    return [f"{name} ({_work(first, second)})" for name, first, second in both if _is_other_work(first, second)]
+    return [f"{name} ({_work_text(first, second)})" for name, first, second in both if _is_other_work(first, second)]
 
 
 def _is_other_work(first: ExecutedFunction, second: ExecutedFunction) -> bool:
     if first.instructions is not None and second.instructions is not None:
-        return _apart(first.instructions, second.instructions)
-    return _apart(first.calls, second.calls)
+        return _differ_clearly(first.instructions, second.instructions)
+    return _differ_clearly(first.calls, second.calls)
 
 
-def _apart(first: float, second: float) -> bool:
+def _differ_clearly(first: float, second: float) -> bool:
     """Whether two numbers per count differ by more than what ticks add to each count."""
     return abs(second - first) > max(_LEAST_WORK, _ONE_PERCENT * first)
 
 
-def _work(first: ExecutedFunction, second: ExecutedFunction) -> str:
+def _work_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
     """Returns the instructions of a call, or those of a count where it was called more rarely."""
     calls = f"{first.calls:.4g} to {second.calls:.4g} calls"
     if first.instructions is None or second.instructions is None:
@@ -164,18 +163,18 @@ def _work(first: ExecutedFunction, second: ExecutedFunction) -> str:
     return f"{one:.4g} to {other:.4g} instructions a call" if f"{one:.4g}" != f"{other:.4g}" else calls
 
 
-def _waits(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+def _waits_text(before: Mapping[str, float], after: Mapping[str, float]) -> str:
     """Returns how the cycles per count that executed nothing changed, as a clause, which may be empty."""
     changes = [(name, after[name] - before[name]) for name in before if name in after]
     parts = [f"{name} {change:+.2f}" for name, change in changes if abs(change) >= 1]
     return f" ({', '.join(parts)} cycles per count)" if parts else ""
 
 
-def _differ(names: list[str]) -> str:
+def _differ_text(names: list[str]) -> str:
     are_several = len(names) > 1 or names[0].endswith("s")
-    return f"{_names(names)} {'differ' if are_several else 'differs'}"
+    return f"{_names_text(names)} {'differ' if are_several else 'differs'}"
 
 
-def _names(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more

@@ -9,14 +9,14 @@ from typing import Final
 from rtoslab.analyses import CYCLES, INSTRUCTIONS, Metric, event_count
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.causes import Cause, Reason, changed_functions, find_reason, instructions_of
-from rtoslab.compare.differences import Difference, differences
-from rtoslab.compare.matching import Matching, Pair, match
-from rtoslab.compare.noise import Shift, claims, shift, too_few
-from rtoslab.compare.placement_pairs import interval, is_bound
+from rtoslab.compare.differences import ManifestDifference, manifest_differences
+from rtoslab.compare.matching import Matching, Pair, match_sides
+from rtoslab.compare.noise import Shift, claimed_shifts, has_too_few_samples, median_shift
+from rtoslab.compare.placement_pairs import difference_interval, may_depend_on_place
 from rtoslab.compare.sides import Side
 
 CHANGED_CODE: Final = "instructions.changed_code"
-"""A figure that only a gate has."""
+"""The id of a figure that only a gate has."""
 
 
 class Verdict(StrEnum):
@@ -26,26 +26,25 @@ class Verdict(StrEnum):
     BETTER = "better"
     SAME = "same"
     PLACEMENT = "placement"
-    """The bands of the two sides' placements overlap: a place may be worth the difference. Or the same code is
-    elsewhere, and all else that is known is equal."""
+    """The bands of the two sides overlap, so that the place may make the difference. Or only the place differs."""
     ONE_PLACEMENT = "one placement"
-    """They differ, in one placement each, where the place matters: what of it is the place's nobody knows."""
+    """They differ in one placement each, and the place may be the reason."""
     UNCLEAR = "not told apart"
-    """Noise covers whatever difference there may be."""
+    """Noise hides any difference."""
     TOO_FEW = "too few samples"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FigureChange:
     """One figure on both sides."""
 
     pair: Pair
     before: Metric
     after: Metric
     verdict: Verdict
-    noisy: Shift | None = None
-    """What the samples say. None for exact figures, where any difference beyond their resolution is real."""
-    placed: tuple[float, float] | None = None
+    sample_shift: Shift | None = None
+    """The shift between the samples. None for exact figures, where any difference beyond their resolution is real."""
+    placement_interval: tuple[float, float] | None = None
     """For figures in several placements: the least and the most difference that they permit."""
     reason: Reason | None = None
     """For exact cycles in one placement each: why they differ."""
@@ -65,42 +64,46 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The second side against the first."""
+    """The second side compared with the first."""
 
     before: Side
     after: Side
     matching: Matching
-    differences: Sequence[Difference]
-    changes: Sequence[Change]
+    differences: Sequence[ManifestDifference]
+    changes: Sequence[FigureChange]
     """Real differences first, the largest share first. Then what cannot be told. Then what is the same."""
 
     @property
-    def real(self) -> list[Change]:
-        """Those that are worse or better."""
+    def claimed_changes(self) -> list[FigureChange]:
+        """Returns the changes that are worse or better."""
         return [change for change in self.changes if change.verdict in {Verdict.WORSE, Verdict.BETTER}]
 
     @property
-    def shown_changes(self) -> list[Change]:
-        """Those, and what differs in one placement each."""
+    def shown_changes(self) -> list[FigureChange]:
+        """Returns the claimed changes, then those in one placement each."""
         shown_verdicts = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
         single_placement = [
-            change for change in self.changes if change.verdict is Verdict.PLACEMENT and change.placed is None
+            change
+            for change in self.changes
+            if change.verdict is Verdict.PLACEMENT and change.placement_interval is None
         ]
         return [*(change for change in self.changes if change.verdict in shown_verdicts), *single_placement]
 
     @property
     def without_figures(self) -> list[Pair]:
-        """Pairs in which one side has no number, though the other has."""
-        return [pair for pair in self.matching.pairs if bool(pair.before.missing) != bool(pair.after.missing)]
+        """Returns the pairs in which only one side has a number."""
+        return [
+            pair for pair in self.matching.pairs if bool(pair.before.missing_reason) != bool(pair.after.missing_reason)
+        ]
 
 
-def compare(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
-    """Every figure that both sides have.
+def compare_sides(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
+    """Compares every figure that both sides have.
 
-    A gate asks for the same axes, so nothing is compared over a kernel, say. And in the same placement each, to the
-    cycle, so any difference is one of these images. Its sides have brief manifests.
+    A gate compares points with the same axes and placement, to the cycle, so any difference is one of these images.
+    Its sides have brief manifests.
     """
-    matching = match(before, after, same_axes=is_gate)
+    matching = match_sides(before, after, same_axes=is_gate)
     figures = [
         (pair, metric, pair.after.metrics[name])
         for pair in matching.pairs
@@ -108,36 +111,40 @@ def compare(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
         if name in pair.after.metrics
     ]
     exact = [pair for pair in matching.pairs if _is_exact(pair)]
-    reasons = {pair.label: _reason(pair, is_brief=is_gate) for pair in exact}
-    changes = [_exact(*figure, reasons[figure[0].label], is_gate=is_gate) for figure in figures if _is_exact(figure[0])]
-    changes += _noisy([figure for figure in figures if not _is_exact(figure[0])])
-    changes += [change for pair in exact if is_gate and (change := _changed_code(pair)) is not None]
-    return Comparison(before, after, matching, differences(matching.pairs), sorted(changes, key=_rank))
+    reasons = {pair.label: _cycles_reason(pair, is_brief=is_gate) for pair in exact}
+    changes = [
+        _exact_change(*figure, reasons[figure[0].label], is_gate=is_gate) for figure in figures if _is_exact(figure[0])
+    ]
+    changes += _noisy_changes([figure for figure in figures if not _is_exact(figure[0])])
+    changes += [change for pair in exact if is_gate and (change := _changed_code_figure(pair)) is not None]
+    return Comparison(before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_sort_key))
 
 
 def _is_exact(pair: Pair) -> bool:
-    return pair.before.exact and pair.after.exact
+    return pair.before.is_exact and pair.after.is_exact
 
 
-def _exact(pair: Pair, before: Metric, after: Metric, reason: Reason, *, is_gate: bool) -> Change:
+def _exact_change(pair: Pair, before: Metric, after: Metric, reason: Reason, *, is_gate: bool) -> FigureChange:
     delta = after.value - before.value
-    grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # a tick is not more than a tick for rounding
+    grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # tolerates rounding
     if before.band or after.band:
-        low, high = interval(before, after)
+        low, high = difference_interval(before, after)
         apart = low > grain or high < -grain
         open_verdict = Verdict.SAME if max(-low, high) <= grain else Verdict.PLACEMENT
-        return Change(pair, before, after, _direction(delta) if apart else open_verdict, placed=(low, high))
+        return FigureChange(
+            pair, before, after, _verdict_of_delta(delta) if apart else open_verdict, placement_interval=(low, high)
+        )
     if abs(delta) <= grain:
-        return Change(pair, before, after, Verdict.SAME)
+        return FigureChange(pair, before, after, Verdict.SAME)
     is_time = before.unit == CYCLES
     moved = is_time and reason.cause is Cause.PLACEMENT
-    bound = not is_gate and is_bound(before.id, pair.before.tree, pair.after.tree)
-    verdict = Verdict.PLACEMENT if moved else Verdict.ONE_PLACEMENT if bound else _direction(delta)
-    return Change(pair, before, after, verdict, reason=reason if is_time else None)
+    bound = not is_gate and may_depend_on_place(before.id, pair.before.manifest_tree, pair.after.manifest_tree)
+    verdict = Verdict.PLACEMENT if moved else Verdict.ONE_PLACEMENT if bound else _verdict_of_delta(delta)
+    return FigureChange(pair, before, after, verdict, reason=reason if is_time else None)
 
 
-def _reason(pair: Pair, *, is_brief: bool) -> Reason:
-    """Returns why the cycles of two exact points may differ. Points of a gate have brief manifests."""
+def _cycles_reason(pair: Pair, *, is_brief: bool) -> Reason:
+    """Returns why the cycles of two exact points may differ. `is_brief`: their manifests are brief already."""
     if is_brief:
         return find_reason(pair.before, pair.after)
     first, second = (
@@ -146,10 +153,10 @@ def _reason(pair: Pair, *, is_brief: bool) -> Reason:
     return find_reason(first, second)
 
 
-def _changed_code(pair: Pair) -> Change | None:
-    """Returns the instructions of functions whose code changed, per count or sample, or None where none did.
+def _changed_code_figure(pair: Pair) -> FigureChange | None:
+    """Returns the change in instructions of functions whose code changed, per count or sample. None if none did.
 
-    The place of the code adds nothing to them. So they show a slowdown that a better place hides in the cycles.
+    Instructions do not depend on the place. So they show a slowdown that a better place hides in the cycles.
     """
     first, second = pair.before.functions, pair.after.functions
     names = changed_functions(first, second)
@@ -159,29 +166,29 @@ def _changed_code(pair: Pair) -> Change | None:
     was, now = (Metric(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
     events = event_count(pair.after.result) if pair.after.result is not None else 0
     grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
-    verdict = Verdict.SAME if abs(after - before) <= grain else _direction(after - before)
-    return Change(pair, was, now, verdict, reason=find_reason(pair.before, pair.after))
+    verdict = Verdict.SAME if abs(after - before) <= grain else _verdict_of_delta(after - before)
+    return FigureChange(pair, was, now, verdict, reason=find_reason(pair.before, pair.after))
 
 
-def _direction(delta: float) -> Verdict:
+def _verdict_of_delta(delta: float) -> Verdict:
     return Verdict.WORSE if delta > 0 else Verdict.BETTER if delta < 0 else Verdict.SAME
 
 
-def _noisy(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[Change]:
-    """Medians by their samples. Bytes are no matter of chance. Other figures of noisy samples allow no verdict."""
+def _noisy_changes(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[FigureChange]:
+    """Returns the changes of noisy points: medians by their samples, and bytes, which have no noise."""
     changes = [
-        Change(*figure, _direction(figure[2].value - figure[1].value))
+        FigureChange(*figure, _verdict_of_delta(figure[2].value - figure[1].value))
         for figure in figures
         if figure[1].unit == "bytes"
     ]
     sampled = [figure for figure in figures if figure[1].unit != "bytes" and _is_median(figure[1])]
-    shifts = [shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
-    for (pair, one, other), outcome, claimed in zip(sampled, shifts, claims(shifts), strict=True):
-        if too_few(outcome, len(shifts)):
+    shifts = [median_shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
+    for (pair, one, other), outcome, claimed in zip(sampled, shifts, claimed_shifts(shifts), strict=True):
+        if has_too_few_samples(outcome, len(shifts)):
             verdict = Verdict.TOO_FEW
         else:
-            verdict = _direction(outcome.difference) if claimed else Verdict.UNCLEAR
-        changes.append(Change(pair, one, other, verdict, outcome))
+            verdict = _verdict_of_delta(outcome.difference) if claimed else Verdict.UNCLEAR
+        changes.append(FigureChange(pair, one, other, verdict, outcome))
     return changes
 
 
@@ -189,7 +196,7 @@ def _is_median(metric: Metric) -> bool:
     return bool(metric.samples) or "." not in metric.id
 
 
-def _rank(change: Change) -> tuple[int, float, str, str]:
+def _sort_key(change: FigureChange) -> tuple[int, float, str, str]:
     order = (
         Verdict.WORSE,
         Verdict.BETTER,

@@ -25,37 +25,38 @@ _SETTING: Final = "build.kernel_config."
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ManifestDifference:
     """One key with one pair of values."""
 
     key: str
     before: str
     after: str
     points: int
-    """So many pairs differ in it."""
+    """The number of pairs that differ in it."""
 
 
-def differences(pairs: Sequence[Pair]) -> list[Difference]:
-    """Every key of the manifests that differs, compiler and kernel first, then by name. The last ones are settings
-    that one kernel's configuration has and the other's lacks. Two kernels have hundreds."""
+def manifest_differences(pairs: Sequence[Pair]) -> list[ManifestDifference]:
+    """Returns every key of the manifests that differs, compiler and kernel first, then by name.
+
+    Settings that only one kernel's configuration has are last, because two kernels have hundreds of them."""
     counts: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
-        for key, before, after in _differing(pair.before.manifest, pair.after.manifest):
+        for key, before, after in _differing_keys(pair.before.manifest, pair.after.manifest):
             counts[key, before, after] = counts.get((key, before, after), 0) + 1
-    result = [Difference(*key, points) for key, points in counts.items()]
+    result = [ManifestDifference(*key, points) for key, points in counts.items()]
     return sorted(
-        result, key=lambda difference: (_rank(difference), difference.key, difference.before, difference.after)
+        result, key=lambda difference: (_sort_group(difference), difference.key, difference.before, difference.after)
     )
 
 
-def _rank(difference: Difference) -> int:
+def _sort_group(difference: ManifestDifference) -> int:
     if difference.key.startswith(_SETTING) and NOT_SET in (difference.before, difference.after):
         return 2
     return 0 if difference.key.startswith(_FIRST) else 1
 
 
-def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
-    if not before or not after:  # a side that keeps figures alone
+def _differing_keys(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
+    if not before or not after:  # a side without manifests
         return
     states = [any(key.startswith(STATE) for key in side) for side in (before, after)]
     left_out = _OF_ONE_POINT if all(states) else (*_OF_ONE_POINT, STATE)  # of one side nobody read it
@@ -67,20 +68,22 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[
             yield key, mine, other
 
 
-def condense(differences: Sequence[Difference], shown: int = 12) -> list[Difference]:
-    """The same for a table: of many source files the first, then how many more."""
+def condense_differences(differences: Sequence[ManifestDifference], shown: int = 12) -> list[ManifestDifference]:
+    """Returns the differences for a table: only the first source files, then how many more."""
     sources = [difference for difference in differences if difference.key.startswith("build.sources.")]
     rest = [difference for difference in differences if not difference.key.startswith("build.sources.")]
     brief = [
-        Difference(difference.key, _brief(difference.before), _brief(difference.after), difference.points)
+        ManifestDifference(
+            difference.key, _shorten_hash(difference.before), _shorten_hash(difference.after), difference.points
+        )
         for difference in (*rest, *sources[:shown])
     ]
     if len(sources) > shown:
-        brief.append(Difference("build.sources", f"{len(sources) - shown} more files", "", 0))
+        brief.append(ManifestDifference("build.sources", f"{len(sources) - shown} more files", "", 0))
     return brief
 
 
-def _brief(value: str) -> str:
-    """A hash by its first twelve digits."""
+def _shorten_hash(value: str) -> str:
+    """Returns the first twelve digits of a hash, any other value unchanged."""
     is_hash = len(value) == 64 and all(letter in "0123456789abcdef" for letter in value)
     return value[:12] if is_hash else value

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Metric, per_what
-from rtoslab.base import all_of, count_text
-from rtoslab.compare.attribution import attribution
-from rtoslab.compare.comparison import Change, Comparison, Verdict
-from rtoslab.compare.differences import condense
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Metric, event_noun
+from rtoslab.base import all_count_text, count_text
+from rtoslab.compare.attribution import attribute_cycles
+from rtoslab.compare.comparison import Comparison, FigureChange, Verdict
+from rtoslab.compare.differences import condense_differences
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.noise import ALPHA
 from rtoslab.reports import Document, Section, TableData, band_text, mark_deviations
@@ -19,12 +19,12 @@ _ONE_PLACEMENT = (
 )
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
-"""So many pairs, those of the largest effect, are taken apart by function."""
+"""The number of pairs with the largest effect that are attributed by function."""
 FEW_SAMPLES = 20
 
 
 def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Section] = ()) -> Document:
-    """One document of one reference and everything set against it: figures, then what else differs, then `extra`."""
+    """Returns a report of comparisons with one reference: figures, other differences, then `extra`."""
     reference = comparisons[0].before.name
     names = ", ".join(comparison.after.name for comparison in comparisons)
     sections: list[Section] = []
@@ -33,25 +33,25 @@ def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Secti
     document = Document(
         title=f"{names} against {reference}",
         subtitle=_subtitle(comparisons),
-        summary=" ".join(summary(comparison) for comparison in comparisons),
+        summary=" ".join(summary_text(comparison) for comparison in comparisons),
         sections=(*sections, *extra),
     )
     figures = [figure for one in comparisons for side in (one.before, one.after) for figure in side.figures]
     return mark_deviations(document, [figure.result for figure in figures if figure.result is not None])
 
 
-def summary(comparison: Comparison) -> str:
+def summary_text(comparison: Comparison) -> str:
     """Returns the summary, in one or two sentences."""
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
-    worse = [item for item in comparison.real if item.verdict is Verdict.WORSE]
-    better = len(comparison.real) - len(worse)
+    worse = [item for item in comparison.claimed_changes if item.verdict is Verdict.WORSE]
+    better = len(comparison.claimed_changes) - len(worse)
     figures = count_text(len(comparison.changes), "figure")
-    single_placement = _of(comparison, Verdict.ONE_PLACEMENT)
+    single_placement = _changes_with_verdict(comparison, Verdict.ONE_PLACEMENT)
     verdict_text_ = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
-        if comparison.real
+        if comparison.claimed_changes
         else f"no figure of {len(comparison.changes)} differs"
         if all(change.verdict is Verdict.SAME for change in comparison.changes)
         else f"of {figures} none can be told to be worse or better"
@@ -59,9 +59,9 @@ def summary(comparison: Comparison) -> str:
     if single_placement:
         differ = "differs" if len(single_placement) == 1 else "differ"
         verdict_text_ += f"; {len(single_placement)} {differ} in one placement each, of which nothing is claimed"
-    largest = [item for item in (*comparison.real, *single_placement) if item.before.unit == CYCLES][:1]
+    largest = [item for item in (*comparison.claimed_changes, *single_placement) if item.before.unit == CYCLES][:1]
     largest_text = (
-        f" The largest{' difference' if largest[0] in single_placement else ''}: {sentence(largest[0])}."
+        f" The largest{' difference' if largest[0] in single_placement else ''}: {change_text(largest[0])}."
         if largest
         else ""
     )
@@ -69,7 +69,7 @@ def summary(comparison: Comparison) -> str:
     return f"{comparison.after.name} against {comparison.before.name}: {verdict_text_}.{largest_text}"
 
 
-def extremes(comparison: Comparison) -> str:
+def extremes_sentence(comparison: Comparison) -> str:
     """Returns in which point the second side is fastest against the first, and in which slowest, as a sentence.
 
     Only differences in time that are claimed count. A side is called by what is compared over (a kernel's name), if
@@ -79,7 +79,7 @@ def extremes(comparison: Comparison) -> str:
     first, second = over[0] if len(over) == 1 else (comparison.before.name, comparison.after.name)
     ratios = [
         (change.before.value / change.after.value, f"{change.pair.label}, {change.before.id}")
-        for change in comparison.real
+        for change in comparison.claimed_changes
         if change.before.unit == CYCLES and change.before.value > 0 and change.after.value > 0
     ]
     faster = max((ratio for ratio in ratios if ratio[0] > 1), default=None)
@@ -98,22 +98,26 @@ def extremes(comparison: Comparison) -> str:
     )
 
 
-def _of(comparison: Comparison, verdict: Verdict) -> list[Change]:
+def _changes_with_verdict(comparison: Comparison, verdict: Verdict) -> list[FigureChange]:
     return [change for change in comparison.changes if change.verdict is verdict]
 
 
-def sentence(change: Change) -> str:
-    """A change in a few words."""
+def change_text(change: FigureChange) -> str:
+    """Returns a change in a few words: point, figure, difference."""
     unit = change.before.unit
-    band = "" if change.placed is None else f"; {_signed_text(change.placed[0])} to {_signed_text(change.placed[1])}"
+    band = (
+        ""
+        if change.placement_interval is None
+        else f"; {_signed_text(change.placement_interval[0])} to {_signed_text(change.placement_interval[1])}"
+    )
     return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)}{band})"
 
 
 def _subtitle(comparisons: Sequence[Comparison]) -> str:
     pairs = [change.pair for comparison in comparisons for change in comparison.changes]
-    exact = {pair.before.exact and pair.after.exact for pair in pairs}
-    placed = any(change.placed is not None for comparison in comparisons for change in comparison.changes)
-    single_placement = any(_of(comparison, Verdict.ONE_PLACEMENT) for comparison in comparisons)
+    exact = {pair.before.is_exact and pair.after.is_exact for pair in pairs}
+    placed = any(change.placement_interval is not None for comparison in comparisons for change in comparison.changes)
+    single_placement = any(_changes_with_verdict(comparison, Verdict.ONE_PLACEMENT) for comparison in comparisons)
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"
         if placed
@@ -130,22 +134,22 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
 def _sections(comparison: Comparison, suffix: str) -> list[Section]:
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
-        _changes(comparison, f"changes{suffix}", against),
+        _changes_section(comparison, f"changes{suffix}", against),
         _undecided_section(comparison, f"undecided{suffix}", against),
         _single_placement_section(comparison, f"one-placement{suffix}", against),
-        _placement(comparison, f"placement{suffix}", against),
-        _attribution(comparison, f"where{suffix}", against),
-        _missing(comparison, f"missing{suffix}", against),
-        _unequal(comparison, f"differs{suffix}", against),
+        _placement_section(comparison, f"placement{suffix}", against),
+        _attribution_section(comparison, f"where{suffix}", against),
+        _missing_section(comparison, f"missing{suffix}", against),
+        _differences_section(comparison, f"differs{suffix}", against),
     ]
     return [part for part in parts if part is not None]
 
 
-def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _differences_section(comparison: Comparison, ident: str, against: str) -> Section | None:
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
     rows = [
         [difference.key, difference.before, difference.after, str(difference.points or "")]
-        for difference in condense(comparison.differences)
+        for difference in condense_differences(comparison.differences)
     ]
     if not over and not rows:
         return None
@@ -154,25 +158,25 @@ def _unequal(comparison: Comparison, ident: str, against: str) -> Section | None
     return Section(ident, f"What differs{against}", (prose,), (), [TableData("Manifests", columns, [*over, *rows])])
 
 
-def _changes(comparison: Comparison, ident: str, against: str) -> Section:
-    tables = _by_unit(comparison.real, "largest effect first")
+def _changes_section(comparison: Comparison, ident: str, against: str) -> Section:
+    tables = _unit_tables(comparison.claimed_changes, "largest effect first")
     same = sum(change.verdict is Verdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
-    if not comparison.real:
+    if not comparison.claimed_changes:
         prose.insert(0, "Nothing is told to be worse or better.")
     return Section(ident, f"Worse and better{against}", prose, (), tables)
 
 
 def _single_placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
-    changes = _of(comparison, Verdict.ONE_PLACEMENT)
+    changes = _changes_with_verdict(comparison, Verdict.ONE_PLACEMENT)
     if not changes:
         return None
-    tables = _by_unit(changes, "largest difference first")
+    tables = _unit_tables(changes, "largest difference first")
     return Section(ident, f"What one placement shows{against}", (_ONE_PLACEMENT,), (), tables)
 
 
-def _by_unit(changes: Sequence[Change], order: str) -> list[TableData]:
-    """A table of times and one of bytes, where there are any."""
+def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]:
+    """Returns a table of changes for each unit that has any."""
     columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
     tables = []
     for unit, title in (
@@ -180,14 +184,14 @@ def _by_unit(changes: Sequence[Change], order: str) -> list[TableData]:
         (INSTRUCTIONS, "Instructions of changed code, per count or sample"),
         (BYTES, "Memory, in bytes"),
     ):
-        rows = [_row(change) for change in changes if change.before.unit == unit]
+        rows = [_change_row(change) for change in changes if change.before.unit == unit]
         tables += [TableData(f"{title}, {order}", columns, rows)] if rows else []
     return tables
 
 
-def _row(change: Change) -> list[str]:
-    result = change.placed if change.noisy is None else change.noisy.interval
-    interval = "" if result is None else f" [{number(result[0])} to {number(result[1])}]"
+def _change_row(change: FigureChange) -> list[str]:
+    result = change.placement_interval if change.sample_shift is None else change.sample_shift.interval
+    interval = "" if result is None else f" [{number_text(result[0])} to {number_text(result[1])}]"
     return [
         change.pair.label,
         change.before.id,
@@ -200,33 +204,33 @@ def _row(change: Change) -> list[str]:
 
 
 def figure_text(metric: Metric) -> str:
-    """The value, or of several placements the median with its band."""
-    return number(metric.value) if metric.band is None else band_text(metric.band, number)
+    """Returns the value, or for several placements the median with its band."""
+    return number_text(metric.value) if metric.band is None else band_text(metric.band, number_text)
 
 
 def _undecided_section(comparison: Comparison, ident: str, against: str) -> Section | None:
     open_ones = [change for change in comparison.changes if change.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
-    noisy = [change.noisy for change in comparison.changes if change.noisy is not None]
+    noisy = [change.sample_shift for change in comparison.changes if change.sample_shift is not None]
     if not noisy:
         return None
     rule = (
         "Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at "
-        f"{ALPHA:.0%} over {all_of(len(noisy), 'comparison')} together and the interval of the difference of medians "
-        "does not hold zero."
+        f"{ALPHA:.0%} over {all_count_text(len(noisy), 'comparison')} together and the interval of the difference "
+        "of medians does not hold zero."
     )
     prose = [rule]
     few = sum(min(shift.counts) < FEW_SAMPLES for shift in noisy)
     if few:
         prose.append(f"Warning: {few} of them rest on fewer than {FEW_SAMPLES} samples a side.")
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
-    rows = [_row(one) for one in open_ones]
+    rows = [_change_row(one) for one in open_ones]
     tables = [TableData("Not told apart", columns, rows)] if rows else []
     return Section(ident, f"What noise covers{against}", prose, (), tables)
 
 
-def _placement(comparison: Comparison, ident: str, against: str) -> Section | None:
-    placed = [change for change in comparison.changes if change.placed is not None]
-    moved = [item for item in _of(comparison, Verdict.PLACEMENT) if item.placed is None]
+def _placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    placed = [change for change in comparison.changes if change.placement_interval is not None]
+    moved = [item for item in _changes_with_verdict(comparison, Verdict.PLACEMENT) if item.placement_interval is None]
     if not placed and not moved:
         return None
     rule = (
@@ -239,15 +243,15 @@ def _placement(comparison: Comparison, ident: str, against: str) -> Section | No
         "place. All settings are the same, and the state at the window's opening or all that it was made from; so the "
         "place is all that differs."
     )
-    rows = [_row(item) for item in _of(comparison, Verdict.PLACEMENT)]
+    rows = [_change_row(item) for item in _changes_with_verdict(comparison, Verdict.PLACEMENT)]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
     prose = [*([rule] if placed else []), *([elsewhere] if moved else [])]
     return Section(ident, f"What placement covers{against}", prose, (), tables)
 
 
-def _attribution(comparison: Comparison, ident: str, against: str) -> Section | None:
-    tables = [table for pair in _timed_pairs(comparison.shown_changes) if (table := _parts(pair)) is not None]
+def _attribution_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    tables = [table for pair in _timed_pairs(comparison.shown_changes) if (table := _parts_table(pair)) is not None]
     if not tables:
         return None
     prose = (
@@ -258,8 +262,8 @@ def _attribution(comparison: Comparison, ident: str, against: str) -> Section | 
     return Section(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
 
-def _timed_pairs(changes: Iterable[Change]) -> list[Pair]:
-    """Pairs whose time differs, each once, by effect."""
+def _timed_pairs(changes: Iterable[FigureChange]) -> list[Pair]:
+    """Returns the pairs whose time differs, each once, in the order of the changes."""
     pairs: dict[str, Pair] = {}
     for change in changes:
         if change.before.unit == CYCLES:
@@ -267,16 +271,16 @@ def _timed_pairs(changes: Iterable[Change]) -> list[Pair]:
     return list(pairs.values())
 
 
-def _parts(pair: Pair) -> TableData | None:
-    parts = attribution(pair)
+def _parts_table(pair: Pair) -> TableData | None:
+    parts = attribute_cycles(pair)
     if not parts or pair.before.result is None:
         return None
-    per = per_what(pair.before.result)
+    per = event_noun(pair.before.result)
     rows = [
         [
             part.function,
-            number(part.before),
-            number(part.after),
+            number_text(part.before),
+            number_text(part.after),
             _signed_text(part.delta),
             "" if part.per_call_delta is None else _signed_text(part.per_call_delta),
             part.code,
@@ -289,25 +293,25 @@ def _parts(pair: Pair) -> TableData | None:
     return TableData(f"{pair.label}: cycles per {per}", columns, rows, " ".join(notes))
 
 
-def _missing(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _missing_section(comparison: Comparison, ident: str, against: str) -> Section | None:
     rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]
     rows += [[label, "only in " + comparison.after.name, ""] for label in comparison.matching.only_after]
     for pair in comparison.without_figures:
-        side = comparison.before.name if pair.before.missing else comparison.after.name
-        rows.append([pair.label, f"no figure in {side}", pair.before.missing or pair.after.missing])
+        side = comparison.before.name if pair.before.missing_reason else comparison.after.name
+        rows.append([pair.label, f"no figure in {side}", pair.before.missing_reason or pair.after.missing_reason])
     if not rows:
         return None
     table = TableData("Points without a partner", ("point", "where", "why"), rows)
     return Section(ident, f"Not compared{against}", (), (), [table])
 
 
-def number(value: float) -> str:
-    """Whole, or with two decimals."""
+def number_text(value: float) -> str:
+    """Returns a number as text, whole or with two decimals."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
-def delta_text(change: Change) -> str:
-    """Formats a change with its sign."""
+def delta_text(change: FigureChange) -> str:
+    """Returns a change with its sign, in its unit."""
     return _signed_text(change.delta)
 
 
@@ -315,6 +319,6 @@ def _signed_text(value: float) -> str:
     return f"{value:+,.0f}" if value == int(value) else f"{value:+,.2f}"
 
 
-def percent_text(change: Change) -> str:
-    """Formats a change with its sign, or `new` where there was nothing before."""
+def percent_text(change: FigureChange) -> str:
+    """Returns a change in percent with its sign, or `new` if there was nothing before."""
     return "new" if abs(change.percent) == float("inf") else f"{change.percent:+.2f} %"

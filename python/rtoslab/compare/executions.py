@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import calls_by_function, per_event
+from rtoslab.analyses import calls_by_function, divide_by_events
 from rtoslab.results import MeasuredPoint
 
 CODE_DIGITS: Final = 12
@@ -21,15 +21,15 @@ class ExecutedFunction:
     code: str
     """Digest of its instructions, wherever they are."""
     instructions: float | None
-    """Its own, per count or per sample. None of points that were stored before they were counted."""
+    """Its own instructions per count or sample. None for points stored before they were counted."""
     calls: float
     """Per count or per sample."""
 
 
-def executions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
-    """Returns those with a digest, by name."""
+def executed_functions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
+    """Returns the executed functions that have a digest, by name."""
     calls = calls_by_function(result)
-    instructions = _instructions(result)
+    instructions = _instructions_by_function(result)
     return {
         name: ExecutedFunction(place.digest[:CODE_DIGITS], instructions.get(name), calls.get(name, 0.0))
         for name, place in result.code.items()
@@ -38,12 +38,12 @@ def executions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
 
 
 def code_digest(result: MeasuredPoint) -> str:
-    """Returns one digest of all code that was executed. It is empty where a part of it has none."""
+    """Returns one digest of all executed code. Empty if a function of it has none."""
     return _digest(result, {name: place.digest for name, place in result.code.items()})
 
 
 def place_digest(result: MeasuredPoint) -> str:
-    """Returns the same of the addresses."""
+    """Returns one digest of the addresses of all executed code. Empty if a function of it has none."""
     return _digest(result, {name: place.address for name, place in result.code.items()})
 
 
@@ -55,7 +55,7 @@ def _digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:CODE_DIGITS]
 
 
-def _instructions(result: MeasuredPoint) -> dict[str, float]:
+def _instructions_by_function(result: MeasuredPoint) -> dict[str, float]:
     if result.virtual is None:
         return {}
     counts = Counter[str]()
@@ -63,11 +63,11 @@ def _instructions(result: MeasuredPoint) -> dict[str, float]:
         if use.instructions is None:
             return {}
         counts[use.name] += use.instructions
-    return per_event(result, counts)
+    return divide_by_events(result, counts)
 
 
-def waits_of(result: MeasuredPoint) -> dict[str, float]:
-    """Returns the cycles per count that all cores spent otherwise than executing. A latency benchmark has none."""
+def wait_cycles(result: MeasuredPoint) -> dict[str, float]:
+    """Returns the cycles per count in which cores executed nothing, by cause. Empty for a latency benchmark."""
     if result.virtual is None or result.is_latency:
         return {}
     cycles = Counter[str]()
@@ -76,4 +76,4 @@ def waits_of(result: MeasuredPoint) -> dict[str, float]:
         cycles["bus waits"] += core.bus_wait_cycles
         cycles["exceptions"] += core.exception_cycles
         cycles["sleep"] += core.sleep_cycles
-    return per_event(result, cycles)
+    return divide_by_events(result, cycles)

@@ -9,8 +9,8 @@ from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import Baseline, baseline_side, brief_side
 from rtoslab.compare.brief_manifest import COMPILER
 from rtoslab.compare.causes import Cause
-from rtoslab.compare.comparison import Change, Comparison, Verdict, compare
-from rtoslab.compare.document import comparison_document, number, sentence
+from rtoslab.compare.comparison import Comparison, FigureChange, Verdict, compare_sides
+from rtoslab.compare.document import change_text, comparison_document, number_text
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Limit, Rules
 from rtoslab.compare.sides import Side
@@ -19,7 +19,7 @@ from rtoslab.plan import Options, Plan, Point, experiment_points
 from rtoslab.reports import Document, Section, TableData
 
 _CLAUSES: Final = 3
-"""As many are told in the last line."""
+"""The number of clauses in the last line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Judgement:
     """The result of the gate."""
 
     comparison: Comparison
-    regressions: Sequence[tuple[Change, Limit]]
-    moved: Sequence[tuple[Change, Limit]]
+    regressions: Sequence[tuple[FigureChange, Limit]]
+    moved: Sequence[tuple[FigureChange, Limit]]
     """Regressions in cycles where only the place of the code changed: see `causes`."""
-    lost: Sequence[str]
+    unmatched: Sequence[str]
     """Points and figures that only the baseline or only the run has, each as a clause."""
 
     @property
@@ -40,15 +40,15 @@ class Judgement:
         return (compilers[0].before, compilers[0].after) if compilers else None
 
 
-def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
-    """Every figure of the baseline against the run's."""
-    comparison = compare(baseline_side(baseline, name), brief_side(run), is_gate=True)
+def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
+    """Compares every figure of the baseline with the run's, and applies the rules."""
+    comparison = compare_sides(baseline_side(baseline, name), brief_side(run), is_gate=True)
     differing = [item for item in comparison.changes if item.verdict is not Verdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
-    lost += [f"{item.label} gave no number ({item.after.missing})" for item in comparison.without_figures]
+    lost += [f"{item.label} gave no number ({item.after.missing_reason})" for item in comparison.without_figures]
     for pair in comparison.matching.pairs:
-        lost += [] if pair.after.missing else _unpaired_points(pair)
+        lost += [] if pair.after.missing_reason else _unpaired_figures(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     if not baseline.point:
         lost = ["nothing was measured, for the baseline has no point"]
@@ -56,20 +56,20 @@ def judge(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
     return Judgement(comparison, broken, moved, lost)
 
 
-def _unpaired_points(pair: Pair) -> list[str]:
+def _unpaired_figures(pair: Pair) -> list[str]:
     before, after = pair.before.metrics, pair.after.metrics
     gone = [f"{pair.label} has no figure {key} any more" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
 def without_moved(judgement: Judgement) -> Judgement:
-    """The same, with what only moved no regression."""
+    """Returns the judgement without the regressions of code that only moved."""
     rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
 
 
 def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
-    """The baseline's points, to be measured again. Raises PlanError where the checkout makes others of them."""
+    """Returns the plan of the baseline's points. Raises PlanError if one does not exist in this checkout."""
     points: list[Point] = []
     for point in baseline.point:
         experiment = Experiment(
@@ -95,16 +95,16 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
 
 
 def verdict_text(judgement: Judgement) -> str:
-    """The gate's answer in one sentence."""
+    """Returns the gate's answer in one sentence."""
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{count_text(len(judgement.comparison.changes), 'figure')} of {count_text(pairs, 'point')}"
-    if judgement.lost:
-        return f"The gate cannot tell: {loss_clauses(judgement.lost)}."
+    if judgement.unmatched:
+        return f"The gate cannot tell: {loss_clauses(judgement.unmatched)}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
-            f"{sentence(change)}, allowed {limit}.{_move_text(judgement) or _cause_text(judgement)}"
+            f"{change_text(change)}, allowed {limit}.{_move_text(judgement) or _cause_text(judgement)}"
         )
     better = [item for item in judgement.comparison.changes if item.delta < 0 and item.verdict is not Verdict.SAME]
     moved = sum(item.verdict is Verdict.PLACEMENT for item in better)
@@ -113,7 +113,7 @@ def verdict_text(judgement: Judgement) -> str:
 
 
 def loss_clauses(lost: Sequence[str]) -> str:
-    """The first clauses, and how many there are more."""
+    """Returns the first clauses, and the number of further ones."""
     more = f"; and {len(lost) - _CLAUSES} more" if len(lost) > _CLAUSES else ""
     return "; ".join(lost[:_CLAUSES]) + more
 
@@ -128,20 +128,20 @@ def _move_text(judgement: Judgement) -> str:
 def _cause_text(judgement: Judgement) -> str:
     """Returns the cause of the first regression that has one."""
     reason = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
-    return "" if reason is None else f" Cause{'' if reason.cause is Cause.UNKNOWN else ':'} {reason.words}."
+    return "" if reason is None else f" Cause{'' if reason.cause is Cause.UNKNOWN else ':'} {reason.text}."
 
 
 def gate_document(judgement: Judgement) -> Document:
-    """The comparison, with what passed a limit before everything else."""
+    """Returns the comparison as a report, with the broken limits first."""
     rows = [
         [
             regression.pair.label,
             regression.before.id,
-            number(regression.before.value),
-            number(regression.after.value),
+            number_text(regression.before.value),
+            number_text(regression.after.value),
             f"{regression.delta:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
-            "" if regression.reason is None else regression.reason.words,
+            "" if regression.reason is None else regression.reason.text,
         ]
         for regression, limit in judgement.regressions
     ]

@@ -1,4 +1,4 @@
-"""The same figures over many run directories, in the order they were measured: when did which one move?
+"""The same figures over many run directories, in the order of measurement: which figure moved, and when.
 
 A point that a run holds in several placements counts by each figure's median. A change is called placement and is not
 claimed where the bands of the two runs have a value in common, or where the same code is in another place. No change
@@ -11,16 +11,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, Metric, metrics, without_placement
+from rtoslab.analyses import CYCLES, PLACEMENT, Metric, point_metrics, without_placement
 from rtoslab.archive import ArchivedPoint
 from rtoslab.base import ReportError, count_text
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.causes import Cause, find_reason
 from rtoslab.compare.comparison import Verdict
 from rtoslab.compare.document import figure_text
-from rtoslab.compare.matching import axes_of
-from rtoslab.compare.placement_pairs import interval, is_bound, over_band
-from rtoslab.compare.sides import figures_of
+from rtoslab.compare.matching import point_axes
+from rtoslab.compare.placement_pairs import difference_interval, join_metrics, may_depend_on_place
+from rtoslab.compare.sides import point_figures
 from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -28,7 +28,7 @@ from rtoslab.store import StoredPoint
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
 ONE_PLACEMENT = Verdict.ONE_PLACEMENT.value
 MOST_LINES = 7
-"""The most lines of one chart: there are as many colours."""
+"""The most lines of a chart, as many as there are colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,42 +36,42 @@ class RunFigure:
     """One figure of one point in one run, in one placement or in several."""
 
     figure: Metric
-    """Of several placements the median, with the band."""
+    """The figure, for several placements the median with the band."""
     points: Sequence[tuple[MeasuredPoint, Any]]
-    """What it was read from, by placement, with the manifests."""
+    """The measured points by placement, each with its manifest."""
 
     def reason_unclaimed(self, before: "RunFigure") -> str:
-        """Why it is not told that the figure moved: PLACEMENT, ONE_PLACEMENT; empty if it is told."""
+        """Returns why no move of the figure is claimed: PLACEMENT, ONE_PLACEMENT, or empty if it is claimed."""
         if self._is_placed_apart(before):
             return PLACEMENT
         has_no_bands = self.figure.band is None and before.figure.band is None
         manifests = [manifest for _, manifest in (*self.points, *before.points)]
-        return ONE_PLACEMENT if has_no_bands and is_bound(self.figure.id, *manifests) else ""
+        return ONE_PLACEMENT if has_no_bands and may_depend_on_place(self.figure.id, *manifests) else ""
 
     def _is_placed_apart(self, before: "RunFigure") -> bool:
-        """Whether another place of the code may be all that makes this figure another one than before."""
+        """Whether the place of the code alone may have changed the figure."""
         if self.figure.band is not None or before.figure.band is not None:
-            least, most = interval(before.figure, self.figure)
+            least, most = difference_interval(before.figure, self.figure)
             return least <= 0 <= most
         sides = [
             replace(figures, manifest=brief_manifest(figures.manifest))
-            for figures in (figures_of(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
+            for figures in (point_figures(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
         ]
         return self.figure.unit == CYCLES and find_reason(*sides).cause is Cause.PLACEMENT
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A figure that is another one than in the run before."""
+    """The change of a figure since the run before."""
 
     run: int
     change: float
     unclaimed: str
-    """Why it is not told that it moved. Empty if it is."""
+    """Why the change is not claimed. Empty if it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FigureHistory:
     """One figure of one point over the runs that have it."""
 
     point: str
@@ -80,13 +80,13 @@ class Line:
     values: dict[int, RunFigure]
     """Keyed by number of the run, from 1."""
 
-    def at(self, run: int) -> float:
-        """The figure in a run."""
+    def value_in(self, run: int) -> float:
+        """Returns the figure in a run."""
         return self.values[run].figure.value
 
     @property
     def changes(self) -> list[Move]:
-        """Runs at which it was another one than before, for whatever reason."""
+        """Returns all changes from run to run, claimed or not."""
         return [
             Move(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
@@ -95,14 +95,14 @@ class Line:
 
     @property
     def moves(self) -> list[Move]:
-        """Changes that are claimed."""
+        """Returns the claimed changes."""
         return [change for change in self.changes if not change.unclaimed]
 
 
 def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> Document:
-    """Raises ReportError if fewer than two run directories have the same figure."""
+    """Returns the report of figures over runs. Raises ReportError if no figure is in two of them."""
     runs = list(dict.fromkeys(item.run for item in points))
-    lines = [item for item in _lines(points, patterns or USUAL_METRICS) if len(item.values) > 1]
+    lines = [item for item in _figure_histories(points, patterns or USUAL_METRICS) if len(item.values) > 1]
     if not lines:
         raise ReportError(
             "No figure is in two of these run directories; measure the same points again, or name others."
@@ -113,12 +113,12 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
         (">run", "directory", "date", "revision"),
         [[str(place), run.name, sessions[run].date, sessions[run].revision] for place, run in enumerate(runs, 1)],
     )
-    moved, groups, placed = (sorted(item, key=lambda line: -_largest(line)) for item in _by_claim(lines))
+    moved, groups, placed = (sorted(item, key=lambda line: -_largest_change(line)) for item in _split_by_claim(lines))
     names = {place: sessions[run].revision or run.name for place, run in enumerate(runs, 1)}
     moves = Section(
         "moves",
         "What moved",
-        _never(len(lines), len(moved), len(groups), len(placed)),
+        _unmoved_text(len(lines), len(moved), len(groups), len(placed)),
         (),
         [
             _move_table(title, group, names)
@@ -126,7 +126,7 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
             if group
         ],
     )
-    charts = [_chart(metric, group) for metric, group in _groups(moved or groups or lines)]
+    charts = [_chart(metric, group) for metric, group in _group_by_unit(moved or groups or lines)]
     history = Section("history", "Run by run", (), charts, [table])
     document = Document(
         title=f"{count_text(len(lines), 'figure')} over {count_text(len(runs), 'run')}",
@@ -141,9 +141,11 @@ _PLACED = "No more than placement"
 _SINGLE_PLACEMENT = "In one placement each"
 
 
-def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
-    """Lines that moved. That differ in one placement. That differ by no more than placement."""
-    groups: tuple[list[Line], list[Line], list[Line]] = ([], [], [])
+def _split_by_claim(
+    lines: Sequence[FigureHistory],
+) -> tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]]:
+    """Splits the figures: those that moved, that differ in one placement, that differ by placement only."""
+    groups: tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]] = ([], [], [])
     for line in lines:
         if line.moves:
             groups[0].append(line)
@@ -152,7 +154,7 @@ def _by_claim(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]
     return groups
 
 
-def _never(lines: int, moved: int, single: int, placed: int) -> list[str]:
+def _unmoved_text(lines: int, moved: int, single: int, placed: int) -> list[str]:
     parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never moved."]
     if placed:
         parts.append(
@@ -168,59 +170,59 @@ def _never(lines: int, moved: int, single: int, placed: int) -> list[str]:
     return parts
 
 
-def _lines(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[Line]:
-    lines: dict[tuple[str, str], Line] = {}
+def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[FigureHistory]:
+    lines: dict[tuple[str, str], FigureHistory] = {}
     runs: dict[object, int] = {}
     groups: dict[tuple[int, str], list[tuple[MeasuredPoint, Any]]] = {}
     for item in result:
         run = runs.setdefault(item.run, len(runs) + 1)
         if isinstance(item.result, MeasuredPoint):
-            axes = axes_of(without_placement(item.point)).items()
-            label = " ".join(value if name in _PLAIN else f"{name}={value}" for name, value in axes)
+            axes = point_axes(without_placement(item.point)).items()
+            label = " ".join(value if name in _UNNAMED_AXES else f"{name}={value}" for name, value in axes)
             groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
-        for metric in _figures([point for point, _ in points]):
+        for metric in _shared_metrics([point for point, _ in points]):
             if any(fnmatchcase(metric.id, pattern) for pattern in patterns):
-                line = lines.setdefault((label, metric.id), Line(label, metric.id, metric.unit, {}))
+                line = lines.setdefault((label, metric.id), FigureHistory(label, metric.id, metric.unit, {}))
                 line.values[run] = RunFigure(metric, points)
     return list(lines.values())
 
 
-def _figures(points: Sequence[MeasuredPoint]) -> list[Metric]:
-    """Those that the point has in all its placements. Several placements give the median and the band."""
+def _shared_metrics(points: Sequence[MeasuredPoint]) -> list[Metric]:
+    """Returns the metrics that a point has in all its placements, each as a median with its band."""
     if len(points) == 1:
-        return metrics(points[0])
-    every = [{metric.id: metric for metric in metrics(point)} for point in points]
+        return point_metrics(points[0])
+    every = [{metric.id: metric for metric in point_metrics(point)} for point in points]
     shared = [[figure[name] for figure in every] for name in every[0] if all(name in figure for figure in every)]
-    return [over_band(figure) for figure in shared]
+    return [join_metrics(figure) for figure in shared]
 
 
-_PLAIN = ("benchmark", "kernel", "board", "cores", "window")
+_UNNAMED_AXES = ("benchmark", "kernel", "board", "cores", "window")
 
 
-def _largest(line: Line) -> float:
-    values = [line.at(run) for run in line.values]
+def _largest_change(line: FigureHistory) -> float:
+    values = [line.value_in(run) for run in line.values]
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
-def _move_table(title: str, moved: Sequence[Line], names: dict[int, str]) -> TableData:
+def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str]) -> TableData:
     rows = [
         [
             line.point,
             line.metric,
             *(figure_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
-            "; ".join(_move(move, names) for move in line.changes),
+            "; ".join(_move_text(move, names) for move in line.changes),
         ]
         for line in moved
     ]
     return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
 
 
-def _move(move: Move, names: dict[int, str]) -> str:
+def _move_text(move: Move, names: dict[int, str]) -> str:
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
 
-def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
+def _group_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[FigureHistory]]]:
     """Groups the lines by unit, in charts of at most MOST_LINES."""
     groups_ = []
     for unit in dict.fromkeys(line.unit for line in lines):
@@ -229,15 +231,15 @@ def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:
     return groups_
 
 
-def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
+def _chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
     rows = [
         {
             "x": run,
-            "y": _percent(seen.figure.value, line),
+            "y": _percent_of_first(seen.figure.value, line),
             "series": f"{line.point} {line.metric}",
             "text": "",
-            "low": None if seen.figure.band is None else _percent(seen.figure.band.least, line),
-            "high": None if seen.figure.band is None else _percent(seen.figure.band.most, line),
+            "low": None if seen.figure.band is None else _percent_of_first(seen.figure.band.least, line),
+            "high": None if seen.figure.band is None else _percent_of_first(seen.figure.band.most, line),
         }
         for line in lines
         for run, seen in sorted(line.values.items())
@@ -251,14 +253,18 @@ def _chart(unit: str, lines: Sequence[Line]) -> ChartData:
     )
 
 
-def _percent(value: float, line: Line) -> float:
-    """More than the first figure of its line."""
-    first = line.at(min(line.values))
+def _percent_of_first(value: float, line: FigureHistory) -> float:
+    """Returns the change in percent since the first figure of the line."""
+    first = line.value_in(min(line.values))
     return 100 * (value / first - 1) if first else 0.0
 
 
 def _summary(
-    moved: Sequence[Line], single: Sequence[Line], placed: Sequence[Line], names: dict[int, str], runs: int
+    moved: Sequence[FigureHistory],
+    single: Sequence[FigureHistory],
+    placed: Sequence[FigureHistory],
+    names: dict[int, str],
+    runs: int,
 ) -> str:
     span_text = f"over {count_text(runs, 'run')}"
     if not moved and not single:

@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from rtoslab.compare.attribution import attribution
-from rtoslab.compare.comparison import Change, Comparison, Verdict
+from rtoslab.compare.attribution import attribute_cycles
+from rtoslab.compare.comparison import Comparison, FigureChange, Verdict
 from rtoslab.intake import xml
 from rtoslab.reports import Deviations, declared_deviations, deviation_footnote
 
-Complaint = Callable[[Change], str | None]
-"""Why a change counts as a failure. None if it does not."""
+Complaint = Callable[[FigureChange], str | None]
+"""Returns why a change counts as a failure. None if it does not."""
 
 
 def as_json(comparisons: Sequence[Comparison]) -> str:
-    """One object with every figure."""
-    return json.dumps({"comparisons": [_comparison(comparison) for comparison in comparisons]}, indent=1) + "\n"
+    """Returns the comparisons as JSON, one object with every figure."""
+    return json.dumps({"comparisons": [_comparison_object(comparison) for comparison in comparisons]}, indent=1) + "\n"
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _comparison_object(comparison: Comparison) -> dict[str, Any]:
     timed = {item.pair.label: item.pair for item in comparison.shown_changes if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
@@ -31,7 +31,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
             {"key": difference.key, "before": difference.before, "after": difference.after, "points": difference.points}
             for difference in comparison.differences
         ],
-        "changes": [_change(change) for change in comparison.changes],
+        "changes": [_change_object(change) for change in comparison.changes],
         "attribution": {
             label: [
                 {
@@ -40,7 +40,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
                     "after_cycles": part.after,
                     "code": part.code,
                 }
-                for part in attribution(pair)
+                for part in attribute_cycles(pair)
             ]
             for label, pair in timed.items()
         },
@@ -56,7 +56,7 @@ def _deviations(comparison: Comparison) -> Deviations:
     return declared_deviations([figure.result for figure in figures if figure.result is not None])
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change_object(change: FigureChange) -> dict[str, Any]:
     row: dict[str, Any] = {
         "point": change.pair.label,
         "metric": change.before.id,
@@ -68,27 +68,31 @@ def _change(change: Change) -> dict[str, Any]:
         "verdict": change.verdict.value,
     }
     if change.reason is not None and change.delta:
-        row |= {"cause": change.reason.cause.value, "cause_words": change.reason.words}
-    if change.noisy is not None:
-        row |= {"interval": list(change.noisy.interval), "p": change.noisy.p, "samples": list(change.noisy.counts)}
-    if change.placed is not None:
+        row |= {"cause": change.reason.cause.value, "cause_words": change.reason.text}
+    if change.sample_shift is not None:
+        row |= {
+            "interval": list(change.sample_shift.interval),
+            "p": change.sample_shift.p,
+            "samples": list(change.sample_shift.counts),
+        }
+    if change.placement_interval is not None:
         bands = {"before_band": change.before.band, "after_band": change.after.band}
-        row |= {"placement_interval": list(change.placed)}
+        row |= {"placement_interval": list(change.placement_interval)}
         row |= {key: None if band is None else list(band.values) for key, band in bands.items()}
     return row
 
 
-def worse(change: Change) -> str | None:
-    """Every real change for the worse."""
+def complaint_if_worse(change: FigureChange) -> str | None:
+    """Returns a complaint if the figure became worse."""
     return "is worse" if change.verdict is Verdict.WORSE else None
 
 
-def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) -> str:
-    """A test suite for each comparison, a test case for each figure."""
+def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = complaint_if_worse) -> str:
+    """Returns the comparisons as JUnit XML: a test suite for each, a test case for each figure."""
     root = ET.Element("testsuites", name="rtoslab")
     for comparison in comparisons:
         failures = sum(complaint(change) is not None for change in comparison.changes)
-        lost = [pair for pair in comparison.without_figures if pair.after.missing]
+        lost = [pair for pair in comparison.without_figures if pair.after.missing_reason]
         suite = ET.SubElement(
             root,
             "testsuite",
@@ -108,6 +112,6 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = worse) ->
                 ET.SubElement(case, "failure", message=xml(message), type=change.verdict.value)
         for pair in lost:
             case = ET.SubElement(suite, "testcase", classname=xml(pair.label), name="measured")
-            ET.SubElement(case, "error", message=xml(pair.after.missing), type="no figure")
+            ET.SubElement(case, "error", message=xml(pair.after.missing_reason), type="no figure")
     ET.indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rtoslab.base import count_text
-from rtoslab.compare.sides import Figures, Side
+from rtoslab.compare.sides import PointFigures, Side
 from rtoslab.results import PointId
 
 _NAMED = ("benchmark", "kernel", "board", "cores")
@@ -21,33 +21,33 @@ class Pair:
     """The same point on both sides."""
 
     label: str
-    """Its axes but those compared over and those that all points share."""
-    before: Figures
-    after: Figures
+    """Its axes, without those compared over and those that all points share."""
+    before: PointFigures
+    after: PointFigures
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Returns pairs, and the labels that only one side has."""
+    """The pairs of two sides, and the labels of points that only one side has."""
 
     over: dict[str, tuple[str, str]]
     """Axes compared over: name -> (first side's value, second side's)."""
     common: Sequence[str]
-    """What all points of both sides share, in words."""
+    """The axes that all points of both sides share, as texts."""
     pairs: Sequence[Pair]
     only_before: Sequence[str]
     only_after: Sequence[str]
 
 
-def match(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
-    """Pairs in the order of the first side."""
-    left = [axes_of(figure.point) for figure in before.figures]
-    right = [axes_of(figure.point) for figure in after.figures]
-    over = {} if same_axes else _compare_over(left, right)
-    others = {_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
-    mine = {_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
-    shared = _shared([*left, *right])
-    labels = {_key(axes, over): _label(axes, {*over, *shared}) for axes in (*right, *left)}
+def match_sides(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
+    """Pairs the points of two sides, in the order of the first side."""
+    left = [point_axes(figure.point) for figure in before.figures]
+    right = [point_axes(figure.point) for figure in after.figures]
+    over = {} if same_axes else _axes_compared_over(left, right)
+    others = {_axes_key(axes, over): figures for axes, figures in zip(right, after.figures, strict=True)}
+    mine = {_axes_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
+    shared = _shared_axes([*left, *right])
+    labels = {_axes_key(axes, over): _point_label(axes, {*over, *shared}) for axes in (*right, *left)}
     pairs = [Pair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
     return Matching(
         over,
@@ -58,13 +58,13 @@ def match(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
     )
 
 
-def axes_of(point: PointId) -> Axes:
-    """A point's axes as texts, the configuration's keys among them."""
+def point_axes(point: PointId) -> Axes:
+    """Returns a point's axes as texts, with the keys of its configuration."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
     return {**axes, "cores": count_text(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
 
 
-def _compare_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
+def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
     pairs = {}
     for name in dict.fromkeys(key for axes in (*left, *right) for key in axes):
         ours = {axes.get(name, "as usual") for axes in left}
@@ -74,12 +74,12 @@ def _compare_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tupl
     return pairs
 
 
-def _key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _axes_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, value) for name, value in axes.items() if name not in over))
 
 
-def _shared(points: Sequence[Axes]) -> Axes:
-    """Axes with one value everywhere. A lone benchmark names its point all the same."""
+def _shared_axes(points: Sequence[Axes]) -> Axes:
+    """Returns the axes with one value in all points, without the benchmark, which always names its point."""
     return {
         name: value
         for name, value in points[0].items()
@@ -87,7 +87,7 @@ def _shared(points: Sequence[Axes]) -> Axes:
     }
 
 
-def _label(axes: Axes, left_out: Collection[str]) -> str:
+def _point_label(axes: Axes, left_out: Collection[str]) -> str:
     plain = [axes[name] for name in _NAMED if name not in left_out]
     config = [f"{name}={value}" for name, value in axes.items() if name not in (*_NAMED, *left_out)]
     return " ".join([*plain, *config])

@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rtoslab.base import from_extra
+from rtoslab.base import extra_imports
 
 ALPHA: Final = 0.01
-"""Stated rate of false alarms over all comparisons made at once."""
+"""The rate of false alarms over all comparisons made at once."""
 RESAMPLES: Final = 4000
 _SEED: Final = 7
 """The same samples give the same interval."""
@@ -36,27 +36,27 @@ class Shift:
     p: float
     """Mann-Whitney, two-sided."""
     least_p: float
-    """The smallest that so few samples could have given."""
+    """The smallest p that so few samples can give."""
 
     @property
     def difference(self) -> float:
-        """Second median less first."""
+        """Returns the second median less the first."""
         return self.medians[1] - self.medians[0]
 
     @property
-    def holds_zero(self) -> bool:
-        """Whether no difference is in the interval."""
+    def contains_zero(self) -> bool:
+        """Whether the interval contains zero."""
         return self.interval[0] <= 0.0 <= self.interval[1]
 
 
-def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
-    """Returns the shift between two sets of at least one sample each."""
+def median_shift(before: Sequence[float], after: Sequence[float]) -> Shift:
+    """Returns the shift of the median between two sets of at least one sample each, with interval and test."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
-    with from_extra("report", "a comparison of noisy samples"):
+    with extra_imports("report", "a comparison of noisy samples"):
         from scipy import stats  # noqa: PLC0415 (an extra)
     p = float(stats.mannwhitneyu(first, second, alternative="two-sided").pvalue) if len(distinct) > 1 else 1.0
-    places = _places(len(second), len(first))
+    places = _resampled_median_ranks(len(second), len(first))
     spread = np.sort(second)[places[0]] - np.sort(first)[places[1]]
     low, high = np.quantile(spread, [ALPHA / 2, 1 - ALPHA / 2], method="closest_observation")
     return Shift(
@@ -69,7 +69,7 @@ def shift(before: Sequence[float], after: Sequence[float]) -> Shift:
 
 
 @lru_cache(maxsize=16)
-def _places(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
+def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
     """Returns the ranks of the medians of bootstrap resamples among the ordered samples of sets of these sizes, drawn
     at once: the k-th of n uniform draws follows a beta distribution. The seed is always the same, and so are they."""
     generator = np.random.default_rng(_SEED)
@@ -78,17 +78,17 @@ def _places(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
     return tuple(np.minimum(item.astype(np.int64), n - 1) for item, (_, n) in zip(drawn, middle, strict=True))
 
 
-def claims(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:
-    """Which shifts are claimed, all tested together (Holm's step-down)."""
+def claimed_shifts(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:
+    """Returns for each shift whether it is claimed, all tested together (Holm's step-down)."""
     claimed = [False] * len(shifts)
     order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)
     for rank, index in enumerate(order):
         if shifts[index].p > alpha / (len(shifts) - rank):
             break
-        claimed[index] = not shifts[index].holds_zero
+        claimed[index] = not shifts[index].contains_zero
     return claimed
 
 
-def too_few(one: Shift, comparisons: int, alpha: float = ALPHA) -> bool:
-    """Whether no samples of these numbers, however far apart, could be claimed among so many comparisons."""
-    return one.least_p > alpha / comparisons
+def has_too_few_samples(shift: Shift, comparisons: int, alpha: float = ALPHA) -> bool:
+    """Whether so few samples cannot give a claim among so many comparisons, however far apart they are."""
+    return shift.least_p > alpha / comparisons

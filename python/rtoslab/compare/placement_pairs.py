@@ -8,28 +8,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import PLACEMENT, Metric, band_of, place_matters, without_placement
+from rtoslab.analyses import PLACEMENT, Metric, place_matters, placement_band, without_placement
 from rtoslab.base import count_text
-from rtoslab.compare.sides import Figures, Side
+from rtoslab.compare.sides import PointFigures, Side
 
 
-def over_placements(side: Side) -> Side:
-    """Points of virtual boards that differ in their placement alone become one. Figures in one placement stay."""
-    groups: dict[str, list[Figures]] = {}
+def join_placements(side: Side) -> Side:
+    """Joins the points of a side that differ only in their placement. Other points stay."""
+    groups: dict[str, list[PointFigures]] = {}
     for figure in side.figures:
-        groups.setdefault(_without(figure).point.model_dump_json(), []).append(figure)
-    return replace(side, figures=[one for group in groups.values() for one in _join(group)])
+        groups.setdefault(_without_placement(figure).point.model_dump_json(), []).append(figure)
+    return replace(side, figures=[one for group in groups.values() for one in _join_group(group)])
 
 
-def interval(before: Metric, after: Metric) -> tuple[float, float]:
-    """The least and the most that the second may differ by from the first, whatever the places."""
+def difference_interval(before: Metric, after: Metric) -> tuple[float, float]:
+    """Returns the least and the most difference of the second figure from the first, over all placements."""
     width = max(metric.band.width for metric in (before, after) if metric.band is not None)
-    (first_low, first_high), (second_low, second_high) = _reach(before, width), _reach(after, width)
+    (first_low, first_high), (second_low, second_high) = _value_range(before, width), _value_range(after, width)
     return second_low - first_high, second_high - first_low
 
 
-def is_bound(metric: str, *manifests: Mapping[str, Any]) -> bool:
-    """Whether a figure of points in one placement each may be another one for the place of code and data.
+def may_depend_on_place(metric: str, *manifests: Mapping[str, Any]) -> bool:
+    """Whether the place of code and data may change a figure of points in one placement each.
 
     Sizes of images are what they are, but for the padding of unlike placements. A heap's blocks are aligned by where it
     begins. How deep a stack is depends, as times do, on when interrupts come.
@@ -44,30 +44,30 @@ def _placement(manifest: Mapping[str, Any]) -> int:
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
-def _reach(metric: Metric, width: float) -> tuple[float, float]:
-    """The band. A figure in one placement, be it the best or the worst, gets the other's width to both sides."""
+def _value_range(metric: Metric, width: float) -> tuple[float, float]:
+    """Returns least and most of the band. A figure in one placement gets the other's width on both sides."""
     if metric.band is None:
         return metric.value - width, metric.value + width
     return metric.band.least, metric.band.most
 
 
-def _without(figures: Figures) -> Figures:
+def _without_placement(figures: PointFigures) -> PointFigures:
     return replace(figures, point=without_placement(figures.point))
 
 
-def _join(group: Sequence[Figures]) -> Sequence[Figures]:
-    measured = [figures for figures in group if figures.exact and figures.result is not None]
-    if len(group) == 1 or len(measured) < len(group):  # what failed somewhere is shown as it is
+def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
+    measured = [figures for figures in group if figures.is_exact and figures.result is not None]
+    if len(group) == 1 or len(measured) < len(group):  # a failure in some placement is shown as it is
         return group
-    first = _without(group[0])
+    first = _without_placement(group[0])
     shared = [name for name in first.metrics if all(name in figures.metrics for figures in group)]
-    metrics = {name: over_band([figures.metrics[name] for figures in group]) for name in shared}
+    metrics = {name: join_metrics([figures.metrics[name] for figures in group]) for name in shared}
     manifest = {**first.manifest, f"build.{PLACEMENT}": count_text(len(group), "placement")}
     results = [figures.result for figures in group if figures.result is not None]
-    return [replace(first, metrics=metrics, manifest=manifest, placed=results)]
+    return [replace(first, metrics=metrics, manifest=manifest, placed_results=results)]
 
 
-def over_band(metrics: Sequence[Metric]) -> Metric:
-    """One figure by placement as one: its median, with the band."""
-    band = band_of(metrics)
+def join_metrics(metrics: Sequence[Metric]) -> Metric:
+    """Joins one figure of several placements: its median, with the band."""
+    band = placement_band(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

@@ -18,7 +18,7 @@ ALL: Final = "*"
 DEFAULT: Final = {ALL: "+0 cycles|+0 instructions|+0 bytes"}
 NEVER: Final = "never"
 CALLS: Final = "calls"
-"""How often something happened, of a project's own functions. Only a limit in `calls` binds it."""
+"""The unit of calls of a project's own functions. Only a limit in `calls` binds it."""
 _LIMIT: Final = re.compile(r"\+\s*(\d+(?:\.\d+)?)\s*(cycles?|instructions?|bytes?|calls?|%)")
 _UNITS: Final = {
     **{f"{name}{plural}": name + "s" for name in ("cycle", "instruction", "byte", "call") for plural in ("", "s")},
@@ -40,14 +40,14 @@ class FigurePair(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much more is still allowed."""
+    """How much a figure may grow."""
 
     value: float
     unit: str
     """CYCLES, INSTRUCTIONS, BYTES, CALLS or `%`."""
 
     def is_passed(self, change: FigurePair) -> bool:
-        """Whether the figure became worse by more than this."""
+        """Whether the figure grew by more than the limit."""
         if self.unit == "%":
             if change.before.unit == CALLS:
                 return False
@@ -59,7 +59,7 @@ class Limit:
 
 
 def parse_limits(text: str) -> tuple[Limit, ...]:
-    """Raises PlanError for what is no rule."""
+    """Parses a rule such as `+0 cycles|+2 %`. Raises PlanError for an invalid one."""
     if text.strip() == NEVER:
         return ()
     limits = []
@@ -78,8 +78,8 @@ class Rules:
         self._limits = {pattern: parse_limits(text) for pattern, text in texts.items()}
 
     @classmethod
-    def of(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "Rules":
-        """A baseline's own rules with those of the command line over them: `LIMITS` for all, or `PATTERN=LIMITS`."""
+    def from_texts(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "Rules":
+        """Returns a baseline's rules, overridden by the command line's: `LIMITS` for all, or `PATTERN=LIMITS`."""
         texts = {**DEFAULT, **stored}
         for text in requested:
             pattern, sign, limits = text.partition("=")
@@ -95,5 +95,5 @@ class Rules:
         return self._limits[max(fitting, key=len)] if fitting else ()
 
     def broken_limit(self, change: FigurePair) -> Limit | None:
-        """The first limit that the change passes."""
+        """Returns the first limit that the change exceeds, if any."""
         return next((limit for limit in self.limits(change.before.id) if limit.is_passed(change)), None)

@@ -6,43 +6,43 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import Metric, metrics
+from rtoslab.analyses import Metric, point_metrics
 from rtoslab.base import StoreError
-from rtoslab.compare.executions import ExecutedFunction, code_digest, executions, place_digest, waits_of
+from rtoslab.compare.executions import ExecutedFunction, code_digest, executed_functions, place_digest, wait_cycles
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten
 
 STATE: Final = "state."
-"""Before the keys of a point's state, among those of its manifest."""
+"""The prefix of the keys of a point's state in its manifest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class PointFigures:
     """One point's figures, or why it has none."""
 
     point: PointId
     metrics: Mapping[str, Metric]
-    exact: bool
-    """From a virtual board: measured again it would be the same to the cycle."""
+    is_exact: bool
+    """Whether it is from a virtual board, which gives the same cycles each time."""
     manifest: Mapping[str, str]
     """Flat: `build.flags` -> text."""
     result: MeasuredPoint | None = None
-    """None where there is a figure alone (a baseline)."""
-    tree: Mapping[str, Any] = field(default_factory=dict)
+    """None if there are only figures, as in a baseline."""
+    manifest_tree: Mapping[str, Any] = field(default_factory=dict)
     """The whole manifest. Empty of a baseline."""
-    placed: Sequence[MeasuredPoint] = ()
+    placed_results: Sequence[MeasuredPoint] = ()
     """For a point in several placements, all its results. `result` is the first."""
     code: str = ""
     """Digest of the functions that the window executed, whatever their places. Empty where nobody watched."""
     places: str = ""
-    """Digest of where they are."""
+    """Digest of the places of these functions."""
     functions: Mapping[str, ExecutedFunction] = field(default_factory=dict)
-    """Those of them that have a digest, by name."""
+    """The executed functions that have a digest, by name."""
     state: Mapping[str, str | int] = field(default_factory=dict)
     """`Measured.state`. Empty where it was not read."""
     waits: Mapping[str, float] = field(default_factory=dict)
-    """Cycles per count that were not executing ones, by what they were. Empty of a latency benchmark."""
-    missing: str = ""
+    """Cycles per count in which nothing was executed, by cause. Empty for a latency benchmark."""
+    missing_reason: str = ""
     """Why there is no figure. Empty if there is."""
 
 
@@ -51,25 +51,25 @@ class Side:
     """One side of a comparison, under its name in reports."""
 
     name: str
-    figures: Sequence[Figures] = field(default=())
+    figures: Sequence[PointFigures] = field(default=())
 
 
 def read_side(paths: Sequence[Path]) -> Side:
-    """Run directories that repeat the same measurement: samples of noisy points are pooled. Raises StoreError."""
-    figures_: dict[str, Figures] = {}
+    """Reads run directories that repeat a measurement, and pools the samples of noisy points. Raises StoreError."""
+    figures_: dict[str, PointFigures] = {}
     for path in paths:
         points = RunDirectory.open(path).points()
         if not points:
             raise StoreError(f"{path} holds no finished point; measure into it first.")
         for point in points:
-            fresh = figures_of(point)
+            fresh = point_figures(point)
             key = fresh.point.model_dump_json()
-            figures_[key] = _pooled(figures_[key], fresh) if key in figures_ else fresh
+            figures_[key] = _pool_figures(figures_[key], fresh) if key in figures_ else fresh
     return Side(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
-def figures_of(stored: StoredPoint) -> Figures:
-    """A stored point's figures."""
+def point_figures(stored: StoredPoint) -> PointFigures:
+    """Returns the figures of a stored point."""
     result = stored.result
     target = stored.manifest.get("target")
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
@@ -77,26 +77,30 @@ def figures_of(stored: StoredPoint) -> Figures:
     if isinstance(result, MeasuredPoint):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, MeasuredPoint):
-        figures = {metric.id: metric for metric in metrics(result)}
-        return Figures(
+        figures = {metric.id: metric for metric in point_metrics(result)}
+        return PointFigures(
             result.point, figures, exact, flat, result, stored.manifest, (), code_digest(result), place_digest(result),
-            executions(result), result.state, waits_of(result),
+            executed_functions(result), result.state, wait_cycles(result),
         )  # fmt: skip
-    return Figures(result.point, {}, exact, flat, tree=stored.manifest, missing=_reason(result))
+    return PointFigures(
+        result.point, {}, exact, flat, manifest_tree=stored.manifest, missing_reason=_missing_reason(result)
+    )
 
 
-def _reason(result: Failed | NotApplicable) -> str:
+def _missing_reason(result: Failed | NotApplicable) -> str:
     return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
 
 
-def _pooled(first: Figures, second: Figures) -> Figures:
-    """Repeats of an exact point are the same. Those of a noisy one are more samples of it."""
-    if first.exact or first.missing:
-        return first if not first.missing else second
-    shared = {key: _pool(metric, second.metrics[key]) for key, metric in first.metrics.items() if key in second.metrics}
+def _pool_figures(first: PointFigures, second: PointFigures) -> PointFigures:
+    """Pools two repeats of a point. Repeats of an exact point are equal, those of a noisy one are more samples."""
+    if first.is_exact or first.missing_reason:
+        return first if not first.missing_reason else second
+    shared = {
+        key: _pool_metric(metric, second.metrics[key]) for key, metric in first.metrics.items() if key in second.metrics
+    }
     return replace(first, metrics=shared)
 
 
-def _pool(first: Metric, second: Metric) -> Metric:
+def _pool_metric(first: Metric, second: Metric) -> Metric:
     samples = [*(first.samples or [first.value]), *(second.samples or [second.value])]
     return replace(first, value=median(samples), samples=samples)

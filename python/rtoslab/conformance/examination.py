@@ -24,7 +24,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
-from rtoslab.conformance.play import play, play_external
+from rtoslab.conformance.play import play_external_suite, play_suite
 from rtoslab.images import CONFORMANCE_IMAGE, build, inputs_digest
 from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
@@ -51,12 +51,12 @@ class Conformance(Strict):
 
     @property
     def deviations(self) -> dict[str, str]:
-        """The checks that fail as kernel.toml declares -> what was seen, with the reason."""
+        """Returns the checks that fail as kernel.toml declares -> the observation, with the reason."""
         return {finding.title: finding.saw for finding in self.findings if finding.outcome is Outcome.DEVIATES}
 
     @property
-    def outcome_counts(self) -> str:
-        """How many findings there are of each outcome, in words."""
+    def outcome_counts_text(self) -> str:
+        """Returns the number of findings of each outcome as text: `12 hold, 1 n/a`."""
         counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in Outcome}
         words = {Outcome.HOLDS: "hold", Outcome.FAILS: "fail", Outcome.DEVIATES: "deviate"}
         text = [
@@ -93,8 +93,8 @@ class Conformance(Strict):
         return {"digest": self.digest, "checks": checks}
 
 
-def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> Conformance:
-    """The verdict for the point's kernel, board, cores and configuration. From memory if it is there.
+def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> Conformance:
+    """Returns the verdict for the point's kernel, board, cores and configuration, from the cache if it is there.
 
     Raises BuildError and errors of the environment. The verdict covers the image's behaviour."""
     suite = suite_point(point)
@@ -104,17 +104,20 @@ def examine(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: 
     makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"
     with exclusive_lock(built.folder / ".conformance-lock"):  # points measured side by side wait for one verdict
-        known = _read(path)
-        if known is None:
-            known = _verdict(catalogue, suite, digest, progress)
-            _write(path, known)
-    return known
+        verdict = _read_verdict(path)
+        if verdict is None:
+            verdict = _run_suite(catalogue, suite, digest, progress)
+            _write_verdict(path, verdict)
+    return verdict
 
 
 def examine_image(
-    known: Catalogue, image: ExternalImage, timing: Mapping[str, int], progress: Progress = lambda *_: None
+    catalogue_without_port: Catalogue,
+    image: ExternalImage,
+    timing: Mapping[str, int],
+    progress: Progress = lambda *_: None,
 ) -> Conformance:
-    """The verdict on a suite's image that was built elsewhere. Played each time, by whatever made it.
+    """Returns the verdict on a suite's image that was built elsewhere. The image is run each time.
 
     Raises SettingError for an image that is not the suite's.
     """
@@ -124,7 +127,7 @@ def examine_image(
             f"{image.path} says that it measures {begin.bench}, and is no conformance suite; "
             f"`rtoslab run --image {image.path} --board {begin.board}` measures it."
         )
-    catalogue = with_kernel(known, begin.kernel, begin.cores)
+    catalogue = with_kernel(catalogue_without_port, begin.kernel, begin.cores)
     kernel, board = catalogue.kernel(begin.kernel).facts, catalogue.board(begin.board).facts
     point = Point(
         benchmark=CONFORMANCE_IMAGE,
@@ -135,7 +138,7 @@ def examine_image(
         clock_hz=begin.clock_hz,
         timing=dict(timing),
     )
-    played, failure = play_external(catalogue, point, image, progress)
+    played, failure = play_external_suite(catalogue, point, image, progress)
     return Conformance(
         digest=image.sha256[:16],
         kernel=begin.kernel,
@@ -148,13 +151,13 @@ def examine_image(
 
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:
     """Returns the hash of the verdict's subject on the point's port: image, virtual board, kernel, the rules. A
-    verdict is remembered by this and by the code that came to it."""
+    verdict is cached under this and the digest of the judging code."""
     image = inputs_digest(catalogue, suite_point(point))
-    return _digest_of(catalogue, image, point.kernel, tuple(point.timing.items()))
+    return _verdict_digest(catalogue, image, point.kernel, tuple(point.timing.items()))
 
 
 @memoize_by_contents
-def _digest_of(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
+def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
     rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
     everything = [image, simulator_sources(catalogue.root), dict(timing), facts, rules]
@@ -162,7 +165,7 @@ def _digest_of(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tupl
 
 
 def suite_point(point: Point) -> Point:
-    """The suite's image in the point's configuration."""
+    """Returns the point of the suite's image in the configuration of another point."""
     return replace(
         point,
         benchmark=CONFORMANCE_IMAGE,
@@ -171,12 +174,12 @@ def suite_point(point: Point) -> Point:
         params={},
         instrument=None,
         samples=None,
-        placement=0,  # of another image it says nothing where that one's code lies
+        placement=0,  # the placement of another image says nothing of this one
         not_applicable=None,
     )
 
 
-def _verdict(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> Conformance:
+def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> Conformance:
     kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
     checks = catalogue.conformance.check
     unknown = kernel.deviations.keys() - {check.id for check in checks}
@@ -185,7 +188,7 @@ def _verdict(catalogue: Catalogue, point: Point, digest: str, progress: Progress
             f"kernel.toml of {kernel.id} declares a deviation of `{min(unknown)}`, which is no check of "
             "firmware/conformance/conformance.toml; correct or remove it."
         )
-    played, failure = play(catalogue, point, progress)
+    played, failure = play_suite(catalogue, point, progress)
     return Conformance(
         digest=digest,
         kernel=point.kernel,
@@ -196,20 +199,20 @@ def _verdict(catalogue: Catalogue, point: Point, digest: str, progress: Progress
     )
 
 
-def _read(path: Path) -> Conformance | None:
+def _read_verdict(path: Path) -> Conformance | None:
     """Reads a verdict. None if it is missing or not byte for byte as written: then it is made again."""
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
-        return Conformance.model_validate_json(verdict) if head == _head(path, verdict) else None
+        return Conformance.model_validate_json(verdict) if head == _head_line(path, verdict) else None
     except (ConformanceError, ValidationError):
         return None
 
 
-def _write(path: Path, verdict: Conformance) -> None:
+def _write_verdict(path: Path, verdict: Conformance) -> None:
     content = canonical(verdict.model_dump(mode="json")).encode()
-    write_whole(path, _head(path, content) + b"\n" + content, "the conformance verdict")
+    write_whole(path, _head_line(path, content) + b"\n" + content, "the conformance verdict")
 
 
-def _head(path: Path, content: bytes) -> bytes:
+def _head_line(path: Path, content: bytes) -> bytes:
     """Returns the first line: the verdict's identity, and the digest of the rest."""
     return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

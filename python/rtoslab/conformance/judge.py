@@ -26,11 +26,11 @@ class Outcome(StrEnum):
     """Fails, as kernel.toml declares with a reason."""
     NOT_APPLICABLE = "n/a"
     UNSEEN = "unseen"
-    """Nobody could look: a real board has no counters, an image that was built elsewhere may not play it."""
+    """Not observed: a real board has no counters, and an image that was built elsewhere may lack the scene."""
 
 
 class CheckFinding(Strict):
-    """The requirement of a check and the observation, in prose. For n/a, the reason."""
+    """The finding of a check on a core: the requirement and the observation, in prose. For n/a, the reason."""
 
     check: str
     title: str
@@ -42,7 +42,7 @@ class CheckFinding(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
+class SceneNotes:
     """The notes that one scene left on one core, with the facts that explain them."""
 
     values: tuple[int, ...]
@@ -59,33 +59,32 @@ class BrokenScene:
 
     scene: str
     core: int
-    how: str
-    """What became of it, as a clause."""
+    ending: str
+    """How it ended, as a clause: `got stuck`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
-    """The output of the suite, in one play or several. After a scene that broke it is played again without that
-    scene."""
+class SuiteOutput:
+    """The output of the suite's runs. After a broken scene the suite runs again without that scene."""
 
     decoded: DecodedRun
     stats: "Stats | None"
-    broken: tuple[BrokenScene, ...] = ()
-    earlier: tuple[DecodedRun, ...] = ()
-    """The notes of the plays that broke, up to there."""
-    whole: bool = True
-    """Whether the last play came to its end."""
+    broken_scenes: tuple[BrokenScene, ...] = ()
+    earlier_runs: tuple[DecodedRun, ...] = ()
+    """The runs that ended in a broken scene, up to there."""
+    is_complete: bool = True
+    """Whether the last run came to its end."""
     is_external: bool = False
-    """Whether the image was built elsewhere: then it alone knows which scenes it holds."""
+    """Whether the image was built elsewhere. Such an image may lack scenes."""
 
-    def began(self, scene: str, core: int) -> bool:
-        """Whether the last play said that it begins the scene."""
+    def has_begun(self, scene: str, core: int) -> bool:
+        """Whether the last run reported the begin of the scene on a core."""
         return any((check.name, check.core) == (scene, core) for check in self.decoded.checks)
 
-    def scenes(self) -> dict[str, tuple[int, ...]]:
-        """The notes of each scene on each core that came to its end, from the last play that has them."""
+    def notes_by_scene(self) -> dict[str, tuple[int, ...]]:
+        """Returns the notes of each finished scene and core (`SCENE/CORE`), from the last run that has them."""
         scenes_: dict[str, tuple[int, ...]] = {}
-        for play in (*self.earlier, self.decoded):
+        for play in (*self.earlier_runs, self.decoded):
             notes: dict[str, list[int]] = {}
             for sample in play.samples:
                 notes.setdefault(sample.metric, []).extend(sample.values)
@@ -93,36 +92,36 @@ class Play:
         return scenes_
 
 
-def judge_all(checks: Sequence[Check], played: Play, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
-    """Every check in the table's order, on every core it is for."""
-    scenes = played.scenes()
+def judge_all(checks: Sequence[Check], output: SuiteOutput, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
+    """Returns a finding for each check and core it is for, in the table's order."""
+    scenes = output.notes_by_scene()
     findings: list[CheckFinding] = []
     for check in checks:
-        obstacle = not_applicable(check, kernel, board, played.decoded.begin.cores)
+        obstacle = reason_not_applicable(check, kernel, board, output.decoded.begin.cores)
         if obstacle is not None:
-            findings.append(_finding(check, None, obstacle, Outcome.NOT_APPLICABLE))
+            findings.append(_make_finding(check, None, obstacle, Outcome.NOT_APPLICABLE))
             continue
-        applicable = _of_this_kernel(check, kernel)
-        cores = range(1 if check.first_core_only else played.decoded.begin.cores)
-        result = [_judge(applicable, core, _notes(scenes, check, core, played), played) for core in cores]
+        applicable = _check_for_kernel(check, kernel)
+        cores = range(1 if check.first_core_only else output.decoded.begin.cores)
+        result = [_judge_check(applicable, core, _scene_notes(scenes, check, core, output), output) for core in cores]
         findings += (
-            _declared_deviations(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
+            _apply_declared_deviations(result, kernel.deviations[check.id]) if check.id in kernel.deviations else result
         )
     return tuple(findings)
 
 
-def _of_this_kernel(check: Check, kernel: Kernel) -> Check:
+def _check_for_kernel(check: Check, kernel: Kernel) -> Check:
     """Returns the check with its alternative requirement, if the kernel declares one."""
     if check.instead is None:
         return check
     fact, word = check.instead.when.split(" = ")
-    if kernel.fact(fact) != word:
+    if kernel.declared_fact(fact) != word:
         return check
     return check.model_copy(update=check.instead.model_dump(exclude={"when"}))
 
 
-def _declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
-    """The findings of a check that kernel.toml says will fail: they deviate; that none does is a failure."""
+def _apply_declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
+    """Turns failures of a check that kernel.toml declares into deviations. If none fails, that is a failure."""
     if any(finding.outcome is Outcome.FAILS for finding in findings):
         saw = {finding.core: f"{finding.saw}; declared: {reason}" for finding in findings}
         return [
@@ -139,9 +138,9 @@ def _declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[
     ]
 
 
-def not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> str | None:
-    """Why this kernel on so many cores of this board need not show it. None if it must."""
-    lacking = kernel.lacking(check.services)
+def reason_not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> str | None:
+    """Returns why a check does not apply to a kernel on so many cores of a board. None if it applies."""
+    lacking = kernel.reason_unable(check.services)
     if lacking is None and cores < check.min_cores:
         return f"{check.min_cores} cores or more are needed to show it"
     if lacking is None and check.needs_fpu and not board.has_fpu:
@@ -149,46 +148,46 @@ def not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> st
     return lacking
 
 
-def _notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, played: Play) -> Notes:
-    decoded = played.decoded
-    return Notes(
+def _scene_notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, output: SuiteOutput) -> SceneNotes:
+    decoded = output.decoded
+    return SceneNotes(
         values=scenes.get(f"{check.id}/{core}", ()),
         tick_hz=int(decoded.params["tick_hz"]),
         time_slice_ticks=int(decoded.params["time_slice_ticks"]),
         timer_hz=decoded.begin.timer_hz,
         clock_hz=decoded.begin.clock_hz,
-        stats=played.stats,
+        stats=output.stats,
     )
 
 
-def _judge(check: Check, core: int, notes: Notes, played: Play) -> CheckFinding:
-    broken = next((number for number in played.broken if number.scene == check.id), None)
+def _judge_check(check: Check, core: int, notes: SceneNotes, output: SuiteOutput) -> CheckFinding:
+    broken = next((number for number in output.broken_scenes if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
         where = "" if broken.core == core else f"not played, because on core {broken.core} "
-        return _finding(check, core, f"{where}its scene {broken.how}", Outcome.FAILS)
-    if not played.whole and (check.kind == "ticks" or not notes.values):
-        return _finding(check, core, "the suite ended before", Outcome.UNSEEN)
+        return _make_finding(check, core, f"{where}its scene {broken.ending}", Outcome.FAILS)
+    if not output.is_complete and (check.kind == "ticks" or not notes.values):
+        return _make_finding(check, core, "the suite ended before", Outcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
-        return _finding(check, core, "this target does not count cycles", Outcome.UNSEEN)
-    if played.is_external and check.kind != "ticks" and not played.began(check.id, core):
-        return _finding(check, core, "the image does not play its scene", Outcome.UNSEEN)
+        return _make_finding(check, core, "this target does not count cycles", Outcome.UNSEEN)
+    if output.is_external and check.kind != "ticks" and not output.has_begun(check.id, core):
+        return _make_finding(check, core, "the image does not play its scene", Outcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:
-        return _finding(check, core, "its scene left no notes", Outcome.FAILS)
-    holds, saw = _KINDS[check.kind](check, notes)
-    return _finding(check, core, saw, Outcome.HOLDS if holds else Outcome.FAILS)
+        return _make_finding(check, core, "its scene left no notes", Outcome.FAILS)
+    holds, saw = _JUDGES[check.kind](check, notes)
+    return _make_finding(check, core, saw, Outcome.HOLDS if holds else Outcome.FAILS)
 
 
-def _finding(check: Check, core: int | None, saw: str, outcome: Outcome) -> CheckFinding:
+def _make_finding(check: Check, core: int | None, saw: str, outcome: Outcome) -> CheckFinding:
     return CheckFinding(check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome)
 
 
-def _sequence(check: Check, notes: Notes) -> tuple[bool, str]:
+def _judge_sequence(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     if notes.values == check.notes:
         return True, f"noted {_values_text(notes.values)}"
     return False, f"noted {_values_text(notes.values)} where {_values_text(check.notes)} was due"
 
 
-def _timer(check: Check, notes: Notes) -> tuple[bool, str]:
+def _judge_timer(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
         return False, f"{len(notes.values)} intervals where {len(due)} were due"
@@ -198,8 +197,8 @@ def _timer(check: Check, notes: Notes) -> tuple[bool, str]:
     return good, f"intervals off by at most {worst:.2f} %, their sum by {total:.3f} %"
 
 
-def _slices(check: Check, notes: Notes) -> tuple[bool, str]:
-    """Two tasks that compute for so many ticks: without slices the second runs when the first has ended."""
+def _judge_slices(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+    """Judges the turns of two computing tasks. Without time slices the second runs after the first has ended."""
     turns = len(notes.values)
     alternate = all(one != other for one, other in zip(notes.values, notes.values[1:], strict=False))
     if notes.time_slice_ticks == 0:
@@ -209,14 +208,14 @@ def _slices(check: Check, notes: Notes) -> tuple[bool, str]:
     return alternate and -1 <= turns - slices <= 2, f"{turns} turns where {slices} were due, one a slice"
 
 
-def _growth(check: Check, notes: Notes) -> tuple[bool, str]:
+def _judge_growth(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     if len(notes.values) != 3:
         return False, f"noted {_values_text(notes.values)} where three figures were due"
     before, after, size = notes.values
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
 
-def _ticks(check: Check, notes: Notes) -> tuple[bool, str]:
+def _judge_ticks(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     assert notes.stats is not None
     core = notes.stats["cores"][0]
     taken = core["exceptions"].get(SYSTICK, 0)
@@ -225,12 +224,12 @@ def _ticks(check: Check, notes: Notes) -> tuple[bool, str]:
     return due > 1 and abs(taken - due) <= slack, f"{taken} tick interrupts in {due:.1f} tick periods"
 
 
-_KINDS: Final[Mapping[str, Callable[[Check, Notes], tuple[bool, str]]]] = {
-    "sequence": _sequence,
-    "timer": _timer,
-    "slices": _slices,
-    "growth": _growth,
-    "ticks": _ticks,
+_JUDGES: Final[Mapping[str, Callable[[Check, SceneNotes], tuple[bool, str]]]] = {
+    "sequence": _judge_sequence,
+    "timer": _judge_timer,
+    "slices": _judge_slices,
+    "growth": _judge_growth,
+    "ticks": _judge_ticks,
 }
 
 

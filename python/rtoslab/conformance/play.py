@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.judge import BrokenScene, Play
+from rtoslab.conformance.judge import BrokenScene, SuiteOutput
 from rtoslab.images import build
 from rtoslab.plan import Point
 from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, decode_begun
@@ -15,58 +15,60 @@ from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualJob, run_
 
 LIMIT_S = 120
 """The limit of virtual time, for the tick rate's span and for all other scenes each: a slow tick makes them long."""
-BROKEN_MOST = 8
+MOST_BROKEN_SCENES = 8
 """Scenes that the image can leave out, `leave_out_0` to `leave_out_7`."""
 _NEVER_LEFT_OUT = "tick_rate"
-"""The virtual board waits for its window."""
+"""The scene of the window that the virtual board waits for."""
 
 
-def play(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[Play | None, str | None]:
-    """Returns what was shown, if anything, and why the suite did not come to its end, if it did not."""
+def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[SuiteOutput | None, str | None]:
+    """Runs the suite's image. Returns its output, if any, and the reason if it did not come to its end."""
     broken: list[BrokenScene] = []
     earlier: list[DecodedRun] = []
     while True:
         params = {f"leave_out_{index}": str(scene_hash(item.scene)) for index, item in enumerate(broken)}
         built = build(catalogue, replace(point, params=params))
-        output = _run(catalogue, point, built.elf.read_bytes(), built.elf.name, progress)
+        output = _run_image(catalogue, point, built.elf.read_bytes(), built.elf.name, progress)
         try:
             decoded = decode(output.uart, constants(catalogue.root), built.expected)
         except DecodeError as cause:
-            begun = _begin(catalogue, output.uart, built.expected)
+            begun = _decode_beginning(catalogue, output.uart, built.expected)
             scene = None if begun is None else _find_broken_scene(begun, cause, output.failure)
-            if begun is not None and scene is not None and len(broken) < BROKEN_MOST:
+            if begun is not None and scene is not None and len(broken) < MOST_BROKEN_SCENES:
                 earlier.append(begun)
                 broken.append(scene)
                 continue
             failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
-            return _play_up_to_there(begun, broken, earlier), failure
-        return Play(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
+            return _incomplete_output(begun, broken, earlier), failure
+        return SuiteOutput(decoded, output.stats, tuple(broken), tuple(earlier)), output.failure
 
 
-def play_external(
+def play_external_suite(
     catalogue: Catalogue, point: Point, image: ExternalImage, progress: Progress
-) -> tuple[Play | None, str | None]:
-    """The same of an image that is as it is: after a scene that broke, no other is seen."""
-    output = _run(catalogue, point, image.content, image.path.name, progress)
+) -> tuple[SuiteOutput | None, str | None]:
+    """Runs an image that was built elsewhere, as `play_suite` does. A broken scene hides all later ones."""
+    output = _run_image(catalogue, point, image.content, image.path.name, progress)
     try:
         decoded = decode(output.uart, constants(catalogue.root), image.expected_identity)
     except DecodeError as cause:
-        begun = _begin(catalogue, output.uart, image.expected_identity)
+        begun = _decode_beginning(catalogue, output.uart, image.expected_identity)
         failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
         if begun is None:
             return None, failure
         scene = _find_broken_scene(begun, cause, output.failure)
-        return Play(begun, None, (scene,) if scene else (), whole=False, is_external=True), failure
-    return Play(decoded, output.stats, is_external=True), output.failure
+        return SuiteOutput(begun, None, (scene,) if scene else (), is_complete=False, is_external=True), failure
+    return SuiteOutput(decoded, output.stats, is_external=True), output.failure
 
 
-def _play_up_to_there(begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]) -> Play | None:
+def _incomplete_output(
+    begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]
+) -> SuiteOutput | None:
     plays = [*earlier, *([] if begun is None else [begun])]
-    return Play(plays[-1], None, tuple(broken), tuple(plays[:-1]), whole=False) if plays else None
+    return SuiteOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
 
 
 def scene_hash(scene: str) -> int:
-    """FNV-1a in 32 bits, as in firmware/conformance/notes.c."""
+    """Returns the FNV-1a hash of a scene's name in 32 bits, as in firmware/conformance/notes.c."""
     hashed = 2166136261
     for byte in scene.encode():
         hashed = (hashed ^ byte) * 16777619 & 0xFFFFFFFF
@@ -74,7 +76,7 @@ def scene_hash(scene: str) -> int:
 
 
 def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | None) -> BrokenScene | None:
-    """The scene that was on when nothing more came. None if it is not the scene's doing, or cannot be left out."""
+    """Returns the scene in which the run stopped. None if the scene is not the cause, or cannot be left out."""
     if not begun.checks or begun.checks[-1].name == _NEVER_LEFT_OUT:
         return None
     scene, core = begun.checks[-1].name, begun.checks[-1].core
@@ -88,20 +90,20 @@ def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | Non
     return BrokenScene(scene, core, f"ended in {'an' if cause.kind[0] in 'aeo' else 'a'} {cause.kind} ({facts})")
 
 
-def _begin(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
+def _decode_beginning(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
     try:
         return decode_begun(uart, constants(catalogue.root), expected)
     except DecodeError:
         return None
 
 
-def _run(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
+def _run_image(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
     board = catalogue.board(point.board).facts
     job = VirtualJob(
         image=image,
         name=name,
         board=board,
-        kernel=catalogue.kernel(point.kernel).facts.on(board.cpu),
+        kernel=catalogue.kernel(point.kernel).facts.for_cpu(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=LIMIT_S * 1000,

@@ -5,10 +5,10 @@ firmware/footprint/, `services` compares each with its base, `stacks` and `callg
 `diff` compares two images, `tables` turns all of it into rows.
 """
 
-from rtoslab.footprint.attribute import Footprint, footprint_of
-from rtoslab.footprint.control_blocks import members_of
-from rtoslab.footprint.diff import difference
-from rtoslab.footprint.memories import regions_of
-from rtoslab.footprint.programs import weigh
-from rtoslab.footprint.services import Survey, survey
+from rtoslab.footprint.attribute import Footprint, read_footprint
+from rtoslab.footprint.control_blocks import structure_members
+from rtoslab.footprint.diff import compare_footprints
+from rtoslab.footprint.memories import board_regions
+from rtoslab.footprint.programs import build_program
+from rtoslab.footprint.services import Survey, survey_services
 from rtoslab.footprint.tables import difference_tables, image_tables, minimal_table, survey_tables

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.footprint.linkmap import Piece, read_map
-from rtoslab.footprint.memories import Region, region_of
-from rtoslab.footprint.origins import object_name, origin_of
+from rtoslab.footprint.linkmap import InputSection, read_map
+from rtoslab.footprint.memories import Region, find_region
+from rtoslab.footprint.origins import object_origin, short_object_name
 from rtoslab.images import Image, Section, Symbol, berkeley, read_elf
 
 KINDS: Final = ("text", "rodata", "data", "bss")
@@ -21,11 +21,11 @@ UNKNOWN: Final = "(no map file)"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """Some bytes with one owner."""
+class OwnedBytes:
+    """Adjacent bytes of an image with one owner."""
 
     symbol: str
-    """Or PADDING, or UNNAMED."""
+    """A symbol's name, PADDING or UNNAMED."""
     object: str
     """Object file, shortened: `tasks.c`, `libc.a(memcpy.o)`."""
     origin: str
@@ -39,33 +39,33 @@ class Item:
 
 @dataclass(frozen=True)
 class Footprint:
-    """An image's bytes."""
+    """All bytes of an image with their owners."""
 
     name: str
     sections: tuple[Section, ...]
-    items: tuple[Item, ...]
+    items: tuple[OwnedBytes, ...]
     """Ordered by address. Their sizes add up to the sections', section by section."""
     memories: Mapping[str, int]
     """Bytes taken in each memory: contents where they are programmed and, if elsewhere, where they are at run time."""
     constants: Mapping[str, int]
 
-    def total(self, kind: str) -> int:
-        """Bytes of one kind."""
+    def total_bytes(self, kind: str) -> int:
+        """Returns the bytes of one kind."""
         return sum(item.size for item in self.items if item.kind == kind)
 
-    def berkeley(self) -> dict[str, int]:
-        """text, data and bss as `arm-none-eabi-size` counts them."""
+    def berkeley_sizes(self) -> dict[str, int]:
+        """Returns text, data and bss as `arm-none-eabi-size` counts them."""
         return berkeley(self.sections)
 
-    def by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
-        """Bytes by kind for each combination of `axes` (attributes of Item)."""
+    def bytes_by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
+        """Returns the bytes by kind for each combination of `axes`, which are attributes of OwnedBytes."""
         sums: dict[tuple[str, ...], Counter[str]] = {}
         for item in self.items:
             sums.setdefault(tuple(getattr(item, axis) for axis in axes), Counter())[item.kind] += item.size
         return sums
 
 
-def footprint_of(
+def read_footprint(
     elf: Path, map_file: Path | None = None, regions: Iterable[Region] = (), export: str | None = None
 ) -> Footprint:
     """Reads an image. The map file beside it (same name, .map) is taken if none is named. `export`: the folder that the
@@ -74,16 +74,18 @@ def footprint_of(
     beside = elf.with_suffix(".map")
     chosen = map_file or (beside if beside.is_file() else None)
     pieces = read_map(chosen) if chosen else ()
-    items = tuple(item for section in image.sections for item in _items(section, image, pieces, export))
-    return Footprint(elf.name, image.sections, items, _memories(image.sections, tuple(regions)), image.constants)
+    items = tuple(item for section in image.sections for item in _section_items(section, image, pieces, export))
+    return Footprint(elf.name, image.sections, items, _bytes_by_memory(image.sections, tuple(regions)), image.constants)
 
 
-def _items(section: Section, image: Image, pieces: tuple[Piece, ...], export: str | None) -> Iterable[Item]:
-    """The section's bytes from its first to its last, none twice, none left out."""
+def _section_items(
+    section: Section, image: Image, pieces: tuple[InputSection, ...], export: str | None
+) -> Iterable[OwnedBytes]:
+    """Yields the owners of a section's bytes, each byte once."""
     symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end]
     if not pieces:
-        whole = Piece(section.name, section.address, section.size, UNKNOWN)
-        yield from _in_piece(section, whole, section.address, section.end, symbols, export)
+        whole = InputSection(section.name, section.address, section.size, UNKNOWN)
+        yield from _piece_items(section, whole, section.address, section.end, symbols, export)
         return
     at = section.address
     for piece in pieces:
@@ -91,20 +93,24 @@ def _items(section: Section, image: Image, pieces: tuple[Piece, ...], export: st
         if start >= end:
             continue
         if start > at:
-            yield Item(PADDING, "", "linker", _kind(section, section.name, None), section.name, at, start - at)
-        yield from _in_piece(section, piece, start, end, symbols, export)
+            yield OwnedBytes(
+                PADDING, "", "linker", _item_kind(section, section.name, None), section.name, at, start - at
+            )
+        yield from _piece_items(section, piece, start, end, symbols, export)
         at = end
     if at < section.end:
-        yield Item(PADDING, "", "linker", _kind(section, section.name, None), section.name, at, section.end - at)
+        yield OwnedBytes(
+            PADDING, "", "linker", _item_kind(section, section.name, None), section.name, at, section.end - at
+        )
 
 
-def _in_piece(
-    section: Section, piece: Piece, start: int, end: int, symbols: list[Symbol], export: str | None
-) -> Iterable[Item]:
-    def item(name: str, symbol: Symbol | None, at: int, until: int) -> Item:
-        origin = origin_of(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
-        kind = _kind(section, piece.section, symbol)
-        return Item(name, object_name(piece.object, export), origin, kind, section.name, at, until - at)
+def _piece_items(
+    section: Section, piece: InputSection, start: int, end: int, symbols: list[Symbol], export: str | None
+) -> Iterable[OwnedBytes]:
+    def item(name: str, symbol: Symbol | None, at: int, until: int) -> OwnedBytes:
+        origin = object_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
+        kind = _item_kind(section, piece.section, symbol)
+        return OwnedBytes(name, short_object_name(piece.object, export), origin, kind, section.name, at, until - at)
 
     at = start
     for symbol in symbols:
@@ -119,7 +125,7 @@ def _in_piece(
         yield item(UNNAMED, None, at, end)
 
 
-def _kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
+def _item_kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
     if not section.is_text:
         return "data" if section.has_contents else "bss"
     if input_name.startswith((".rodata", ".init_array", ".vectors", ".boot_vectors", ".boot2")):
@@ -128,11 +134,11 @@ def _kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
     return "rodata" if (is_object and not section.writable) or not section.executable else "text"
 
 
-def _memories(sections: tuple[Section, ...], regions: tuple[Region, ...]) -> dict[str, int]:
+def _bytes_by_memory(sections: tuple[Section, ...], regions: tuple[Region, ...]) -> dict[str, int]:
     taken: Counter[str] = Counter()
     for section in sections:
-        run = region_of(section.address, regions)
-        load = region_of(section.load_address, regions) if section.has_contents else run
+        run = find_region(section.address, regions)
+        load = find_region(section.load_address, regions) if section.has_contents else run
         taken[load.name] += section.size
         if run.name != load.name and not (run.is_flash and load.is_flash):
             taken[run.name] += section.size

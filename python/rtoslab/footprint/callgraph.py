@@ -23,11 +23,11 @@ _INDIRECT = "__indirect_call"
 
 @dataclass(frozen=True, slots=True)
 class StaticStack:
-    """The deepest chain of calls. `bytes` is a bound if `unknown` is empty."""
+    """The stack of the deepest chain of calls. `bytes` is a bound if `unknown` is empty."""
 
     bytes: int
     unknown: tuple[str, ...]
-    """What the figure cannot hold: `calls through pointers in NAME`, `NAME has no frame size`, `NAME recurs` ..."""
+    """Parts missing in the figure: `calls through pointers in NAME`, `NAME has no frame size`, `NAME recurs` ..."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class CallGraph:
     variable: set[str] = field(default_factory=set)
     callees: dict[str, set[str]] = field(default_factory=dict)
 
-    def deepest(self, function: str) -> StaticStack | None:
+    def deepest_stack(self, function: str) -> StaticStack | None:
         """Returns the deepest stack of the function of that name. None if the compiler reported none."""
         title = next(
             (item for item, name in sorted(self.names.items()) if name == function and item in self.frames), None
@@ -47,10 +47,10 @@ class CallGraph:
         if title is None:
             return None
         unknown: set[str] = set()
-        depth = self._depth(title, (), unknown, {})
+        depth = self._stack_bytes(title, (), unknown, {})
         return StaticStack(depth, tuple(sorted(unknown)))
 
-    def _depth(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
+    def _stack_bytes(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
         name = self.names.get(title, title)
         if len(above) > _DEEPEST:
             unknown.add(f"{name} is the end of {_DEEPEST} calls in a row")
@@ -69,7 +69,7 @@ class CallGraph:
             if callee == _INDIRECT:
                 unknown.add(f"calls through pointers in {name}")
             else:
-                deepest = max(deepest, self._depth(callee, (*above, title), unknown, known))
+                deepest = max(deepest, self._stack_bytes(callee, (*above, title), unknown, known))
         known[title] = self.frames.get(title, 0) + deepest
         return known[title]
 
@@ -80,7 +80,7 @@ def read_callgraph(path: Path) -> CallGraph:
 
 
 def parse_callgraph(text: str) -> CallGraph:
-    """The same of a text."""
+    """Parses the joined .ci files of a build."""
     graph = CallGraph()
     for title, name, frame, kind in _NODE.findall(text):
         graph.names.setdefault(title, name)

@@ -7,8 +7,8 @@ from rtoslab.intake import read_image
 from rtoslab.targets import MemberPlace, member_places
 
 
-def members_of(elf: Path, structure: str) -> dict[str, MemberPlace]:
-    """The members of a structure, of structures inside, too: `outer.inner`.
+def structure_members(elf: Path, structure: str) -> dict[str, MemberPlace]:
+    """Returns the places of a structure's members, with those of structures inside it as `outer.inner`.
 
     Raises SymbolError if the image's debug information has none.
     """

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.footprint.attribute import KINDS, Footprint, Item
+from rtoslab.footprint.attribute import KINDS, Footprint, OwnedBytes
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One owner's bytes of one kind, before and after. A static function may bear a name twice in an object file."""
+class SizeChange:
+    """One owner's bytes of one kind, before and after. Static functions of one name in an object file are added up."""
 
     object: str
     symbol: str
@@ -18,49 +18,52 @@ class Change:
     after: int
 
     @property
-    def change(self) -> int:
-        """Bytes gained. Negative: lost."""
+    def added_bytes(self) -> int:
+        """Returns the bytes added, or lost if negative."""
         return self.after - self.before
 
 
 @dataclass(frozen=True)
 class Difference:
-    """`after` less `before`."""
+    """The differences in size between two images."""
 
     before: Footprint
     after: Footprint
-    changes: tuple[Change, ...]
+    changes: tuple[SizeChange, ...]
     """Only owners whose bytes differ, the largest difference first. They add up to the difference of the images."""
 
-    def total(self, kind: str) -> int:
-        """Bytes of that kind gained."""
-        return self.after.total(kind) - self.before.total(kind)
+    def added_bytes(self, kind: str) -> int:
+        """Returns the bytes of a kind that were added, or lost if negative."""
+        return self.after.total_bytes(kind) - self.before.total_bytes(kind)
 
-    def by_object(self) -> tuple[Change, ...]:
-        """Object files whose bytes of a kind differ."""
-        return _changes(_owners(self.before.items, symbols=False), _owners(self.after.items, symbols=False))
+    def changes_by_object(self) -> tuple[SizeChange, ...]:
+        """Returns the changes by object file and kind."""
+        return _size_changes(
+            _bytes_by_owner(self.before.items, symbols=False), _bytes_by_owner(self.after.items, symbols=False)
+        )
 
 
-def difference(before: Footprint, after: Footprint) -> Difference:
-    """Returns the difference by symbol."""
-    return Difference(before, after, _changes(_owners(before.items), _owners(after.items)))
+def compare_footprints(before: Footprint, after: Footprint) -> Difference:
+    """Returns the differences in size between two images, by symbol."""
+    return Difference(before, after, _size_changes(_bytes_by_owner(before.items), _bytes_by_owner(after.items)))
 
 
 _Owner = tuple[str, str, str]
 
 
-def _owners(items: Iterable[Item], *, symbols: bool = True) -> Counter[_Owner]:
+def _bytes_by_owner(items: Iterable[OwnedBytes], *, symbols: bool = True) -> Counter[_Owner]:
     owners: Counter[_Owner] = Counter()
     for item in items:
         owners[item.object or item.symbol, item.symbol if symbols else "", item.kind] += item.size
     return owners
 
 
-def _changes(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[Change, ...]:
-    changed = [Change(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
-    changed = [change for change in changed if change.change]
+def _size_changes(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[SizeChange, ...]:
+    changed = [SizeChange(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
+    changed = [change for change in changed if change.added_bytes]
     return tuple(
         sorted(
-            changed, key=lambda change: (-abs(change.change), KINDS.index(change.kind), change.object, change.symbol)
+            changed,
+            key=lambda change: (-abs(change.added_bytes), KINDS.index(change.kind), change.object, change.symbol),
         )
     )

@@ -21,7 +21,7 @@ _PIECE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class InputSection:
     """An input section in the image. `size` in bytes."""
 
     section: str
@@ -31,20 +31,20 @@ class Piece:
     """Object file as the map names it: a path, or `archive(member)`."""
 
 
-def read_map(path: Path) -> tuple[Piece, ...]:
-    """Input sections of the image by address, empty ones left out. Raises ImageFileError."""
+def read_map(path: Path) -> tuple[InputSection, ...]:
+    """Reads the input sections of a map file, by address, without empty ones. Raises ImageFileError."""
     return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), path_text(path))
 
 
-def parse_map(data: bytes, source: str) -> tuple[Piece, ...]:
-    """The same of a file's content. Raises ImageFileError."""
+def parse_map(data: bytes, source: str) -> tuple[InputSection, ...]:
+    """Parses the content of a map file. `source` names it in errors. Raises ImageFileError."""
     text = data.decode("utf-8", errors="replace")
     begin = text.find(_BEGIN)
     end = _END.search(text, max(begin, 0))
     if begin < 0 or end is None:
         raise ImageFileError(f"{source} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
     pieces = [
-        Piece(result["section"], int(result["address"], 16), size, result["file"].strip())
+        InputSection(result["section"], int(result["address"], 16), size, result["file"].strip())
         for result in _PIECE.finditer(text, begin, end.start())
         if (size := int(result["size"], 16))
     ]

@@ -16,7 +16,7 @@ class Region:
 
     @property
     def is_flash(self) -> bool:
-        """Whether it holds its contents without power. Two addresses of one flash are one memory."""
+        """Whether it is flash. Two addresses of one flash are one memory."""
         return self.name.startswith(("flash", "code"))
 
 
@@ -25,16 +25,16 @@ _ARCHITECTURE = (Region("code region", 0, 0x2000_0000), Region("SRAM region", 0x
 _ELSEWHERE = Region("elsewhere", 0, 1 << 32)
 
 
-def regions_of(board: Board) -> tuple[Region, ...]:
-    """The board's memories, smallest first: where two overlap, the smaller one is meant."""
+def board_regions(board: Board) -> tuple[Region, ...]:
+    """Returns the board's memories, smallest first: of two that overlap, the smaller one is meant."""
     facts = board.memory.model_dump()
     names = [key.removesuffix("_start") for key, value in facts.items() if key.endswith("_start") and value is not None]
     regions = [Region(name, facts[f"{name}_start"], facts[f"{name}_bytes"]) for name in names]
     return tuple(sorted(regions, key=lambda region: region.size))
 
 
-def region_of(address: int, regions: Iterable[Region]) -> Region:
-    """The first region that holds the address."""
+def find_region(address: int, regions: Iterable[Region]) -> Region:
+    """Returns the first region that contains the address."""
     for region in (*regions, *_ARCHITECTURE):
         if region.start <= address < region.start + region.size:
             return region

@@ -1,4 +1,4 @@
-"""Whose code an object file holds, told by where the build put it."""
+"""Finds whose code an object file contains, by the folder that the build put it in."""
 
 import re
 from typing import Final
@@ -20,8 +20,8 @@ _C_LIBRARY: Final = re.compile(
 """Archives that are no kernel's, even if its export brings them along."""
 
 
-def origin_of(name: str, export: str | None = None) -> str:
-    """kernel, port (of the kernel, ours), board, cpu, program, library or linker, from the name in the map file.
+def object_origin(name: str, export: str | None = None) -> str:
+    """Returns kernel, port, board, cpu, program, library or linker, by the name in the map file.
 
     `export`: the folder of the kernel's export. Code there is the kernel, except for C libraries."""
     if export is not None and name.startswith(f"{export}/"):
@@ -35,11 +35,11 @@ def origin_of(name: str, export: str | None = None) -> str:
     return "library" if _MEMBER.search(name) else "linker" if " " in name else "program"
 
 
-def object_name(name: str, export: str | None = None) -> str:
-    """Without folders that differ from machine to machine, and without the compiler's ending for objects."""
+def short_object_name(name: str, export: str | None = None) -> str:
+    """Returns an object file's name without machine-dependent folders and without `.o`."""
     own = name.partition(_IMAGE)[2]
     member = _MEMBER.search(name)
-    if member and origin_of(name, export) == "kernel":
+    if member and object_origin(name, export) == "kernel":
         short = member["member"]
     elif member:
         short = f"{member['archive']}({member['member']})"

@@ -11,7 +11,7 @@ from rtoslab.plan import DEFAULT_WINDOW_MS, Point, one_point
 def footprint_point(
     catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
 ) -> Point:
-    """The point of a program of firmware/footprint/: no benchmark, so no window and no parameters."""
+    """Returns the point of a program of firmware/footprint/, which has no window and no parameters."""
     if program not in catalogue.footprints:
         raise UnknownNameError("footprint program", program, catalogue.footprints)
     result = catalogue.footprints[program]
@@ -27,7 +27,7 @@ def footprint_point(
     chosen = {**result.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
     point = one_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
     owner = result.folder.parents[1]
-    # By its path: a checkout may itself are in a folder `kernels`.
+    # The whole path is compared, because a checkout may itself be in a folder `kernels`.
     if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.kernel(kernel).id:
         whose = catalogue.kernel(owner.name).facts.title
         return replace(point, not_applicable=f"{whose} alone has it here; the port contract has no such service")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.footprint.attribute import Footprint, footprint_of
-from rtoslab.footprint.memories import regions_of
+from rtoslab.footprint.attribute import Footprint, read_footprint
+from rtoslab.footprint.memories import board_regions
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images import CALLGRAPH, MAP, Build, build, tree_of
 from rtoslab.plan import Point
@@ -17,7 +17,7 @@ MINIMAL = "minimal"
 
 @dataclass(frozen=True, slots=True)
 class BuiltProgram:
-    """A built program and what it weighs."""
+    """A built program with its footprint."""
 
     point: Point
     build: Build
@@ -25,11 +25,11 @@ class BuiltProgram:
 
     @property
     def callgraph(self) -> Path:
-        """Returns what the compiler wrote of each function's frame and callees."""
+        """Returns the path of the compiler's call graph: frame and callees of each function."""
         return self.build.folder / CALLGRAPH
 
 
-def weigh(
+def build_program(
     catalogue: Catalogue,
     kernel: str,
     board: str,
@@ -38,16 +38,18 @@ def weigh(
     cores: int = 1,
     config: Mapping[str, str] | None = None,
 ) -> BuiltProgram:
-    """Builds one program and weighs it. Raises PlanError where it cannot exist, BuildError, UnknownNameError."""
+    """Builds a program and reads its footprint. Raises PlanError if it cannot exist, BuildError, UnknownNameError."""
     point = footprint_point(catalogue, program, kernel, board, cores, config or {})
-    return weigh_point(catalogue, point)
+    return build_program_of_point(catalogue, point)
 
 
-def weigh_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
-    """Builds one point and weighs it. Raises PlanError where it cannot exist."""
+def build_program_of_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
+    """Builds the program of a point and reads its footprint. Raises PlanError if it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
     built = build(catalogue, point)
-    regions = regions_of(catalogue.board(point.board).facts)
+    regions = board_regions(catalogue.board(point.board).facts)
     tree = tree_of(catalogue, point)
-    return BuiltProgram(point, built, footprint_of(built.elf, built.folder / MAP, regions, tree.path if tree else None))
+    return BuiltProgram(
+        point, built, read_footprint(built.elf, built.folder / MAP, regions, tree.path if tree else None)
+    )

@@ -9,54 +9,54 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import KINDS
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from rtoslab.footprint.points import footprint_point
-from rtoslab.footprint.programs import MINIMAL, BuiltProgram, weigh_point
-from rtoslab.footprint.stacks import StackRun, see
+from rtoslab.footprint.programs import MINIMAL, BuiltProgram, build_program_of_point
+from rtoslab.footprint.stacks import StackRun, run_for_stacks
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """One program of firmware/footprint/ over its base. Bytes."""
+class ServiceCost:
+    """The bytes that a program of firmware/footprint/ adds to its base."""
 
     program: str
     title: str
     base: str
-    """The program it is compared to. Empty: nothing, the figures are the image's own."""
-    kinds: Mapping[str, int]
+    """The program it is compared to. Empty: the figures are the whole image's."""
+    bytes_by_kind: Mapping[str, int]
     """Keyed by kind of attribute.KINDS."""
-    pool: int | None
-    """Taken at run time from the kernel's heap, or from the array that stands for one. None: `pool_unseen` says why."""
-    origins: Mapping[str, int]
-    """text and rodata by origin: how much of it is the kernel, how much the program that calls it."""
+    pool_bytes: int | None
+    """Taken at run time from the kernel's heap or memory array. None: `pool_unseen_reason` says why."""
+    bytes_by_origin: Mapping[str, int]
+    """Bytes of text and rodata by origin: kernel, program and so on."""
     not_applicable: str | None = None
-    pool_unseen: str = ""
+    pool_unseen_reason: str = ""
     has_pool: bool = True
     """False where the program's own image has no heap or array to take memory from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
-    """One task in one program."""
+class TaskStack:
+    """The stack of one task in one program."""
 
     program: str
     task: str
     used_bytes: int
     size_bytes: int
-    static: StaticStack | None
-    """Calls only, from the compiler. None where it wrote of no such function."""
+    static_stack: StaticStack | None
+    """The bound of the calls by the compiler. None if it reported no such function."""
 
 
 @dataclass(frozen=True)
 class Survey:
-    """All there is to say of a kernel on a board."""
+    """The sizes of a kernel's services and stacks on a board."""
 
     minimal: BuiltProgram
-    costs: tuple[Cost, ...]
-    stacks: tuple[Stack, ...]
+    costs: tuple[ServiceCost, ...]
+    stacks: tuple[TaskStack, ...]
 
 
-def survey(
+def survey_services(
     catalogue: Catalogue,
     kernel: str,
     board: str,
@@ -66,34 +66,36 @@ def survey(
     config: Mapping[str, str] | None = None,
     progress: Progress = lambda _: None,
 ) -> Survey:
-    """Builds and runs the programs (all of them by default) and what they are compared to."""
+    """Builds and runs the programs, by default all, with their bases, and returns their costs and stacks."""
     for name in programs or ():
         if name not in catalogue.footprints:
             raise UnknownNameError("footprint program", name, catalogue.footprints)
-    requested = tuple(programs or _in_order(catalogue))
+    requested = tuple(programs or _programs_in_order(catalogue))
     built: dict[str, tuple[BuiltProgram, StackRun]] = {}
 
     def image(name: str) -> tuple[BuiltProgram, StackRun] | str:
-        """The image with what it showed, or why there is none."""
+        """Returns the built program with its run, or the reason why there is none."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
             return point.not_applicable
         if name not in built:
             progress(point.label)
-            weighed = weigh_point(catalogue, point)
-            built[name] = (weighed, see(catalogue, weighed))
+            program = build_program_of_point(catalogue, point)
+            built[name] = (program, run_for_stacks(catalogue, program))
         return built[name]
 
     minimal = image(MINIMAL)
     if isinstance(minimal, str):
         raise PlanError(f"Nothing of {kernel} on {board} can be weighed: {minimal}.")
-    costs = tuple(_cost(catalogue, name, image) for name in requested)
-    stacks = tuple(stack for name in requested if name in built for stack in _stacks(catalogue, name, *built[name]))
+    costs = tuple(_service_cost(catalogue, name, image) for name in requested)
+    stacks = tuple(
+        stack for name in requested if name in built for stack in _task_stacks(catalogue, name, *built[name])
+    )
     return Survey(minimal[0], costs, stacks)
 
 
-def _in_order(catalogue: Catalogue) -> list[str]:
-    """Each program after its base, else by name."""
+def _programs_in_order(catalogue: Catalogue) -> list[str]:
+    """Returns the programs, each after its base, else by name."""
 
     def depth(name: str) -> int:
         base = catalogue.footprints[name].facts.base
@@ -102,50 +104,55 @@ def _in_order(catalogue: Catalogue) -> list[str]:
     return sorted(catalogue.footprints, key=lambda name: (min(depth(name), 2), name))
 
 
-def _cost(catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, StackRun] | str]) -> Cost:
+def _service_cost(
+    catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, StackRun] | str]
+) -> ServiceCost:
     facts = catalogue.footprints[name].facts
     built = image(name)
     base = image(facts.base) if facts.base else None
-    empty = Cost(name, facts.title, facts.base, {}, 0, {})
+    empty = ServiceCost(name, facts.title, facts.base, {}, 0, {})
     if isinstance(built, str) or isinstance(base, str):
         return replace(empty, not_applicable=built if isinstance(built, str) else str(base))
-    kinds, origins = _bytes(built[0])
+    kinds, origins = _count_bytes(built[0])
     pool = built[1].pool_used_bytes
     if base is not None:
-        base_kinds, base_origins = _bytes(base[0])
+        base_kinds, base_origins = _count_bytes(base[0])
         kinds.subtract(base_kinds)
         origins.subtract(base_origins)
         under = base[1].pool_used_bytes if base[1].has_pool else 0  # an image without a pool took nothing from one
         pool = None if pool is None or under is None else pool - under
-    # The pool itself is a size somebody chose. It is not what the service needs.
+    # The size of the pool is a choice, not a need of the service.
     kinds["bss"] -= built[1].pool_bytes - (base[1].pool_bytes if base is not None else 0)
     return replace(
         empty,
-        kinds={kind: kinds[kind] for kind in KINDS},
-        pool=pool,
-        pool_unseen=built[1].pool_unseen or (base[1].pool_unseen if base is not None and base[1].has_pool else ""),
+        bytes_by_kind={kind: kinds[kind] for kind in KINDS},
+        pool_bytes=pool,
+        pool_unseen_reason=built[1].pool_unseen_reason
+        or (base[1].pool_unseen_reason if base is not None and base[1].has_pool else ""),
         has_pool=built[1].has_pool,
-        origins={origin: size for origin, size in sorted(origins.items()) if size},
+        bytes_by_origin={origin: size for origin, size in sorted(origins.items()) if size},
     )
 
 
-def _bytes(weighed: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
+def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
-    for item in weighed.footprint.items:
+    for item in program.footprint.items:
         kinds[item.kind] += item.size
         if item.kind in {"text", "rodata"}:
             origins[item.origin] += item.size
     return kinds, origins
 
 
-def _stacks(catalogue: Catalogue, name: str, weighed: BuiltProgram, seen: StackRun) -> list[Stack]:
-    graph = read_callgraph(weighed.callgraph)
-    probes = catalogue.kernel(weighed.point.kernel).facts.probes
+def _task_stacks(catalogue: Catalogue, name: str, program: BuiltProgram, seen: StackRun) -> list[TaskStack]:
+    graph = read_callgraph(program.callgraph)
+    probes = catalogue.kernel(program.point.kernel).facts.probes
     idle = probes.idle_symbols if probes else ()
 
     def static(task: str) -> StaticStack | None:
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
-        return next((depth for function in functions if (depth := graph.deepest(function)) is not None), None)
+        return next((depth for function in functions if (depth := graph.deepest_stack(function)) is not None), None)
 
-    return [Stack(name, stack.task, stack.used_bytes, stack.size_bytes, static(stack.task)) for stack in seen.stacks]
+    return [
+        TaskStack(name, stack.task, stack.used_bytes, stack.size_bytes, static(stack.task)) for stack in seen.stacks
+    ]

@@ -7,7 +7,7 @@ from typing import Final
 from rtoslab.base import Table, Value
 from rtoslab.footprint.attribute import KINDS, Footprint
 from rtoslab.footprint.callgraph import StaticStack
-from rtoslab.footprint.diff import Change, Difference
+from rtoslab.footprint.diff import Difference, SizeChange
 from rtoslab.footprint.services import Survey
 
 IMAGE_TABLES: Final = ("sections", "memories", "origins", "objects", "symbols")
@@ -16,12 +16,14 @@ DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
 
 
 def image_tables(image: Footprint) -> tuple[Table, ...]:
-    """Returns what one image weighs. The last row of `sections` is what `arm-none-eabi-size` prints."""
+    """Returns the tables of one image's bytes. The last row of `sections` is what `arm-none-eabi-size` prints."""
     return (
-        Table("sections", f"Sections of {image.name}", _SECTIONS, _sections(image)),
+        Table("sections", f"Sections of {image.name}", _SECTIONS, _section_rows(image)),
         Table("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
-        Table("origins", "Whose bytes they are", ("origin", *KINDS, "total"), _groups(image, "origin")),
-        Table("objects", "By object file", ("origin", "object", *KINDS, "total"), _groups(image, "origin", "object")),
+        Table("origins", "Whose bytes they are", ("origin", *KINDS, "total"), _group_rows(image, "origin")),
+        Table(
+            "objects", "By object file", ("origin", "object", *KINDS, "total"), _group_rows(image, "origin", "object")
+        ),
         Table(
             "symbols",
             "By symbol, the largest first",
@@ -37,23 +39,23 @@ def image_tables(image: Footprint) -> tuple[Table, ...]:
 _SECTIONS: Final = ("section", "address", "load address", *KINDS, "bytes")
 
 
-def _sections(image: Footprint) -> list[Sequence[Value]]:
+def _section_rows(image: Footprint) -> list[Sequence[Value]]:
     rows: list[Sequence[Value]] = []
     for section in image.sections:
         kinds = [sum(i.size for i in image.items if i.section == section.name and i.kind == kind) for kind in KINDS]
         load = f"{section.load_address:#010x}" if section.has_contents else ""
         rows.append((section.name, f"{section.address:#010x}", load, *kinds, section.size))
-    rows.append(("all", "", "", *map(image.total, KINDS), sum(section.size for section in image.sections)))
+    rows.append(("all", "", "", *map(image.total_bytes, KINDS), sum(section.size for section in image.sections)))
     return rows
 
 
-def _groups(image: Footprint, *axes: str) -> list[Sequence[Value]]:
-    groups = sorted(image.by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
+def _group_rows(image: Footprint, *axes: str) -> list[Sequence[Value]]:
+    groups = sorted(image.bytes_by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
 def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
-    """Returns what a kernel's services cost, over what they are compared to, and what the tasks' stacks need."""
+    """Returns the tables of the services' costs over their bases, of missing figures, and of the tasks' stacks."""
     services: list[Sequence[Value]] = []
     lacking: list[Sequence[Value]] = []
     stacks: list[Sequence[Value]] = []
@@ -63,14 +65,16 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
             if cost.not_applicable is not None:
                 lacking.append((*where, cost.program, cost.not_applicable))
                 continue
-            sizes = [cost.kinds[kind] for kind in KINDS]
-            pool = "n/a" if cost.pool is None else cost.pool
-            services.append((*where, cost.program, cost.base or "-", *sizes, pool, cost.origins.get("kernel", 0)))
-            if cost.pool is None:
-                lacking.append((*where, f"{cost.program}: pool", cost.pool_unseen))
+            sizes = [cost.bytes_by_kind[kind] for kind in KINDS]
+            pool = "n/a" if cost.pool_bytes is None else cost.pool_bytes
+            services.append(
+                (*where, cost.program, cost.base or "-", *sizes, pool, cost.bytes_by_origin.get("kernel", 0))
+            )
+            if cost.pool_bytes is None:
+                lacking.append((*where, f"{cost.program}: pool", cost.pool_unseen_reason))
         for stack in survey.stacks:
-            calls = stack.static.bytes if stack.static else None
-            shown = (stack.used_bytes, stack.size_bytes, calls, _unknown(stack.static))
+            calls = stack.static_stack.bytes if stack.static_stack else None
+            shown = (stack.used_bytes, stack.size_bytes, calls, _unknown_text(stack.static_stack))
             stacks.append((*where, stack.program, stack.task, *shown))
     return (
         Table(
@@ -89,30 +93,31 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
     )
 
 
-def _unknown(static: StaticStack | None) -> str:
+def _unknown_text(static: StaticStack | None) -> str:
     if static is None:
         return "no such function in what the compiler wrote"
     return "; ".join(static.unknown)
 
 
 def minimal_table(surveys: Sequence[Survey]) -> Table:
-    """The minimal images of several kernels and boards side by side. Bss without the pool, whose size is chosen."""
+    """Returns a table of the minimal images of several kernels and boards."""
     rows: list[Sequence[Value]] = []
     for survey in surveys:
         image = survey.minimal.footprint
-        kernel = image.by("origin").get(("kernel",), Counter())
+        kernel = image.bytes_by("origin").get(("kernel",), Counter())
         shares = [kernel[kind] for kind in KINDS]
-        sizes = [image.total(kind) for kind in KINDS]
+        sizes = [image.total_bytes(kind) for kind in KINDS]
         rows.append((survey.minimal.point.kernel, survey.minimal.point.board, *sizes, *shares))
     columns = ("kernel", "board", *KINDS, *(f"kernel's {kind}" for kind in KINDS))
     return Table("minimal", "Minimal images: the whole, and of it the kernel's own object files", columns, rows)
 
 
 def difference_tables(difference: Difference) -> tuple[Table, ...]:
-    """Returns what changed from one image to the other."""
+    """Returns the tables of the differences in size between two images."""
     names = ("before", "after", "change")
     totals = [
-        (kind, difference.before.total(kind), difference.after.total(kind), difference.total(kind)) for kind in KINDS
+        (kind, difference.before.total_bytes(kind), difference.after.total_bytes(kind), difference.added_bytes(kind))
+        for kind in KINDS
     ]
     whole = [sum(section.size for section in image.sections) for image in (difference.before, difference.after)]
     return (
@@ -121,16 +126,16 @@ def difference_tables(difference: Difference) -> tuple[Table, ...]:
             "objects",
             "Object files that changed",
             ("object", "kind", *names),
-            [_change(change)[1:] for change in difference.by_object()],
+            [_change_row(change)[1:] for change in difference.changes_by_object()],
         ),
         Table(
             "symbols",
             "Symbols that changed",
             ("symbol", "object", "kind", *names),
-            list(map(_change, difference.changes)),
+            list(map(_change_row, difference.changes)),
         ),
     )
 
 
-def _change(change: Change) -> Sequence[Value]:
-    return (change.symbol, change.object, change.kind, change.before, change.after, change.change)
+def _change_row(change: SizeChange) -> Sequence[Value]:
+    return (change.symbol, change.object, change.kind, change.before, change.after, change.added_bytes)

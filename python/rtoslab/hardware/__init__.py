@@ -8,9 +8,9 @@ program, its command line as its own documentation has it. `image_forms` makes w
 
 from rtoslab.hardware.analyzers import SIGROK, Analyzer, Recorder, analyzer_banner, recording_command_text
 from rtoslab.hardware.bench import SILENCE_LIMIT_S, read_bench
-from rtoslab.hardware.choosing import Target, choose_target, fitting
+from rtoslab.hardware.choosing import Target, choose_target, installed_flash_tools
 from rtoslab.hardware.flash_tools import TOOLS, is_installed
-from rtoslab.hardware.flashing import command_texts
+from rtoslab.hardware.flashing import flash_command_texts
 from rtoslab.hardware.listening import listen_to_board
-from rtoslab.hardware.usb import UsbDevice, connected_devices, kind_of
-from rtoslab.hardware.whole_runs import TRIES, measure_whole
+from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
+from rtoslab.hardware.whole_runs import TRIES, measure_with_retries

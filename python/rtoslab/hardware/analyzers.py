@@ -15,16 +15,16 @@ from typing import Final
 
 from rtoslab.base import CaptureError, tools
 from rtoslab.hardware.flash_tools import Command
-from rtoslab.hardware.running_programs import end_program, last_line, start_program
+from rtoslab.hardware.running_programs import end_program, last_line_clause, start_program
 from rtoslab.intake import CAPTURE_BYTES
 
 SIGROK: Final = "sigrok-cli"
 START_LIMIT_S: Final = 20.0
-"""To the first sample: some analyzers are loaded with their firmware first, which takes some seconds."""
+"""The limit until the first sample. Some analyzers load their firmware first, which takes some seconds."""
 TAIL_S: Final = 1.0
-"""Samples of the last second may still be under way from the analyzer."""
+"""The recording continues so long after the run, because the analyzer may still send samples."""
 ROOM_BYTES: Final = 64 << 20
-"""Free on the disk all the time. More than a capture that can be read."""
+"""The least free disk space during a recording, more than the largest capture that can be read."""
 _POLL_S: Final = 0.05
 _WATCH_S: Final = 0.2
 _DRIVER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}(?::[a-z_]{1,40}=[A-Za-z0-9/._-]{1,100}){0,8}", re.ASCII)
@@ -44,7 +44,7 @@ class Analyzer:
     tail_s: float = TAIL_S
 
     def __post_init__(self) -> None:
-        """Raises CaptureError for what sigrok-cli would take for something else."""
+        """Raises CaptureError for a driver or channel that sigrok-cli would misread."""
         if not _DRIVER.fullmatch(self.driver):
             raise CaptureError(
                 f"{self.driver!r} is no sigrok driver; say its name and options, such as fx2lafw or "
@@ -59,13 +59,13 @@ class Analyzer:
 
 
 def analyzer_banner() -> str:
-    """First line of its version text. Empty if it is not installed."""
+    """Returns the first line of sigrok-cli's version text. Empty if it is not installed."""
     place = shutil.which(SIGROK)
     return tools.program_output([place, "--version"]).partition("\n")[0].strip() if place else ""
 
 
 def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command:
-    """Returns what is started. It ends by itself after `limit_s`."""
+    """Returns the command line of a recording, which ends by itself after `limit_s`."""
     wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
     return (
         SIGROK,
@@ -79,100 +79,101 @@ def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command
 
 
 def recording_command_text(analyzer: Analyzer, limit_s: float, file: Path) -> str:
-    """The same for a person, as one would type it."""
+    """Returns the recording's command line as text, as a person types it."""
     return shlex.join(recording_command(analyzer, limit_s, file))
 
 
 class Recorder:
-    """A recording under way: begun when samples are there, ended when the board's run is over."""
+    """A running recording of a logic analyzer, from its first samples to the end of the board's run."""
 
-    def __init__(self, analyzer: Analyzer, limit_s: float, file: Path, reply: Path) -> None:
-        """Starts it and waits for its first samples. `reply`: where what it says is kept. Raises CaptureError."""
-        self._analyzer, self._limit_s, self._file, self._reply = analyzer, limit_s, file, reply
-        if missing := _room_missing(file):
+    def __init__(self, analyzer: Analyzer, limit_s: float, file: Path, log: Path) -> None:
+        """Starts the recording and waits for its first samples. `log` gets its messages. Raises CaptureError."""
+        self._analyzer, self._limit_s, self._file, self._log = analyzer, limit_s, file, log
+        if missing := _disk_problem(file):
             raise CaptureError(missing)
         file.unlink(missing_ok=True)
         try:
-            self._running = start_program(recording_command(analyzer, limit_s, file), reply)
+            self._process = start_program(recording_command(analyzer, limit_s, file), log)
         except OSError as cause:
             raise CaptureError(
                 f"Cannot start {SIGROK} ({cause.strerror}); install it (apt-get install sigrok-cli), or record "
                 "with another program and give its file to `rtoslab decode`."
             ) from None
         self._problem = ""
-        self._over = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._is_stopped = threading.Event()
+        self._watcher = threading.Thread(target=self._watch_disk, daemon=True)
         self._watcher.start()
         try:
             self._await_samples()
         except BaseException:
-            self.end()
+            self.stop()
             raise
 
     def _await_samples(self) -> None:
         ends = time.monotonic() + self._analyzer.start_limit_s
-        while not _size(self._file):
-            if self._running.poll() is not None:
+        while not _file_bytes(self._file):
+            if self._process.poll() is not None:
                 raise CaptureError(
-                    f"{SIGROK} recorded nothing: it ended with code {self._running.returncode}"
-                    f"{last_line(self._reply)}; check that the analyzer is connected and what it can "
+                    f"{SIGROK} recorded nothing: it ended with code {self._process.returncode}"
+                    f"{last_line_clause(self._log)}; check that the analyzer is connected and what it can "
                     f"(`{SIGROK} --driver {self._analyzer.driver} "
                     "--show`), and that no other program uses it."
                 )
             if time.monotonic() > ends:
                 raise CaptureError(
                     f"No sample came from {self._analyzer.driver} within {self._analyzer.start_limit_s:g} s"
-                    f"{last_line(self._reply)}; check the analyzer: it must send while it samples."
+                    f"{last_line_clause(self._log)}; check the analyzer: it must send while it samples."
                 )
             time.sleep(_POLL_S)
 
-    def _watch(self) -> None:
-        """A wire that hangs in the air writes megabytes a second: it is ended before the disk is full."""
-        while not self._over.wait(_WATCH_S):
-            if _size(self._file) > CAPTURE_BYTES:
+    def _watch_disk(self) -> None:
+        """Ends a recording that grows too large. An open wire gives megabytes a second, which would fill the disk."""
+        while not self._is_stopped.wait(_WATCH_S):
+            if _file_bytes(self._file) > CAPTURE_BYTES:
                 self._problem = (
                     f"{SIGROK} recorded more than the {CAPTURE_BYTES >> 20} MiB that a capture may have, and was "
                     "ended; check that the wire is at the pin and shares its ground, or lower the sample rate "
                     "or the samples."
                 )
             else:
-                self._problem = _room_missing(self._file)
+                self._problem = _disk_problem(self._file)
             if self._problem:
-                end_program(self._running)
+                end_program(self._process)
                 return
 
-    def end(self) -> None:
-        """Ends it, whatever it is doing. Nothing looks at its file any more, so its folder may go."""
-        self._over.set()
-        end_program(self._running)
+    def stop(self) -> None:
+        """Stops the recording in any state. Its files are unused afterwards and may be removed."""
+        self._is_stopped.set()
+        end_program(self._process)
         self._watcher.join()
 
     def finish(self) -> None:
-        """Ends it after the last samples: then the file is whole up to there. Raises CaptureError where the recording
-        was over before."""
-        ended = self._running.poll()
+        """Stops the recording after the last samples, so that its file is complete. Raises CaptureError if it ended
+        before."""
+        ended = self._process.poll()
         if ended is None:
             time.sleep(self._analyzer.tail_s)
-        self.end()
+        self.stop()
         if self._problem:
             raise CaptureError(self._problem)
         if ended is not None:
             raise CaptureError(
-                f"{SIGROK} stopped recording before the board's run was over (code {ended}{last_line(self._reply)}); "
-                "check the analyzer's cable and whether it keeps up with the sample rate, and record again."
+                f"{SIGROK} stopped recording before the board's run was over "
+                f"(code {ended}{last_line_clause(self._log)}); check the analyzer's cable and whether it keeps up "
+                "with the sample rate, and record again."
             )
-        _cut_to_lines(self._file)
+        _drop_partial_line(self._file)
 
 
-def _size(file: Path) -> int:
+def _file_bytes(file: Path) -> int:
     try:
         return file.stat().st_size
     except OSError:
         return 0
 
 
-def _room_missing(file: Path) -> str:
-    """Returns what is wrong with the place that the capture goes to. Empty if nothing is."""
+def _disk_problem(file: Path) -> str:
+    """Returns a sentence if the capture's folder is missing or its disk almost full, else an empty text."""
     try:
         free = shutil.disk_usage(file.parent).free
     except OSError as cause:
@@ -187,8 +188,8 @@ def _room_missing(file: Path) -> str:
     )
 
 
-def _cut_to_lines(file: Path) -> None:
-    """A program that was ended may have written half of its last line, which would read as an earlier time."""
+def _drop_partial_line(file: Path) -> None:
+    """Cuts the file after its last whole line. Half of a line would read as an earlier time."""
     try:
         text = file.open("rb+")
     except OSError as cause:

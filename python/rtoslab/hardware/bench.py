@@ -14,7 +14,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 FLASH_LIMIT_S: Final = 120.0
 """Erasing and writing 512 KiB through an ST-LINK/V2 takes about half a minute."""
 SILENCE_LIMIT_S: Final = 60.0
-"""Beyond the window itself."""
+"""The longest silence of a board, beyond the window itself."""
 
 
 class BenchTarget(Strict):
@@ -37,34 +37,34 @@ class BenchTarget(Strict):
 
     @field_validator("name")
     @classmethod
-    def _plain(cls, name: str) -> str:
+    def _check_name(cls, name: str) -> str:
         if not _NAME.fullmatch(name) or name == "auto":
             raise ValueError("a name is small letters, digits and `-`, and is not `auto`")
         return name
 
     @field_validator("probe")
     @classmethod
-    def _safe(cls, probe: str) -> str:
+    def _check_probe(cls, probe: str) -> str:
         if not safe_serial(probe):
             raise ValueError("a serial number is letters, digits and `._:-`")
         return probe
 
     @field_validator("port", "drive")
     @classmethod
-    def _path(cls, path: str | None) -> str | None:
+    def _check_path(cls, path: str | None) -> str | None:
         if path is not None and (not path or path.startswith("-") or not path.isprintable()):
             raise ValueError("a path does not begin with `-` and has no control characters")
         return path
 
 
 class Bench(Strict):
-    """All of them."""
+    """The boards of a hardware map."""
 
     target: tuple[BenchTarget, ...] = Field(min_length=1, max_length=1000)
 
     @model_validator(mode="after")
-    def _apart(self) -> "Bench":
-        """Two boards after one name, probe or port would be measured for each other."""
+    def _check_distinct(self) -> "Bench":
+        """Refuses two boards with one name, probe or port: one would be measured for the other."""
         for what in ("name", "probe", "port"):
             seen: set[str] = set()
             for target in self.target:
@@ -74,13 +74,13 @@ class Bench(Strict):
                 seen |= {value} - {None}
         return self
 
-    def named(self, name: str) -> BenchTarget | None:
-        """The one of that name."""
+    def find_target(self, name: str) -> BenchTarget | None:
+        """Returns the target of that name, if there is one."""
         return next((target for target in self.target if target.name == name), None)
 
 
 def read_bench(path: Path) -> Bench:
-    """Raises CatalogueError naming file and key."""
+    """Reads a hardware map. Raises CatalogueError naming file and key."""
     try:
         return Bench.model_validate(read_table(path, "the hardware map", CatalogueError))
     except ValidationError as cause:

@@ -13,15 +13,15 @@ from rtoslab.base import PortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashNames
 from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, Bench, BenchTarget
 from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_installed
-from rtoslab.hardware.usb import UsbDevice, kind_of, safe_serial
+from rtoslab.hardware.usb import UsbDevice, probe_kind, safe_serial
 
 AUTO: Final = "auto"
-SHOWN: Final = "`rtoslab targets` shows what is connected"
+TARGETS_HINT: Final = "`rtoslab targets` shows what is connected"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One board on the desk."""
+    """A connected board with its probe, port and flash tool."""
 
     board: Board
     names: FlashNames
@@ -33,57 +33,63 @@ class Target:
     silence_limit_s: float = SILENCE_LIMIT_S
 
 
-def fitting(names: FlashNames, device: UsbDevice) -> list[FlashTool]:
-    """Tools installed here that flash a board through a device, the first choice first."""
+def installed_flash_tools(names: FlashNames, device: UsbDevice) -> list[FlashTool]:
+    """Returns the installed tools that flash a board through a device, the first choice first."""
     return [
-        tool for tool in TOOLS.values() if kind_of(device) in tool.kinds and tool.knows(names) and is_installed(tool)
+        tool
+        for tool in TOOLS.values()
+        if probe_kind(device) in tool.probe_kinds and tool.supports(names) and is_installed(tool)
     ]
 
 
 def choose_target(
     requested: str, board: Board, names: FlashNames, devices: Iterable[UsbDevice], port: str | None, bench: Bench | None
 ) -> Target:
-    """`target`: `auto`, a probe's serial number, or a name of the hardware map. `port`: where the user named one.
+    """Chooses the probe, port and tool of a board.
+
+    `requested` is `auto`, a probe's serial number, or a name of the hardware map. `port` is the user's, if any.
 
     Raises PortError where not exactly one probe is meant, or it has no port or no tool."""
-    entry = bench.named(requested) if bench is not None else None
+    entry = bench.find_target(requested) if bench is not None else None
     if bench is not None and entry is None:
         if requested != AUTO:
             raise UnknownNameError("target of the hardware map", requested, [target.name for target in bench.target])
-        entry = _only_one_for(board, bench)
+        entry = _only_entry_for(board, bench)
     if entry is not None:
-        return _from_map(entry, board, names, tuple(devices), port)
-    probe = _probe(requested, board, names, tuple(devices))
-    tools = fitting(names, probe)
+        return _target_from_map(entry, board, names, tuple(devices), port)
+    probe = _choose_probe(requested, board, names, tuple(devices))
+    tools = installed_flash_tools(names, probe)
     if not tools:
         raise PortError(
             f"No program is installed that flashes the {board.id} through the {probe.label}; install one of "
-            f"{_could(names, probe)}."
+            f"{_flash_tool_names(names, probe)}."
         )
-    return Target(board, names, tools[0], probe, port or _port_of(probe, board))
+    return Target(board, names, tools[0], probe, port or _only_port(probe, board))
 
 
-def _only_one_for(board: Board, bench: Bench) -> BenchTarget:
-    meant = [target for target in bench.target if target.board == board.id]
-    if len(meant) != 1:
+def _only_entry_for(board: Board, bench: Bench) -> BenchTarget:
+    candidates = [target for target in bench.target if target.board == board.id]
+    if len(candidates) != 1:
         raise PortError(
-            f"The hardware map has {len(meant)} targets with the board {board.id}; name one with --target: "
-            f"{', '.join(target.name for target in meant or bench.target)}."
+            f"The hardware map has {len(candidates)} targets with the board {board.id}; name one with --target: "
+            f"{', '.join(target.name for target in candidates or bench.target)}."
         )
-    return meant[0]
+    return candidates[0]
 
 
-def _from_map(
+def _target_from_map(
     entry: BenchTarget, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
 ) -> Target:
     if entry.board != board.id:
         raise PortError(
             f"The target {entry.name} of the hardware map is a {entry.board}, but --board says {board.id}; name one."
         )
-    probe = _by_serial(entry.probe, devices)
+    probe = _device_by_serial(entry.probe, devices)
     if probe is None:
-        raise PortError(f"The probe {entry.probe} of the target {entry.name} is not connected; plug it in ({SHOWN}).")
-    tools = fitting(names, probe)
+        raise PortError(
+            f"The probe {entry.probe} of the target {entry.name} is not connected; plug it in ({TARGETS_HINT})."
+        )
+    tools = installed_flash_tools(names, probe)
     if entry.tool is not None:
         if entry.tool not in TOOLS:
             raise UnknownNameError("flash tool", entry.tool, TOOLS)
@@ -91,56 +97,60 @@ def _from_map(
     if not tools:
         raise PortError(
             f"The target {entry.name} cannot be flashed through the {probe.label}: "
-            f"{entry.tool or _could(names, probe)} is not installed, or does not know it."
+            f"{entry.tool or _flash_tool_names(names, probe)} is not installed, or does not know it."
         )
     return Target(
         board,
         names,
         tools[0],
         probe,
-        port or entry.port or _port_of(probe, board),
+        port or entry.port or _only_port(probe, board),
         Path(entry.drive) if entry.drive else None,
         entry.flash_limit_s,
         entry.silence_limit_s,
     )
 
 
-def _probe(target: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
-    if target != AUTO:
-        result = _by_serial(target, devices) if safe_serial(target) else None
+def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
+    if requested != AUTO:
+        result = _device_by_serial(requested, devices) if safe_serial(requested) else None
         if result is None:
-            raise PortError(f"There is no probe with the serial number {target!r}; {SHOWN}.")
+            raise PortError(f"There is no probe with the serial number {requested!r}; {TARGETS_HINT}.")
         return result
-    could = [
+    candidates = [
         device
         for device in devices
-        if any(kind_of(device) in tool.kinds and tool.knows(names) for tool in TOOLS.values())
+        if any(probe_kind(device) in tool.probe_kinds and tool.supports(names) for tool in TOOLS.values())
     ]
-    if len(could) == 1:
-        return could[0]
-    if not could:
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
         bootsel = ", or hold BOOTSEL while you connect the board" if names.bootsel else ""
-        raise PortError(f"No probe is connected that could flash the {board.id}; plug it in{bootsel} ({SHOWN}).")
-    serials = ", ".join(usb_device.serial or usb_device.identity for usb_device in could)
+        raise PortError(f"No probe is connected that could flash the {board.id}; plug it in{bootsel} ({TARGETS_HINT}).")
+    serials = ", ".join(usb_device.serial or usb_device.identity for usb_device in candidates)
     raise PortError(
-        f"{len(could)} probes are connected that could be the {board.id}'s; name one with --target: {serials}."
+        f"{len(candidates)} probes are connected that could be the {board.id}'s; name one with --target: {serials}."
     )
 
 
-def _by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice | None:
+def _device_by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice | None:
     return next((device for device in devices if device.serial == serial), None)
 
 
-def _port_of(probe: UsbDevice, board: Board) -> str:
+def _only_port(probe: UsbDevice, board: Board) -> str:
     if len(probe.ports) == 1:
         return probe.ports[0]
-    have = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
+    ports_text = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
     raise PortError(
-        f"The {probe.label} {have}; name the one that is wired to {board.uart.tx_pin} of the {board.id} with --port."
+        f"The {probe.label} {ports_text}; name the one that is wired to {board.uart.tx_pin} of the {board.id} with "
+        "--port."
     )
 
 
-def _could(names: FlashNames, probe: UsbDevice) -> str:
+def _flash_tool_names(names: FlashNames, probe: UsbDevice) -> str:
     return (
-        ", ".join(tool.name for tool in TOOLS.values() if kind_of(probe) in tool.kinds and tool.knows(names)) or "none"
+        ", ".join(
+            tool.name for tool in TOOLS.values() if probe_kind(probe) in tool.probe_kinds and tool.supports(names)
+        )
+        or "none"
     )

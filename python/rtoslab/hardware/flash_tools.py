@@ -13,7 +13,7 @@ from typing import Final
 
 from rtoslab.base import PortError
 from rtoslab.catalogue import Board, FlashNames
-from rtoslab.hardware.usb import BOOTSEL, CMSIS_DAP, JLINK, STLINK, UsbDevice, kind_of
+from rtoslab.hardware.usb import BOOTSEL, CMSIS_DAP, JLINK, STLINK, UsbDevice, probe_kind
 
 Command = tuple[str, ...]
 ELF: Final = "elf"
@@ -24,8 +24,8 @@ _OPENOCD_INTERFACE: Final = {STLINK: "stlink", CMSIS_DAP: "cmsis-dap", JLINK: "j
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """The image to flash, and its target."""
+class FlashJob:
+    """An image to flash, with the board and the probe."""
 
     image: Path
     """In the tool's `form`."""
@@ -36,21 +36,21 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class FlashTool:
-    """One program."""
+    """A program that flashes images, or the copy onto a drive."""
 
     name: str
-    kinds: frozenset[str]
-    """The kinds of probes, and of boards that wait to be flashed, that it knows."""
-    form: str
-    knows: Callable[[FlashNames], bool]
-    """Whether flash.toml tells what it needs."""
-    commands: Callable[[Order], tuple[Command, ...]]
-    """They flash, and reset the board. Raises PortError for what cannot be said to the program."""
+    probe_kinds: frozenset[str]
+    """The kinds of probes and of boards in a boot loader that it supports."""
+    image_form: str
+    supports: Callable[[FlashNames], bool]
+    """Whether flash.toml has the names that the program needs."""
+    make_commands: Callable[[FlashJob], tuple[Command, ...]]
+    """Returns the commands that flash and reset the board. Raises PortError for names that the program refuses."""
     is_drive: bool = False
-    """No program: the image is copied onto a drive."""
+    """Whether the image is copied onto a drive, without a program."""
 
 
-def _probe_rs(order: Order) -> tuple[Command, ...]:
+def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
     # https://probe.rs/docs/tools/probe-rs/ and the options of probe-rs-tools (`ProbeOptions`, `BinaryDownloadOptions`):
     # `download` leaves the core halted, `reset` starts it.
     probe = order.probe.identity + (f":{order.probe.serial}" if order.probe.serial else "")
@@ -58,40 +58,40 @@ def _probe_rs(order: Order) -> tuple[Command, ...]:
     return (("probe-rs", "download", *which, "--verify", str(order.image)), ("probe-rs", "reset", *which))
 
 
-def _pyocd(order: Order) -> tuple[Command, ...]:
+def _pyocd_commands(order: FlashJob) -> tuple[Command, ...]:
     # https://pyocd.io/docs/command_reference.html, `load`: resets when it has written, unless told --no-reset.
-    which = ("--uid", _serial(order, "pyocd"), "--target", str(order.names.pyocd))
+    which = ("--uid", _require_serial(order, "pyocd"), "--target", str(order.names.pyocd))
     return (("pyocd", "load", "--no-wait", *which, "--format", "elf", str(order.image)),)
 
 
-def _openocd(order: Order) -> tuple[Command, ...]:
+def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
     # https://openocd.org/doc/html/Flash-Programming.html (`program FILE verify reset exit`) and
     # https://openocd.org/doc/html/Debug-Adapter-Configuration.html (`adapter serial`, since 0.12).
     image = str(order.image)
     if not _TCL_PLAIN.fullmatch(image):
         raise PortError(f"OpenOCD cannot be told the path {image!r}, which means something in its own language; "
                         "keep the build folder where the path has letters, digits and `/._-`.")  # fmt: skip
-    interface = f"interface/{_OPENOCD_INTERFACE[kind_of(order.probe) or STLINK]}.cfg"
+    interface = f"interface/{_OPENOCD_INTERFACE[probe_kind(order.probe) or STLINK]}.cfg"
     serial = ("-c", f"adapter serial {order.probe.serial}") if order.probe.serial else ()
     script = f"program {{{image}}} verify reset exit"
     return (("openocd", "-f", interface, *serial, "-f", str(order.names.openocd), "-c", script),)
 
 
-def _st_flash(order: Order) -> tuple[Command, ...]:
+def _st_flash_commands(order: FlashJob) -> tuple[Command, ...]:
     # man st-flash (stlink-tools 1.7): st-flash [OPTIONS] write FILE ADDR; --reset: both before and after flashing.
     start = f"{order.board.memory.flash_start:#x}"
-    which = ("--serial", _serial(order, "st-flash"))
+    which = ("--serial", _require_serial(order, "st-flash"))
     return (("st-flash", *which, "--reset", "--format", "binary", "write", str(order.image), start),)
 
 
-def _picotool(order: Order) -> tuple[Command, ...]:
+def _picotool_commands(order: FlashJob) -> tuple[Command, ...]:
     # `picotool help load`: -v verifies, -x executes what was loaded; --bus and --address choose a board in BOOTSEL.
     bus, address = order.probe.bus, order.probe.address
     which = ("--bus", str(bus), "--address", str(address)) if bus is not None and address is not None else ()
     return (("picotool", "load", "-v", "-x", str(order.image), "-t", "elf", *which),)
 
 
-def _serial(order: Order, tool: str) -> str:
+def _require_serial(order: FlashJob, tool: str) -> str:
     if not order.probe.serial:
         raise PortError(
             f"The {order.probe.label} has no serial number that {tool} could be told; use another tool or probe."
@@ -103,17 +103,17 @@ _SWD: Final = frozenset({STLINK, CMSIS_DAP, JLINK})
 TOOLS: Final[Mapping[str, FlashTool]] = {
     tool.name: tool
     for tool in (
-        FlashTool("probe-rs", _SWD, ELF, lambda names: names.probe_rs is not None, _probe_rs),
-        FlashTool("pyocd", _SWD, ELF, lambda names: names.pyocd is not None, _pyocd),
-        FlashTool("openocd", _SWD, ELF, lambda names: names.openocd is not None, _openocd),
-        FlashTool("st-flash", frozenset({STLINK}), BIN, lambda names: names.st_flash, _st_flash),
-        FlashTool("picotool", frozenset({BOOTSEL}), ELF, lambda names: names.bootsel, _picotool),
+        FlashTool("probe-rs", _SWD, ELF, lambda names: names.probe_rs is not None, _probe_rs_commands),
+        FlashTool("pyocd", _SWD, ELF, lambda names: names.pyocd is not None, _pyocd_commands),
+        FlashTool("openocd", _SWD, ELF, lambda names: names.openocd is not None, _openocd_commands),
+        FlashTool("st-flash", frozenset({STLINK}), BIN, lambda names: names.st_flash, _st_flash_commands),
+        FlashTool("picotool", frozenset({BOOTSEL}), ELF, lambda names: names.bootsel, _picotool_commands),
         FlashTool("uf2", frozenset({BOOTSEL}), UF2, lambda names: names.bootsel, lambda _: (), is_drive=True),
     )
 }
-"""In the order in which one is chosen."""
+"""Keyed by name, in the order of preference."""
 
 
 def is_installed(tool: FlashTool) -> bool:
-    """Whether it can be started here. A drive needs no program."""
+    """Whether the program can be started here. A drive needs no program."""
     return tool.is_drive or shutil.which(tool.name) is not None

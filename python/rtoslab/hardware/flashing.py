@@ -14,108 +14,108 @@ from typing import Final
 
 from rtoslab.base import FlashError, PortError, open_flags
 from rtoslab.hardware.choosing import Target
-from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, Order
-from rtoslab.hardware.image_forms import flat, uf2
+from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, FlashJob
+from rtoslab.hardware.image_forms import flat_image, uf2_blocks
 from rtoslab.hardware.listening import Listener
-from rtoslab.hardware.running_programs import end_program, last_line, start_program
-from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, kind_of
+from rtoslab.hardware.running_programs import end_program, last_line_clause, start_program
+from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, probe_kind
 
 Say = Callable[[str], None]
-_DRIVES: Final = ("/media/*/RPI-RP2", "/run/media/*/RPI-RP2", "/Volumes/RPI-RP2")
-_DRIVE_SAYS: Final = "INFO_UF2.TXT"
+_DRIVE_PATTERNS: Final = ("/media/*/RPI-RP2", "/run/media/*/RPI-RP2", "/Volumes/RPI-RP2")
+_DRIVE_MARK_FILE: Final = "INFO_UF2.TXT"
 _POLL_S: Final = 0.2
 
 
-def measure_once(target: Target, image: Path, run: str, window_s: float, say: Say) -> bytes:
-    """Flashes an ELF, starts it, and gives what it sent. `run`: the run id that it bears; `say`: hears what the user
-    must do by hand.
+def measure_once(target: Target, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
+    """Flashes an ELF, starts it, and returns its output. `run_id` is that of the image, `say` tells the user what to do
+    by hand.
 
     Raises FlashError, PortError, BoardSilentError, BoardResetError."""
-    listener = Listener(target.port, target.board.uart.baud, run)
+    listener = Listener(target.port, target.board.uart.baud, run_id)
     try:
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
-            _flash(target, image, Path(folder), listener, say)
-        listener.note_flashed()
-        return listener.until_over(target.silence_limit_s + window_s)
+            _flash_image(target, image, Path(folder), listener, say)
+        listener.mark_flashed()
+        return listener.read_run(target.silence_limit_s + window_s)
     finally:
         listener.close()
 
 
-def commands(target: Target, image: Path) -> tuple[Command, ...]:
-    """Returns what is started for an image in the tool's form. Raises PortError."""
-    return target.tool.commands(Order(image, target.board, target.names, target.probe))
+def flash_commands(target: Target, image: Path) -> tuple[Command, ...]:
+    """Returns the commands that flash an image in the tool's form. Raises PortError."""
+    return target.tool.make_commands(FlashJob(image, target.board, target.names, target.probe))
 
 
-def command_texts(target: Target, image: Path) -> list[str]:
-    """The same for a person, as one would type it. The image need not exist yet. Raises PortError."""
-    form = image if target.tool.form == ELF else image.with_suffix(f".{target.tool.form}")
+def flash_command_texts(target: Target, image: Path) -> list[str]:
+    """Returns the commands as texts, as a person types them. The image need not exist yet. Raises PortError."""
+    form = image if target.tool.image_form == ELF else image.with_suffix(f".{target.tool.image_form}")
     if target.tool.is_drive:
         return [f"cp {shlex.quote(str(form))} {shlex.quote(str(target.drive or 'the drive RPI-RP2'))}"]
-    return [shlex.join(command) for command in commands(target, form)]
+    return [shlex.join(command) for command in flash_commands(target, form)]
 
 
-def _flash(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
-    if kind_of(target.probe) == BOOTSEL:
-        target = replace(target, probe=_in_bootsel(target, listener, say))
+def _flash_image(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
+    if probe_kind(target.probe) == BOOTSEL:
+        target = replace(target, probe=_wait_for_bootsel(target, listener, say))
     form = _convert_image(target, image, folder)
     if target.tool.is_drive:
-        _copy(form, _drive(target), listener)
+        _copy_to_drive(form, _find_drive(target), listener)
         return
-    for command in commands(target, form):
-        _run(command, target, folder / "reply", listener)
+    for command in flash_commands(target, form):
+        _run_program(command, target, folder / "reply", listener)
 
 
 def _convert_image(target: Target, image: Path, folder: Path) -> Path:
-    if target.tool.form == ELF:
+    if target.tool.image_form == ELF:
         return image
     memory, content = target.board.memory, image.read_bytes()
-    data = flat(content, memory.flash_start, memory.flash_bytes)
-    if target.tool.form == UF2:
+    data = flat_image(content, memory.flash_start, memory.flash_bytes)
+    if target.tool.image_form == UF2:
         family = target.board.flash.uf2_family
         if family is None:
             raise FlashError(f"board.toml of {target.board.id} does not name the UF2 family; add flash.uf2_family.")
-        data = uf2(data, memory.flash_start, family)
-    form = folder / f"image.{UF2 if target.tool.form == UF2 else BIN}"
+        data = uf2_blocks(data, memory.flash_start, family)
+    form = folder / f"image.{UF2 if target.tool.image_form == UF2 else BIN}"
     form.write_bytes(data)
     return form
 
 
-def _run(command: Command, target: Target, reply: Path, listener: Listener) -> None:
-    """Starts a program and listens until it has ended. Raises FlashError, PortError."""
+def _run_program(command: Command, target: Target, log: Path, listener: Listener) -> None:
+    """Runs a flashing program and reads the port meanwhile. Raises FlashError, PortError."""
     ends = time.monotonic() + target.flash_limit_s
     try:
-        running = start_program(command, reply)
+        process = start_program(command, log)
     except OSError as cause:
         raise FlashError(f"Cannot start {command[0]} ({cause.strerror}); install it, or name another tool.") from None
     try:
-        while running.poll() is None and time.monotonic() < ends:
-            listener.hear()
-        late = running.poll() is None
+        while process.poll() is None and time.monotonic() < ends:
+            listener.receive()
+        late = process.poll() is None
     finally:
-        end_program(running)
-    if late or running.returncode != 0:
-        why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {running.returncode}"
+        end_program(process)
+    if late or process.returncode != 0:
+        why = f"did not end within {target.flash_limit_s:g} s" if late else f"ended with code {process.returncode}"
         raise FlashError(
             f"{command[0]} {why} while it flashed the {target.board.id} through the {target.probe.label}"
-            f"{last_line(reply)}; check the probe, its wiring and the board's supply."
+            f"{last_line_clause(log)}; check the probe, its wiring and the board's supply."
         )
 
 
-def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
-    """The board in its boot loader, once it is there. Raises PortError."""
+def _wait_for_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
+    """Waits until the board is in its boot loader, and returns its USB device. Raises PortError."""
     ends, announced = time.monotonic() + target.flash_limit_s, False
     while time.monotonic() < ends:
         drives = [
             device
             for device in connected_devices()
-            if kind_of(device) == BOOTSEL and device.serial == target.probe.serial
+            if probe_kind(device) == BOOTSEL and device.serial == target.probe.serial
         ]
         if drives:
             return drives[0]
         if not announced:
             say(f"Hold BOOTSEL of the {target.board.id} and reset it: the next image is waiting.")
             announced = True
-        listener.hear()
+        listener.receive()
         time.sleep(_POLL_S)
     raise PortError(
         f"The {target.board.id} did not appear in BOOTSEL within {target.flash_limit_s:g} s; hold the button while you "
@@ -123,12 +123,12 @@ def _in_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
     )
 
 
-def _drive(target: Target) -> Path:
+def _find_drive(target: Target) -> Path:
     """Returns the mount point of the boot loader's drive. Raises PortError."""
-    places = [target.drive] if target.drive else [path for form in _DRIVES for path in Path("/").glob(form[1:])]
-    drives = [place for place in places if (place / _DRIVE_SAYS).is_file()]
+    places = [target.drive] if target.drive else [path for form in _DRIVE_PATTERNS for path in Path("/").glob(form[1:])]
+    drives = [place for place in places if (place / _DRIVE_MARK_FILE).is_file()]
     if len(drives) != 1:
-        where = str(target.drive) if target.drive else " or ".join(_DRIVES)
+        where = str(target.drive) if target.drive else " or ".join(_DRIVE_PATTERNS)
         raise PortError(
             f"{len(drives)} UF2 drives are mounted at {where}, one is needed; mount the board's drive, or name it with "
             "`drive` in the hardware map."
@@ -136,8 +136,8 @@ def _drive(target: Target) -> Path:
     return drives[0]
 
 
-def _copy(form: Path, drive: Path, listener: Listener) -> None:
-    """Written through in one go: the board starts the image when the last block is there, and takes its drive away."""
+def _copy_to_drive(form: Path, drive: Path, listener: Listener) -> None:
+    """Copies an image onto the drive at once: after the last block the board starts it and removes the drive."""
     try:
         descriptor = os.open(drive / form.name, open_flags("O_WRONLY", "O_CREAT", "O_TRUNC"))
         with os.fdopen(descriptor, "wb") as file:
@@ -147,4 +147,4 @@ def _copy(form: Path, drive: Path, listener: Listener) -> None:
     except OSError as cause:
         if drive.exists():
             raise FlashError(f"Cannot copy the image onto {drive} ({cause.strerror}); check the drive.") from None
-    listener.hear()
+    listener.receive()

@@ -1,4 +1,4 @@
-"""An image as the programs want it that take no ELF: bytes from the start of the flash, or UF2 blocks."""
+"""Forms of an image for programs that take no ELF: bytes from the start of the flash, or UF2 blocks."""
 
 import struct
 from typing import Final
@@ -14,34 +14,33 @@ _PAYLOAD: Final = 256
 _BLOCK: Final = 512
 
 
-def flat(image: bytes, start: int, most_bytes: int) -> bytes:
-    """Returns what a linked ELF puts into the flash that begins at `start`, gaps as erased bytes. Raises
-    ImageFileError."""
+def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
+    """Returns the flash content of a linked ELF from `flash_start` on, gaps as erased bytes. Raises ImageFileError."""
     try:
-        segments = [segment for segment in Elf(image).segments if segment.file_bytes]
+        segments = [segment for segment in Elf(elf).segments if segment.file_bytes]
     except ValueError as cause:
         raise ImageFileError(f"The image cannot be flashed: {cause}; build it again.") from None
-    end = max((segment.load_address + segment.file_bytes for segment in segments), default=start)
-    outside = [segment for segment in segments if segment.load_address < start] or end - start > most_bytes
+    end = max((segment.load_address + segment.file_bytes for segment in segments), default=flash_start)
+    outside = [segment for segment in segments if segment.load_address < flash_start] or end - flash_start > flash_bytes
     if not segments or outside:
         raise ImageFileError(
-            f"The image cannot be flashed: it does not lie in the {most_bytes:,} bytes from {start:#010x} on; "
+            f"The image cannot be flashed: it does not lie in the {flash_bytes:,} bytes from {flash_start:#010x} on; "
             "build it for this board."
         )
-    whole = bytearray([_ERASED]) * (end - start)
+    content = bytearray([_ERASED]) * (end - flash_start)
     for segment in segments:
-        at = segment.load_address - start
-        whole[at : at + segment.file_bytes] = image[segment.offset : segment.offset + segment.file_bytes]
-    return bytes(whole)
+        at = segment.load_address - flash_start
+        content[at : at + segment.file_bytes] = elf[segment.offset : segment.offset + segment.file_bytes]
+    return bytes(content)
 
 
-def uf2(content: bytes, start: int, family: int) -> bytes:
-    """UF2 blocks of flat content (format: github.com/microsoft/uf2): 512 bytes each, 256 of them content."""
+def uf2_blocks(content: bytes, flash_start: int, family: int) -> bytes:
+    """Returns flat content as UF2 blocks (github.com/microsoft/uf2): 512 bytes each, 256 of them content."""
     pieces = [content[at : at + _PAYLOAD].ljust(_PAYLOAD, b"\0") for at in range(0, len(content), _PAYLOAD)]
     blocks = []
     for number, piece in enumerate(pieces):
         head = struct.pack(
-            "<8I", *_MAGIC, _FAMILY_FLAG, start + number * _PAYLOAD, _PAYLOAD, number, len(pieces), family
+            "<8I", *_MAGIC, _FAMILY_FLAG, flash_start + number * _PAYLOAD, _PAYLOAD, number, len(pieces), family
         )
         blocks.append((head + piece).ljust(_BLOCK - 4, b"\0") + struct.pack("<I", _MAGIC_END))
     return b"".join(blocks)

@@ -1,4 +1,4 @@
-"""A real board's serial port: every byte from the moment it is opened to the end record, or a silence too long.
+"""Reads a real board's serial port from the moment it is opened to the end record, or to a silence too long.
 
 Data from a wire is untrusted: it is bounded in bytes and time, and only the decoder interprets it."""
 
@@ -22,7 +22,7 @@ class Port(Protocol):
     """The part of a serial port that is used here."""
 
     def read(self, size: int = 1) -> bytes:
-        """Up to `size` bytes, or none after the poll time."""
+        """Reads up to `size` bytes, or none after the poll time."""
 
     def close(self) -> None:
         """Gives the device back."""
@@ -44,15 +44,17 @@ def open_port(device: str, baud: int) -> Port:
 
 
 class Listener:
-    """A port that is open, and all that it has brought."""
+    """An open serial port with all bytes received so far."""
 
-    def __init__(self, device: str, baud: int, run: str, opener: Opener = open_port, *, by_hand: bool = False) -> None:
-        """`run`: the run id of the image that is to be heard. `by_hand`: somebody flashes and resets the board
-        meanwhile, so the last run to begin is the one. Raises PortError."""
+    def __init__(
+        self, device: str, baud: int, run_id: str, opener: Opener = open_port, *, flashed_by_hand: bool = False
+    ) -> None:
+        """Opens the port for the image of a run id. `flashed_by_hand`: somebody flashes and resets the board meanwhile,
+        so the last run to begin counts. Raises PortError."""
         self._device = device
         self._baud = baud
-        self._by_hand = by_hand
-        self._mark = f"{_BEGIN}{run} ".encode()
+        self._is_flashed_by_hand = flashed_by_hand
+        self._begin_mark = f"{_BEGIN}{run_id} ".encode()
         self._port = opener(device, baud)
         self.received = bytearray()
         self._flashed_at = 0
@@ -61,8 +63,8 @@ class Listener:
         """Gives the port back."""
         self._port.close()
 
-    def hear(self) -> bool:
-        """Waits a moment for what comes. Whether something came. Raises PortError where the port is gone."""
+    def receive(self) -> bool:
+        """Reads bytes for a moment and returns whether any came. Raises PortError if the port is gone."""
         try:
             fresh = self._port.read(_PIECE)
         except (serial.SerialException, OSError) as cause:
@@ -72,70 +74,70 @@ class Listener:
         self.received += fresh
         return bool(fresh)
 
-    def note_flashed(self) -> None:
-        """The image is on the board and was started: a run that begins from now on is its own."""
+    def mark_flashed(self) -> None:
+        """Notes that the image is flashed and started: a run that begins from now on is its own."""
         self._flashed_at = len(self.received)
 
-    def until_over(self, silence_limit_s: float) -> bytes:
-        """Returns what the image sent, from its begin record to its end or an override.
+    def read_run(self, silence_limit_s: float) -> bytes:
+        """Reads until the run ends, and returns its bytes from the begin record to the end record or an override.
 
         A board that falls silent after it has spoken ends the listening: the decoder then says what is missing.
         Raises BoardSilentError, BoardResetError, PortError."""
         quiet_since = time.monotonic()
-        while not self._is_over() and len(self.received) < STREAM_BYTES:
-            if self.hear():
+        while not self._has_ended() and len(self.received) < STREAM_BYTES:
+            if self.receive():
                 quiet_since = time.monotonic()
                 self._require_one_boot()
             elif time.monotonic() - quiet_since > silence_limit_s:
                 break
-        if len(self.received) == self._flashed_at and not self._boots():
+        if len(self.received) == self._flashed_at and not self._begin_offsets():
             raise BoardSilentError(
                 f"The board on {self._device} never answered within {silence_limit_s:g} s at {self._baud} baud; "
                 "check that the image is flashed, the wiring of its transmit pin, and reset it."
             )
-        return bytes(self.received[self._start() :])
+        return bytes(self.received[self._run_offset() :])
 
-    def _boots(self) -> list[int]:
-        """Returns the begin of each run of the image. A reset may come inside a line, so a begin record is looked for
-        anywhere. No value of another record can hold it."""
-        boots, place = [], self.received.find(self._mark)
+    def _begin_offsets(self) -> list[int]:
+        """Returns the offset of each begin record of the image. A reset may come inside a line, so begin records are
+        searched anywhere. No value of another record can contain one."""
+        boots, place = [], self.received.find(self._begin_mark)
         while place >= 0:
             boots.append(place)
-            place = self.received.find(self._mark, place + 1)
+            place = self.received.find(self._begin_mark, place + 1)
         return boots
 
-    def _start(self) -> int:
-        """Finds the start of the run that counts. The flashing program may reset the board more than once, so a run
-        that began before it had ended gives way to a later one."""
-        boots = self._boots()
+    def _run_offset(self) -> int:
+        """Returns the offset of the run that counts. The flashing program may reset the board more than once, so a run
+        that began before flashing ended is replaced by a later one."""
+        boots = self._begin_offsets()
         later = [boot for boot in boots if boot >= self._flashed_at]
-        if later and not self._by_hand:
+        if later and not self._is_flashed_by_hand:
             return later[0]
         # Without a begin record of ours the decoder sees all that came since the image was started.
         return boots[-1] if boots else self._flashed_at
 
     def _require_one_boot(self) -> None:
-        later = [boot for boot in self._boots() if boot >= self._flashed_at]
-        if len(later) > 1 and not self._by_hand:
+        later = [boot for boot in self._begin_offsets() if boot >= self._flashed_at]
+        if len(later) > 1 and not self._is_flashed_by_hand:
             raise BoardResetError(
                 f"The board on {self._device} began anew in the middle of its run, {later[1] - later[0]:,} bytes after "
                 "it had begun: a watchdog, its supply or the reset button reset it; check these."
             )
 
-    def _is_over(self) -> bool:
-        """Whether the last whole line is one that ends a run."""
+    def _has_ended(self) -> bool:
+        """Whether the last whole line ends the run."""
         if not self.received.endswith(b"\n"):
             return False
         begins = self.received.rfind(b"\n", 0, len(self.received) - 1) + 1
         last = bytes(self.received[begins:-1])
-        return begins >= self._start() and last.startswith(b"@") and any(mark in last for mark in _LAST)
+        return begins >= self._run_offset() and last.startswith(b"@") and any(mark in last for mark in _LAST)
 
 
-def listen_to_board(device: str, baud: int, run: str, silence_limit_s: float, opener: Opener = open_port) -> bytes:
+def listen_to_board(device: str, baud: int, run_id: str, silence_limit_s: float, opener: Opener = open_port) -> bytes:
     """Returns what the image of a run id sends, up to its end record or an override, of a board that somebody flashes
     and resets by hand. Raises BoardSilentError, PortError."""
-    listener = Listener(device, baud, run, opener, by_hand=True)
+    listener = Listener(device, baud, run_id, opener, flashed_by_hand=True)
     try:
-        return listener.until_over(silence_limit_s)
+        return listener.read_run(silence_limit_s)
     finally:
         listener.close()

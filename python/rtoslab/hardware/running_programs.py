@@ -13,9 +13,9 @@ _REPLY_BYTES: Final = 65536
 _GRACE_S: Final = 5.0
 
 
-def start_program(command: Sequence[str], reply: Path) -> "subprocess.Popen[bytes]":
+def start_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
     """Starts a program without a shell and without standard input. Its output goes into a file. Raises OSError."""
-    with reply.open("wb") as output:
+    with log.open("wb") as output:
         return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -25,20 +25,20 @@ def start_program(command: Sequence[str], reply: Path) -> "subprocess.Popen[byte
         )
 
 
-def end_program(running: "subprocess.Popen[bytes]") -> None:
-    """Asks it to end, and makes it end if it has not within some seconds."""
-    if running.poll() is not None:
+def end_program(process: "subprocess.Popen[bytes]") -> None:
+    """Terminates a process, and kills it if it has not ended within some seconds."""
+    if process.poll() is not None:
         return
-    running.terminate()
+    process.terminate()
     try:
-        running.wait(_GRACE_S)
+        process.wait(_GRACE_S)
     except subprocess.TimeoutExpired:
-        running.kill()
-        running.wait()
+        process.kill()
+        process.wait()
 
 
-def last_line(reply: Path) -> str:
+def last_line_clause(log: Path) -> str:
     """Returns the last line of a program's output file, as the end of a sentence. Empty if it wrote nothing."""
-    text = reply.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
+    text = log.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f", and said: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""

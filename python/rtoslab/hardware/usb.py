@@ -22,7 +22,7 @@ BOOTSEL: Final = "bootsel"
 _STM: Final = 0x0483
 _RASPBERRY: Final = 0x2E8A
 # Sources: ST's own table of product ids in TN1235; Raspberry Pi's list of USB product ids; Arm's DAPLink; SEGGER.
-_KNOWN: Final = {
+_KIND_BY_ID: Final = {
     **{
         (_STM, product): STLINK
         for product in (
@@ -34,13 +34,13 @@ _KNOWN: Final = {
     (0x0D28, 0x0204): CMSIS_DAP,
 }  # fmt: skip
 _SEGGER: Final = 0x1366
-_SAFE: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,63}")
+_SAFE_SERIAL: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,63}")
 _ATTRIBUTE_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class UsbDevice:
-    """One device."""
+    """A USB device: a probe, or a board in its boot loader."""
 
     vendor: int
     product: int
@@ -54,44 +54,44 @@ class UsbDevice:
 
     @property
     def identity(self) -> str:
-        """VID:PID, four hexadecimal digits each."""
+        """Returns VID:PID, four hexadecimal digits each."""
         return f"{self.vendor:04x}:{self.product:04x}"
 
     @property
     def label(self) -> str:
         """Returns the device's name for a sentence."""
-        return f"{kind_of(self) or 'device'} {self.serial or self.identity}"
+        return f"{probe_kind(self) or 'device'} {self.serial or self.identity}"
 
 
-def kind_of(device: UsbDevice) -> str | None:
-    """Which kind of probe, or board that waits to be flashed, a device is. None: no such thing."""
+def probe_kind(device: UsbDevice) -> str | None:
+    """Returns the kind of probe or boot loader that a device is, such as `stlink`. None if it is neither."""
     if device.vendor == _SEGGER:
         return JLINK
-    known = _KNOWN.get((device.vendor, device.product))
+    known = _KIND_BY_ID.get((device.vendor, device.product))
     # Of a CMSIS-DAP probe the standard demands these words in its product string.
     return known or (CMSIS_DAP if "CMSIS-DAP" in device.title else None)
 
 
 def safe_serial(text: str) -> str:
-    """The serial number, or nothing if it is not one that may go into a command."""
-    return text if _SAFE.fullmatch(text) else ""
+    """Returns the serial number, or an empty text if it may not go into a command."""
+    return text if _SAFE_SERIAL.fullmatch(text) else ""
 
 
 def connected_devices(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
-    """Every device that is a probe or waits to be flashed, by identity and serial number. `sysfs`: /sys, or what the
-    variable SYSFS_PATH names."""
+    """Returns the connected probes and boards in a boot loader, by identity and serial number. `sysfs` is /sys by
+    default, or the folder that SYSFS_PATH names."""
     place = (sysfs or Path(os.environ.get("SYSFS_PATH", "/sys"))) / "bus" / "usb" / "devices"
-    devices = _in_sysfs(place) if place.is_dir() else _by_ports()
-    probes = [device for device in devices if kind_of(device) is not None]
+    devices = _sysfs_devices(place) if place.is_dir() else _serial_port_devices()
+    probes = [device for device in devices if probe_kind(device) is not None]
     return tuple(
         sorted(probes, key=lambda device: (device.identity, device.serial, device.bus or 0, device.address or 0))
     )
 
 
-def _in_sysfs(place: Path) -> list[UsbDevice]:
+def _sysfs_devices(place: Path) -> list[UsbDevice]:
     devices = []
     for folder in sorted(place.iterdir()):
-        vendor, product = _hexadecimal(folder / "idVendor"), _hexadecimal(folder / "idProduct")
+        vendor, product = _read_hexadecimal(folder / "idVendor"), _read_hexadecimal(folder / "idProduct")
         if vendor is None or product is None:
             continue  # an interface, or pulled this moment
         ports = sorted(f"/dev/{path.name}" for path in folder.glob(f"{folder.name}:*/**/tty/*"))
@@ -99,17 +99,17 @@ def _in_sysfs(place: Path) -> list[UsbDevice]:
             UsbDevice(
                 vendor,
                 product,
-                safe_serial(_attribute(folder / "serial")),
-                one_line(_attribute(folder / "product")[:80]),
+                safe_serial(_read_attribute(folder / "serial")),
+                one_line(_read_attribute(folder / "product")[:80]),
                 tuple(ports),
-                _decimal(folder / "busnum"),
-                _decimal(folder / "devnum"),
+                _read_decimal(folder / "busnum"),
+                _read_decimal(folder / "devnum"),
             )
         )
     return devices
 
 
-def _by_ports() -> list[UsbDevice]:
+def _serial_port_devices() -> list[UsbDevice]:
     devices: dict[tuple[int, int, str], UsbDevice] = {}
     for port in list_ports.comports():
         if port.vid is None or port.pid is None:
@@ -120,18 +120,18 @@ def _by_ports() -> list[UsbDevice]:
     return list(devices.values())
 
 
-def _attribute(path: Path) -> str:
+def _read_attribute(path: Path) -> str:
     try:
         return read_text(path, "the USB attribute", PortError, _ATTRIBUTE_BYTES).strip()
     except PortError:
         return ""
 
 
-def _hexadecimal(path: Path) -> int | None:
-    text = _attribute(path)
+def _read_hexadecimal(path: Path) -> int | None:
+    text = _read_attribute(path)
     return int(text, 16) if re.fullmatch(r"[0-9a-f]{4}", text) else None
 
 
-def _decimal(path: Path) -> int | None:
-    text = _attribute(path)
+def _read_decimal(path: Path) -> int | None:
+    text = _read_attribute(path)
     return int(text) if re.fullmatch(r"[0-9]{1,4}", text) else None

@@ -1,4 +1,4 @@
-"""An image's records, whole: where bytes were lost on the way, the image is started once more."""
+"""Measures again if bytes were lost on the way: the image is started once more."""
 
 from pathlib import Path
 from typing import Final
@@ -9,25 +9,25 @@ from rtoslab.hardware.flashing import Say, measure_once
 from rtoslab.records import ExpectedIdentity, WireConstants, decode
 
 TRIES: Final = 3
-"""How often an image is started whose records come damaged, before that is given up."""
+"""The most starts of an image whose records arrive damaged."""
 
 
-def measure_whole(
+def measure_with_retries(
     target: Target, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
 ) -> bytes:
-    """Returns what `measure_once` gives, if the decoder takes it, or if it is the image's own last word.
+    """Returns the output of `measure_once` that decodes, or that ends in an override, after at most TRIES starts.
 
     Raises LineNoiseError, and what `measure_once` raises."""
     for _ in range(TRIES):
-        heard = measure_once(target, image, expected.run, window_s, say)
+        output = measure_once(target, image, expected.run, window_s, say)
         try:
-            decode(heard, wire, expected)
+            decode(output, wire, expected)
         except OverrideReceivedError:
-            return heard
+            return output
         except DecodeError as cause:
             defect = str(cause).rstrip(".")
         else:
-            return heard
+            return output
         say(f"The records came damaged ({defect}); the image is started once more.")
     raise LineNoiseError(
         f"What the {target.board.id} sends on {target.port} came damaged {TRIES} times, at last: {defect}; check the "

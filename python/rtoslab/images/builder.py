@@ -21,11 +21,11 @@ from rtoslab.base import (
     BuildError,
     RefusedError,
     build_folder,
-    cross_tool,
+    cross_tool_name,
     disk_error,
     exclusive_lock,
-    listing,
-    look_again,
+    expire_contents_cache,
+    file_listing,
     tools,
 )
 from rtoslab.catalogue import Catalogue, Tree
@@ -91,11 +91,11 @@ def build(catalogue: Catalogue, point: Point) -> Build:
     if not is_built(catalogue.root, point, digest):
         first = _folder(catalogue.root, point, digest)
         with exclusive_lock(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
-            look_again()
+            expire_contents_cache()
             digest = inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
             if not is_built(catalogue.root, point, digest):
                 digest = _build_into(catalogue, point, digest)
-        look_again()
+        expire_contents_cache()
     folder = _folder(catalogue.root, point, digest)
     try:
         files = read_sealed(folder)
@@ -127,8 +127,8 @@ def planned_image(catalogue: Catalogue, point: Point) -> Path:
 
 def require_tools() -> None:
     """Raises ToolMissingError for the first thing that no image can be built without."""
-    for name in ("cmake", "ninja", cross_tool("gcc"), "cargo"):
-        tools.find(name)
+    for name in ("cmake", "ninja", cross_tool_name("gcc"), "cargo"):
+        tools.find_tool(name)
 
 
 def is_built(root: Path, point: Point, digest: str) -> bool:
@@ -183,7 +183,7 @@ def _build(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
         if tree is None:
             return digest
         files = build_inputs(build.files_read, tree)
-        look_again()
+        expire_contents_cache()
         store_inputs(reads_path(catalogue.root, request_digest(catalogue, point)), files)
         result = inputs_digest(catalogue, point)
         if result == digest:
@@ -210,7 +210,7 @@ def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
     info["tree"] = {
         "repositories": [asdict(repository) for repository in find_repositories(tree)],
         "files_read": len(files),
-        "sha256": hashlib.sha256(listing(root, [root / file for file in files]).encode()).hexdigest(),
+        "sha256": hashlib.sha256(file_listing(root, [root / file for file in files]).encode()).hexdigest(),
         **({"linked_sha256": linked_digest(tree)} if tree.linked else {}),
     }
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")

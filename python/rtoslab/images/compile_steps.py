@@ -92,7 +92,7 @@ class _Steps:
 
     def lines(self, work: Path) -> Iterator[_Step]:
         """The steps. A build without any would be an empty folder that passes for an image."""
-        output = self._run((str(tools.find("ninja")), "-C", str(work), "-t", "commands"), work)
+        output = self._run((str(tools.find_tool("ninja")), "-C", str(work), "-t", "commands"), work)
         commands = [line for line in output.splitlines() if not line.startswith("ninja: ")]
         if not commands:
             self._tell("FAILED: the build files name no step.")

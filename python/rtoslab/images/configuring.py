@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from rtoslab.base import AlteredError, StoreError, canonical, disk_error, listing, sha256_of, tools
+from rtoslab.base import AlteredError, StoreError, canonical, disk_error, file_listing, sha256_of, tools
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
 from rtoslab.images.object_cache import compilers
@@ -59,7 +59,7 @@ def configure(
     before_read = _lay_read(catalogue, point, read, work)
     options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
-        *(tools.find("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
+        *(tools.find_tool("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
         *options,
         *cmake_options(point, expected),
         *kernel_options(catalogue, point),
@@ -82,13 +82,13 @@ def configure(
 
 def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
     firmware = catalogue.root / "firmware"
-    cmake = tools.find("cmake")
+    cmake = tools.find_tool("cmake")
     everything = [
         _CHECKOUT,
-        listing(firmware, [firmware / name for name in _CONFIGURED_BY]),
-        [tools.banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
+        file_listing(firmware, [firmware / name for name in _CONFIGURED_BY]),
+        [tools.version_banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
         compilers(clang=False),
-        str(tools.find("cargo")),
+        str(tools.find_tool("cargo")),
         point.kernel,
         point.lto,
         {name: value for name, value in tools.build_environment().items() if name != "TMPDIR"},

@@ -8,7 +8,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import Row, build_folder, cross_tool, files_below, join_listing, memoize_by_contents, rows, tools
+from rtoslab.base import (
+    ListingRow,
+    build_folder,
+    cross_tool_name,
+    files_below,
+    join_listing,
+    listing_rows,
+    memoize_by_contents,
+    tools,
+)
 from rtoslab.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
@@ -113,11 +122,11 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
     sources = join_listing(chain(*(_rows(root, firmware, part) for part in parts), _spec_rows(root)))
     sources += join_listing(_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
-    compilers = [tools.banner(cross_tool("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
+    compilers = [tools.version_banner(cross_tool_name("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
     if tree is not None:
         core = catalogue.board(point.board).facts.core
         described = tree.model_dump(mode="json", exclude={"path", "port", "cores"})
-        own = tree.part(core).model_dump(mode="json")
+        own = tree.part_for_core(core).model_dump(mode="json")
         states = [asdict(repository) for repository in find_repositories(tree)]
         options += [described, own, states, file_names(tree, core)]
     everything = sources + json.dumps([_FORMAT, *options, *compilers, STORED_FILES])
@@ -146,14 +155,14 @@ def _program_folder(benchmark: str) -> str:
 
 
 @memoize_by_contents
-def _rows(base: Path, firmware: Path, part: str) -> tuple[Row, ...]:
+def _rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
     """Lists all files of a part, relative to `base`."""
-    return rows(base, _files(firmware, part))
+    return listing_rows(base, _files(firmware, part))
 
 
 @memoize_by_contents
-def _spec_rows(root: Path) -> tuple[Row, ...]:
-    return rows(root, (root / "spec").glob("*.toml"))
+def _spec_rows(root: Path) -> tuple[ListingRow, ...]:
+    return listing_rows(root, (root / "spec").glob("*.toml"))
 
 
 def _files(firmware: Path, part: str) -> list[str]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import canonical, cross_tool, sha256_of, tools
+from rtoslab.base import canonical, cross_tool_name, sha256_of, tools
 from rtoslab.images.compilation import Archiving, Compilation, PreprocessedSource, content_key
 from rtoslab.images.object_store import ObjectStore
 
@@ -211,9 +211,9 @@ class Objects:
 
 def compilers(clang: bool) -> str:
     """Returns what says which compilers are here: their words, and the size and time of the program."""
-    program = tools.find(cross_tool("gcc"))
+    program = tools.find_tool(cross_tool_name("gcc"))
     status = program.stat()
-    words = [tools.banner(cross_tool("gcc")), str(program), status.st_size, status.st_mtime_ns]
+    words = [tools.version_banner(cross_tool_name("gcc")), str(program), status.st_size, status.st_mtime_ns]
     return canonical([*words, *([tools.clang_banner()] if clang else [])])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import exclusive_lock, make_folder, with_digest, without_digest, write_whole
+from rtoslab.base import exclusive_lock, make_folder, prepend_digest, strip_digest, write_whole
 
 SHARDS: Final = 64
 SHARD_BYTES: Final = 8 << 20
@@ -33,7 +33,7 @@ class ObjectStore:
         """Returns the stored bytes. None if they are missing or incomplete."""
         path = self._shard(key) / key
         try:
-            content = without_digest(path.read_bytes())
+            content = strip_digest(path.read_bytes())
             if content is not None:
                 os.utime(path)
         except OSError:
@@ -44,7 +44,7 @@ class ObjectStore:
         """Raises StoreError."""
         shard = self._shard(key)
         make_folder(shard)
-        whole = with_digest(content)
+        whole = prepend_digest(content)
         write_whole(shard / key, whole, "an object")
         _ROOM[shard] = _ROOM.get(shard, 0) - len(whole)
         if _ROOM[shard] < 0:

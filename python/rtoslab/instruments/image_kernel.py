@@ -20,7 +20,7 @@ def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
     functions = {symbol.name for symbol in image.symbols if symbol.is_function}
     candidates: list[tuple[int, Kernel]] = []
     for entry in catalogue.kernels.values():
-        kernel = entry.facts.on(cpu)
+        kernel = entry.facts.for_cpu(cpu)
         if entry.tree is None and kernel.probes is not None and _names_its_task(kernel, names):
             services = {name for table in _symbol_tables(kernel) for many in table for name in many}
             candidates.append((len(services & functions), kernel))

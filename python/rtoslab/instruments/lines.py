@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base import ImageFileError, cross_tool, tools
+from rtoslab.base import ImageFileError, cross_tool_name, tools
 from rtoslab.images import SourceLines
 from rtoslab.intake import Elf, ElfSection, read_image, readable_name
 
@@ -39,7 +39,7 @@ _BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\
 def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
     """The source of each address. Without debug information, or addr2line, every line is empty."""
     addresses_ = sorted(set(addresses))
-    program = shutil.which(cross_tool("addr2line"))
+    program = shutil.which(cross_tool_name("addr2line"))
     if program is None or not addresses_:
         return dict.fromkeys(addresses_, NOWHERE)
     answer = tools.program_output(

@@ -170,7 +170,7 @@ def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
     place of a KeyboardInterrupt in the stretch."""
 
     def request(_: ObservedMachine) -> ObservationRequest:
-        return ObservationRequest(priorities=architecture().priorities(subject.board.irq.priority_bits))
+        return ObservationRequest(priorities=architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:
         return profile_of(record(subject, request, progress))

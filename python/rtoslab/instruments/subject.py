@@ -107,7 +107,7 @@ def _image(
     if cores is not None and cores > facts.cores:
         raise PlanError(f"The board {facts.id} has {facts.cores} cores, {cores} were asked for.")
     count = cores or facts.cores
-    known = catalogue.kernel(kernel).facts.on(facts.cpu) if kernel else kernel_of(catalogue, path, facts.cpu)
+    known = catalogue.kernel(kernel).facts.for_cpu(facts.cpu) if kernel else kernel_of(catalogue, path, facts.cpu)
     return Subject(
         label=path.name,
         elf=path,
@@ -151,7 +151,7 @@ def _benchmark(
         image=built.elf.read_bytes(),
         board=where,
         cores=point.cores,
-        kernel=catalogue.kernel(point.kernel).facts.on(where.cpu),
+        kernel=catalogue.kernel(point.kernel).facts.for_cpu(where.cpu),
         expected=built.expected,
         settings=point.timing,
         axes={

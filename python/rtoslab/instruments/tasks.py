@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from rtoslab.base import SymbolError
 from rtoslab.catalogue import Kernel
-from rtoslab.footprint import members_of
+from rtoslab.footprint import structure_members
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import Recording
 from rtoslab.targets import current_task_addresses
@@ -58,6 +58,6 @@ _CACHE: dict[tuple[str, str], dict[str, tuple[int, bool]]] = {}
 def _members(recording: Recording, structure: str) -> dict[str, tuple[int, bool]]:
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:
-        members = members_of(recording.subject.elf, structure)
+        members = structure_members(recording.subject.elf, structure)
         _CACHE[key] = {name: (member.offset, member.is_array) for name, member in members.items()}
     return _CACHE[key]

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import one_look
+from rtoslab.base import contents_cache
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import suite_point
 from rtoslab.images import inputs_digest, is_built, require_tools
@@ -46,7 +46,7 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
     """Returns what the plan takes with so many points at the same time. Raises errors of the environment."""
     require_tools()
     able = [point for point in plan.points if point.not_applicable is None]
-    with one_look():
+    with contents_cache():
         required = {inputs_digest(catalogue, item): item for item in able}
         suites = {inputs_digest(catalogue, item): item for item in map(suite_point, able)}
     missing = [item for digest, item in required.items() if not is_built(catalogue.root, item, digest)]

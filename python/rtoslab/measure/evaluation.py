@@ -18,7 +18,7 @@ def evaluate(
 ) -> MeasuredPoint | Failed:
     """Decodes and proves what a target gave back. Never raises for what the image did."""
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
-    benchmark = catalogue.benchmark(identity.benchmark).facts.on(kernel)
+    benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
     try:
         decoded = decode(output.uart, constants(catalogue.root), expected)
         _check_identity(decoded, identity)

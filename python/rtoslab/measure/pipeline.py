@@ -18,10 +18,10 @@ from rtoslab.base import (
     StoreError,
     UnknownNameError,
     canonical,
-    one_look,
+    contents_cache,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import Conformance, examine
+from rtoslab.conformance import Conformance, examine_port
 from rtoslab.images import LOG, Build, build
 from rtoslab.measure.evaluation import evaluate, failed
 from rtoslab.measure.identity import point_id
@@ -93,9 +93,9 @@ def run_point(
         return _store(run, identity, missing, {}, {})
     progress("building", 0.0)
     try:
-        with one_look():
+        with contents_cache():
             built = build(catalogue, point)
-            conformance = examine(catalogue, point, progress)
+            conformance = examine_port(catalogue, point, progress)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)

@@ -45,7 +45,7 @@ def measured_result(
 ) -> MeasuredPoint:
     """The point as it is stored. `proofs` must all hold."""
     whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
-    benchmark = whole.on(kernel)
+    benchmark = whole.for_kernel(kernel)
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}
     checks: dict[str, dict[int, int]] = {}
@@ -87,7 +87,7 @@ def measured_result(
         state=dict(output.observed.state) if output.observed else {},
         series=_series(benchmark, decoded, output.observed),
         absent_series=tuple(
-            AbsentSeries(id=item.id, title=item.title, reason=why) for item, why in whole.absent(kernel).items()
+            AbsentSeries(id=item.id, title=item.title, reason=why) for item, why in whole.absent_series(kernel).items()
         ),
     )
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab import interrupts
-from rtoslab.base import RtoslabError, RunError, look_again, memoize_by_contents, one_look
+from rtoslab.base import RtoslabError, RunError, contents_cache, expire_contents_cache, memoize_by_contents
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import MeasureOptions, Outcome, run_point
@@ -185,10 +185,10 @@ def _work(
             pipe.send((phase, done))
 
     try:
-        with one_look():
+        with contents_cache():
             while True:
                 point = pipe.recv()
-                look_again(older_than_s=LOOK_S)
+                expire_contents_cache(older_than_s=LOOK_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
                 pipe.send(_measure(root, out, point, progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):

@@ -10,12 +10,12 @@ def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> 
     """How a point's image is run and observed on the virtual board."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
-    benchmark = catalogue.benchmark(point.benchmark).facts.on(kernel)
+    benchmark = catalogue.benchmark(point.benchmark).facts.for_kernel(kernel)
     return VirtualJob(
         image=image,
         name=name,
         board=board,
-        kernel=kernel.on(board.cpu),
+        kernel=kernel.for_cpu(board.cpu),
         clock_hz=point.clock_hz or board.clock.sys_hz,
         cores=point.cores,
         window_ms=point.window_ms,

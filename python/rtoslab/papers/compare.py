@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rtoslab.analyses import Band, Value, select
+from rtoslab.analyses import Band, Value, select_values
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, PublishedRow
 from rtoslab.papers.sources import Source
@@ -106,14 +106,14 @@ def _compare(
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"no tree or export of {name} is named here, and no reference result stands for it"
         return ComparedRow(row, "bring your own", why=why)
-    fits = select(values, row.where)
+    fits = select_values(values, row.value_axes)
     if len(fits) > 1:
-        where = ", ".join(f"{axis} = {required}" for axis, required in row.where.items())
+        where = ", ".join(f"{axis} = {required}" for axis, required in row.value_axes.items())
         place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
         raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config{_apart(fits)}.")
     if not fits:
         return _absent(row, stored)
-    here = fits[0].in_unit(row.unit)
+    here = fits[0].convert_to(row.unit)
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
         raise ReportError(f"{place} is in {row.unit}, but our value in {fits[0].unit}; map another.")

@@ -30,7 +30,7 @@ def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
             _require_places(catalogue, paper, f"{paper.folder / file}, {what}", place)
     for slip in paper.slips:
         if slip.computed:
-            evaluate(slip.computed, paper.numbers)
+            evaluate(slip.computed, paper.published_numbers)
 
 
 def _places(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:

@@ -7,9 +7,9 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any, Final
 
-from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, select, values
+from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, point_values, select_values
 from rtoslab.base import count_text
-from rtoslab.catalogue import Catalogue, Condition, Figure, OverTime, PaperFolder, Part
+from rtoslab.catalogue import Catalogue, Condition, PaperFolder, PaperSection, RedrawnFigure, SampleTrace
 from rtoslab.papers.over_placements import one_placement
 from rtoslab.papers.over_time import over_time
 from rtoslab.papers.paper_charts import replot
@@ -86,7 +86,7 @@ def claims_section(
     """Every statement of the paper with our verdict, the contradicted ones first."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     rows = [
-        [verdict.claim.section, _quote(verdict), verdict.words, verdict.numbers_text, verdict.threshold]
+        [verdict.claim.section, _quote(verdict), verdict.outcome_text, verdict.numbers_text, verdict.threshold]
         for verdict in ranked
     ]
     columns = ["section", "the paper says", "here", "seen", "judged by"]
@@ -104,9 +104,9 @@ def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     tables = [
         TableData(
-            f"{verdict.claim.says}: {verdict.words}",
+            f"{verdict.claim.says}: {verdict.outcome_text}",
             ("case", "here", "seen"),
-            [[case.name, case.outcome or "not computed", case.seen] for case in verdict.cases],
+            [[case.name, case.outcome or "not computed", case.explanation] for case in verdict.cases],
         )
         for verdict in ranked
         if len(verdict.cases) > 1
@@ -170,7 +170,7 @@ def _at(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _part(done: Reproduction, part: Part) -> Section:
+def _part(done: Reproduction, part: PaperSection) -> Section:
     paper = done.paper
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
@@ -197,7 +197,7 @@ def _part(done: Reproduction, part: Part) -> Section:
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
-def _draw(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableData] | None, str]:
+def _draw(done: Reproduction, figure: RedrawnFigure) -> tuple[tuple[ChartData, TableData] | None, str]:
     """A figure, and what to say of it. Today's version is in for what the authors' does not offer."""
     drawn = replot(figure, done, done.values)
     if drawn is not None:
@@ -209,7 +209,7 @@ def _draw(done: Reproduction, figure: Figure) -> tuple[tuple[ChartData, TableDat
     return drawn, f"{figure.title}: with today's version, as it is not measured with the authors'."
 
 
-def _draw_trace(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, TableData] | None, str]:
+def _draw_trace(done: Reproduction, course: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
     """A trace over the run, and what to say of it. Reference results keep no times, so a run of today's is in."""
     several = any(value.band is not None for value in done.values)
     traced = over_time(
@@ -221,7 +221,7 @@ def _draw_trace(done: Reproduction, course: OverTime) -> tuple[tuple[ChartData, 
     traced = over_time(course, here, several=several)
     if traced is None:
         return None, f"{course.title}: not yet measured."
-    used = [item.run_id for item in here if select(values([item])[:1], course.where)]
+    used = [item.run_id for item in here if select_values(point_values([item])[:1], course.where)]
     versions = dict.fromkeys(f"{source.kernel} {source.version}" for source in map(done.sources.get, used) if source)
     return traced, f"{course.title}: of {' and '.join(versions)}, as reference results keep no times of their samples."
 

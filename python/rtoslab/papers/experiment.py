@@ -36,13 +36,13 @@ def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Poi
     """The points but those of a further tree of a version for what an earlier tree of it can do."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     able = {
-        (order[point.kernel], paper.facts.roles[point.kernel], repr(replace(point, kernel="")))
+        (order[point.kernel], paper.facts.kernel_by_tree[point.kernel], repr(replace(point, kernel="")))
         for point in points
         if point.kernel in order and point.not_applicable is None
     }
     for point in points:
         earlier = range(order.get(point.kernel, 0))
-        role = paper.facts.roles.get(point.kernel, "")
+        role = paper.facts.kernel_by_tree.get(point.kernel, "")
         if not any((place, role, repr(replace(point, kernel="", not_applicable=None))) in able for place in earlier):
             yield point
 
@@ -60,7 +60,9 @@ def _present(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -
     """The experiment with the benchmarks that exist, and with the paper's versions of its kernels."""
     present = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)
-    versions = (tree for tree, kernel in paper.facts.roles.items() if kernel in kernels and tree not in kernels)
+    versions = (
+        tree for tree, kernel in paper.facts.kernel_by_tree.items() if kernel in kernels and tree not in kernels
+    )
     external = (*experiment.bring_your_own, *versions)
     return experiment.model_copy(update={"benchmarks": present, "bring_your_own": external})
 

@@ -53,7 +53,7 @@ def candidates(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
     boards, benchmarks = (
         tuple(dict.fromkeys(getattr(point, axis) for point in points)) for axis in ("board", "benchmark")
     )
-    kernels = tuple(dict.fromkeys(paper.facts.roles.get(point.kernel, point.kernel) for point in points))
+    kernels = tuple(dict.fromkeys(paper.facts.kernel_by_tree.get(point.kernel, point.kernel) for point in points))
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
     setups: dict[str, Setup] = {}
     for title, change in _changes(catalogue, paper, kernels, boards):
@@ -151,7 +151,7 @@ def _is_published(paper: PaperFolder, point: Point) -> bool:
     return any(
         row.lab_benchmark == point.benchmark
         and row.lab_board in {"", point.board}
-        and row.lab_kernel in {"", paper.facts.roles.get(point.kernel, point.kernel)}
+        and row.lab_kernel in {"", paper.facts.kernel_by_tree.get(point.kernel, point.kernel)}
         for row in paper.published_rows.values()
     )
 
@@ -159,7 +159,7 @@ def _is_published(paper: PaperFolder, point: Point) -> bool:
 def _is_main(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
     """Whether the point is of the authors' version, or no tree of that version is here."""
     trees = next((version.trees for version in paper.facts.version if version.kernel == point.kernel), ())
-    return point.kernel in trees or not set(trees) & set(catalogue.kernels_here)
+    return point.kernel in trees or not set(trees) & set(catalogue.buildable_kernels)
 
 
 def try_changes(

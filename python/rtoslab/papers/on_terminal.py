@@ -72,7 +72,7 @@ def _show_statements(done: Reproduction, console: Console) -> None:
     if done.verdicts:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in sorted(done.verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome)):
-            outcome = Text(verdict.words, style=_COLOURS.get(verdict.outcome, "yellow"))
+            outcome = Text(verdict.outcome_text, style=_COLOURS.get(verdict.outcome, "yellow"))
             seen = textwrap.shorten(verdict.numbers_text, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
@@ -86,7 +86,7 @@ def _show_setups(done: Reproduction, console: Console) -> None:
         console.print(_setup_line(done, setup))
         for above, change in changed_verdicts(done, setup):
             seen = textwrap.shorten(change.numbers_text, _SEEN_CHARS, placeholder=" …")
-            console.print(f"  {change.words}, above {above.words}: {above.claim.says} ({seen})")
+            console.print(f"  {change.outcome_text}, above {above.outcome_text}: {above.claim.says} ({seen})")
     for sentence in missing_trees(done):
         console.print(sentence, soft_wrap=True)
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import Band, PlacedValues, Value, placement, select, without_placement
+from rtoslab.analyses import Band, PlacedValues, Value, placement_number, select_values, without_placement
 from rtoslab.catalogue import PaperFolder
 
 _ONE = (
@@ -34,9 +34,12 @@ def join_placements(values: Iterable[Value], further: Mapping[str, PlacedValues]
     names: dict[int, tuple[str, int]] = {}
     for value in values:
         if id(value.point) not in names:
-            names[id(value.point)] = (without_placement(value.point).model_dump_json(), int(placement(value.point)))
+            names[id(value.point)] = (
+                without_placement(value.point).model_dump_json(),
+                int(placement_number(value.point)),
+            )
         axes, number = names[id(value.point)]
-        key = (axes, value.counted, value.metric, value.stat, value.unit)
+        key = (axes, value.benchmark_metric, value.metric, value.stat, value.unit)
         place = (key, number, value.run_id)
         groups.setdefault((key, times[place]), {})[number] = value
         times[place] += 1
@@ -47,10 +50,10 @@ def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]
     """Returns the values, and after them those that stand for series which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
-        for value in select(values, {"kernel": substitute.kernel, **substitute.by}):
+        for value in select_values(values, {"kernel": substitute.kernel, **substitute.by}):
             config = dict(sorted({**value.point.config, **substitute.config}.items()))
             point = value.point.model_copy(update={"config": config})
-            added.append(replace(value, point=point, metric=substitute.metric, stand_in=substitute.says))
+            added.append(replace(value, point=point, metric=substitute.metric, substitute_text=substitute.says))
     return [*values, *added]
 
 
@@ -59,7 +62,7 @@ def _join(by_number: Mapping[int, Value], occurrence: object, further: Mapping[s
     plain = replace(first, point=without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
     if len(numbers) == 1 and first.run_id in further:
-        known = further[first.run_id].of(first, int(str(occurrence)))
+        known = further[first.run_id].values_of(first, int(str(occurrence)))
         # The first of them is this very value, or it was another measurement.
         numbers = list(known) if known and known[0] == first.value else numbers
     if len(numbers) == 1:

@@ -6,8 +6,8 @@ The trap it prevents: a spread whose peaks look like chance, though they come wh
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from rtoslab.analyses import select, values
-from rtoslab.catalogue import OverTime
+from rtoslab.analyses import point_values, select_values
+from rtoslab.catalogue import SampleTrace
 from rtoslab.reports import ChartData, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -19,14 +19,14 @@ MOST_PEAKS: Final = 12
 
 
 def over_time(
-    figure: OverTime, measured: Iterable[MeasuredPoint], *, several: bool = False
+    figure: SampleTrace, measured: Iterable[MeasuredPoint], *, several: bool = False
 ) -> tuple[ChartData, TableData] | None:
     """The chart, and its peaks as a table. None if nothing of it is measured. `several`: of points in more placements
     than the one that is shown."""
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for result in measured:
-        here, values_ = select(values([result])[:1], figure.where), samples(result, figure.series)
+        here, values_ = select_values(point_values([result])[:1], figure.where), samples(result, figure.series)
         if not here or not values_:
             continue
         name = f"{figure.colour} {here[0].axis(figure.colour)}"

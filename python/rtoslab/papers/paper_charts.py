@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses import Band, Ratio, Value, cores_of, group_by, in_unit, select
+from rtoslab.analyses import Band, Ratio, Value, convert_unit, cores_text, group_by, select_values
 from rtoslab.base import ReportError, count_text
-from rtoslab.catalogue import Figure
+from rtoslab.catalogue import RedrawnFigure
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.sources import Source
@@ -36,14 +36,14 @@ class _Mark:
         return max(height.most for height in self.heights)
 
 
-def replot(figure: Figure, done: Reproduction, result: Sequence[Value]) -> tuple[ChartData, TableData] | None:
+def replot(figure: RedrawnFigure, done: Reproduction, result: Sequence[Value]) -> tuple[ChartData, TableData] | None:
     """Returns the figure and its values as a table. None if nothing of it is measured.
 
     A mark stands for one value, or for the median of those that differ on the axes of `join` alone, with the lowest
     and the highest beside it, in any placement. Raises ReportError where a mark would stand for anything else.
     """
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
-    chosen = select(result, figure.where)
+    chosen = select_values(result, figure.where)
     marks = []
     for place, values in group_by(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
@@ -62,7 +62,7 @@ def replot(figure: Figure, done: Reproduction, result: Sequence[Value]) -> tuple
     return chart, _table(figure, series, marks, done)
 
 
-def _in_order(figure: Figure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
+def _in_order(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
     """Orders the marks as the figure lists its places. Unlisted ones come last, in the order of the values."""
 
     def rank(axis: str, place: str) -> int:
@@ -80,7 +80,7 @@ def _in_order(figure: Figure, series: Sequence[str], marks: Sequence[_Mark]) -> 
     )
 
 
-def _row(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction) -> dict[str, Any]:
+def _row(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, done: Reproduction) -> dict[str, Any]:
     row: dict[str, Any] = {
         "x": float(mark.x) if figure.kind == "lines" else _label(figure, figure.x, mark.values[0], done.names),
         "series": _series_label(figure, series, mark, done.names),
@@ -96,7 +96,7 @@ def _row(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction)
 
 
 def _printed_marks(
-    figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction
 ) -> list[dict[str, Any]]:
     """The paper's own figures at the marks that they are of. Raises ReportError for one that has another unit."""
     rows = []
@@ -105,7 +105,7 @@ def _printed_marks(
         number = published.number
         if number is None:
             continue
-        value = in_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))
+        value = convert_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))
         if value is None:
             raise ReportError(
                 f"Row {printed.row} is in {published.unit}, {figure.title!r} in {figure.unit}; correct one."
@@ -125,40 +125,42 @@ def _printed_marks(
     return rows
 
 
-def _series_label(figure: Figure, series: Sequence[str], mark: _Mark, names: Mapping[str, str]) -> str:
+def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, names: Mapping[str, str]) -> str:
     return ", ".join(_label(figure, axis, mark.values[0], names) for axis in series)
 
 
 def _in_unit(unit: str, value: Value) -> Band | None:
-    one = value.in_unit(unit)
+    one = value.convert_to(unit)
     if one is None:
         return None
     scale = one / value.value if value.value else 1.0
     return Band([scale * item for item in value.placement_band.values])
 
 
-def _percent(figure: Figure, value: Value, values: Sequence[Value]) -> Ratio | None:
+def _percent(figure: RedrawnFigure, value: Value, values: Sequence[Value]) -> Ratio | None:
     """The value in percent of the one at `percent_of` that is like it in everything else."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
-    base = select(values, {**alike, **figure.percent_of})
+    base = select_values(values, {**alike, **figure.percent_of})
     if len(base) != 1 or not base[0].value:
         return None
     return (
-        Ratio(100.0, 100.0, 100.0) if base[0] is value else value.placement_band.over(base[0].placement_band).by(0.01)
+        Ratio(100.0, 100.0, 100.0)
+        if base[0] is value
+        else value.placement_band.ratio_to(base[0].placement_band).divided_by(0.01)
     )
 
 
-def _label(figure: Figure, axis: str, value: Value, names: Mapping[str, str]) -> str:
+def _label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[str, str]) -> str:
     place = value.axis(axis)
     if place in figure.labels:
         return figure.labels[place]
     if axis == "cores":
-        return cores_of(value.point)
+        return cores_text(value.point)
     return names.get(place, place)
 
 
-def _table(figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> TableData:
+def _table(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> TableData:
     """The values by place and series. A place without one says why, and below stand numbers of samples and versions."""
     heads = list(dict.fromkeys(_series_label(figure, series, mark, done.names) for mark in marks))
     axes = {_series_label(figure, series, mark, done.names): mark.series for mark in marks}
@@ -173,7 +175,7 @@ def _table(figure: Figure, series: Sequence[str], marks: Sequence[_Mark], done: 
         row = [label]
         for head in heads:
             if head in cells:
-                stand_in = cells[head].values[0].stand_in
+                stand_in = cells[head].values[0].substitute_text
                 row.append(_cell(cells[head]) + (notes.mark(stand_in) if stand_in else ""))
             else:
                 place = {**figure.where, figure.x: x, **dict(zip(series, axes[head], strict=True))}
@@ -192,7 +194,7 @@ def _cell(mark: _Mark) -> str:
     return _number(mark.y) + ("" if least == most else f" ({least} to {most})")
 
 
-def _record(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproduction) -> Record:
+def _record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, done: Reproduction) -> Record:
     """The mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
     source = done.sources.get(value.run_id)
@@ -209,7 +211,7 @@ def _record(figure: Figure, series: Sequence[str], mark: _Mark, done: Reproducti
         "kernel": value.point.kernel,
         "version": source.version if source else "",
         "flags": flags_of(source),
-        "note": value.stand_in,
+        "note": value.substitute_text,
     }
 
 

@@ -26,7 +26,7 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
 
 def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
     identity = point_id(catalogue, point)
-    role = paper.facts.roles.get(point.kernel, point.kernel)
+    role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
     return any(equivalent_point(paper, setup, named) is not None for setup in paper.facts.setup)
 
@@ -34,7 +34,7 @@ def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool
 def _instruments_shown(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
     """Returns by benchmark the instruments that figures, published rows and statements name. All where they name
     none."""
-    places: list[Mapping[str, object]] = [row.where for row in paper.published_rows.values() if row.lab_benchmark]
+    places: list[Mapping[str, object]] = [row.value_axes for row in paper.published_rows.values() if row.lab_benchmark]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
         {**claim.where, **case, **of} for claim in paper.claims for case in claim.cases for of in claim.of or ({},)

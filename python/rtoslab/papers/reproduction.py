@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.analyses import ClaimVerdict, PlacedValues, Value, judge_claims, values
+from rtoslab.analyses import ClaimVerdict, PlacedValues, Value, judge_claims, point_values
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.papers.absences import Absences
 from rtoslab.papers.compare import ComparedRow, compare
@@ -68,7 +68,7 @@ class Judge:
     ) -> tuple[list[Value], dict[int, ComparedRow], tuple[ClaimVerdict, ...], Absences]:
         """Returns values, figures and verdicts, and what says why a value is not there."""
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
-        values_ = [*with_substitutes(self.paper, join_placements(values(measured), self.further)), *sizes]
+        values_ = [*with_substitutes(self.paper, join_placements(point_values(measured), self.further)), *sizes]
         absences = Absences(self.paper, [*results, *unbuilt], self.kernels)
         compared = compare(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
         names = self.names(results)
@@ -93,13 +93,13 @@ def reproduce(
     one says so. `further` are values in further placements, by the run id of the first. A figure in several placements
     counts by its median, and a statement is judged in each.
     """
-    own, unbuilt = weigh_programs(catalogue, paper, catalogue.kernels_here)
-    lent = [weight for weight in lent_weights if weight.weight.point.kernel not in catalogue.kernels_here]
+    own, unbuilt = weigh_programs(catalogue, paper, catalogue.buildable_kernels)
+    lent = [weight for weight in lent_weights if weight.weight.point.kernel not in catalogue.buildable_kernels]
     sources = sources_of(paper, points, beside, own, lent)
     sorted_results = sort_results(paper, [point.result for point in (*points, *beside)])
     main_weights, todays_weights = sort_weights(paper, [stored_weight.weight for stored_weight in (*own, *lent)])
     sizes = [value for weight in main_weights for value in weight_values(weight)]
-    kernels = {*catalogue.kernels_here, *(item.point.kernel for item in (*sorted_results.main, *main_weights))}
+    kernels = {*catalogue.buildable_kernels, *(item.point.kernel for item in (*sorted_results.main, *main_weights))}
     judge = Judge(catalogue, paper, kernels, sources, further or {})
 
     def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> InSetup:

@@ -50,7 +50,7 @@ def changed_verdicts(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerd
     return [
         (above[verdict.claim.id], verdict)
         for verdict in setup.verdicts
-        if verdict.words != above[verdict.claim.id].words and verdict.outcome != "not computed"
+        if verdict.outcome_text != above[verdict.claim.id].outcome_text and verdict.outcome != "not computed"
     ]
 
 
@@ -72,7 +72,14 @@ def setups_section(done: Reproduction) -> list[Section]:
         shown = [[row[place] for place in outcome] for row in rates]
         tables.append(TableData("Throughput by set-up", tuple(names[place] for place in outcome), shown))
     rows = [
-        [above.claim.section, above.claim.says, above.words, setup.setup.id, change.words, change.numbers_text]
+        [
+            above.claim.section,
+            above.claim.says,
+            above.outcome_text,
+            setup.setup.id,
+            change.outcome_text,
+            change.numbers_text,
+        ]
         for setup in _all(done)
         for above, change in changed_verdicts(done, setup)
     ]
@@ -133,7 +140,7 @@ def _rates(done: Reproduction) -> list[list[str]]:
 def _beside(other: Value | None, above: Value) -> str:
     if other is None:
         return NONE
-    ratio = other.placement_band.over(above.placement_band)
+    ratio = other.placement_band.ratio_to(above.placement_band)
     return f"{band_text(other.placement_band, _RATE)}; x {band_text(ratio, '{:.2f}'.format)}"
 
 

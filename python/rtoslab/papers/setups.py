@@ -25,8 +25,8 @@ def setup_points(
     They are of the authors' version where it is here. Today's kernels count only if the version is not among `known`,
     the kernels with reference results."""
     for experiment in experiments:
-        for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.kernels_here, known).items():
-            config = {**experiment.config, **setup.changes(kernel)}
+        for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.buildable_kernels, known).items():
+            config = {**experiment.config, **setup.config_for(kernel)}
             benchmarks = tuple(
                 benchmark for benchmark in experiment.benchmarks if benchmark in (setup.benchmarks or (benchmark,))
             )
@@ -40,7 +40,7 @@ def setup_points(
 def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
     """The point of the suites that this one of the set-up stands for, its kernel named as in the paper. None if it is
     not of the set-up."""
-    changes = setup.changes(point.kernel)
+    changes = setup.config_for(point.kernel)
     experiment = _experiment(paper, point, point.kernel)
     meant = all(
         not axis or one in axis
@@ -57,7 +57,7 @@ def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointI
         return None
     # What other set-ups change is here as in the experiment.
     others = (
-        {key for item in paper.facts.setup for key in item.changes(point.kernel)}
+        {key for item in paper.facts.setup for key in item.config_for(point.kernel)}
         - changes.keys()
         - experiment.sweep.keys()
     )
@@ -99,6 +99,6 @@ def _changed_kernels(
         own = [tree for tree in trees.get(kernel, ()) if tree in here]
         lent = [tree for tree in trees.get(kernel, ()) if tree in known]
         name = own[0] if own else "" if lent else kernel if kernel in here else ""
-        if name and setup.changes(kernel):
+        if name and setup.config_for(kernel):
             changes[kernel] = name
     return changes

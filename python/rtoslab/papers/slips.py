@@ -37,4 +37,4 @@ def _unit(slip: Slip, *, last: bool) -> str:
 
 def compute_value(paper: PaperFolder, slip: Slip) -> float:
     """Returns what the published figures give."""
-    return evaluate(slip.computed, paper.numbers)
+    return evaluate(slip.computed, paper.published_numbers)

@@ -67,7 +67,7 @@ def _source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_
     settings = target.get("settings", {}) if isinstance(target, dict) else {}
     assumed = sorted(key for key, rule in settings.items() if rule.get("grade") == "assumed")
     board = manifest.get("board", {})
-    role = paper.facts.roles.get(kernel)
+    role = paper.facts.kernel_by_tree.get(kernel)
     substitutes = {item.kernel for item in paper.facts.version if item.stands_in}
     rules = tuple(item for item in assumed if _concerns(item, board))
     return Source(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
@@ -118,7 +118,7 @@ def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[We
     """Returns what minimal programs weigh: with the authors' versions, and with those of today in their place."""
     by_point: dict[str, dict[str, Weight]] = {}
     for weight in weights:
-        role = paper.facts.roles.get(weight.point.kernel, weight.point.kernel)
+        role = paper.facts.kernel_by_tree.get(weight.point.kernel, weight.point.kernel)
         plain = weight.model_copy(update={"point": weight.point.model_copy(update={"kernel": role})})
         by_point.setdefault(plain.point.model_dump_json(), {})[weight.point.kernel] = plain
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
@@ -133,7 +133,7 @@ def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[We
 
 
 def _role(paper: PaperFolder, result: AnyResult) -> str:
-    return paper.facts.roles.get(result.point.kernel, result.point.kernel)
+    return paper.facts.kernel_by_tree.get(result.point.kernel, result.point.kernel)
 
 
 def _under_kernel(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtoslab.analyses import Band, Value
-from rtoslab.catalogue import PublishedRow, Table
+from rtoslab.catalogue import PublishedRow, RedrawnTable
 from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.paper_charts import flags_of, versions_note
@@ -25,7 +25,7 @@ UNITS = {"us": "\N{MICRO SIGN}s"}
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
 
 
-def redraw(table: Table, done: Reproduction) -> TableData:
+def redraw(table: RedrawnTable, done: Reproduction) -> TableData:
     """Returns the table with columns for the paper's figure, ours and their ratio, for each combination of `across`.
 
     A table of one combination also says how many samples ours is of and with which version, and what the version of
@@ -118,7 +118,7 @@ def _is_lone(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> 
 
 
 def pairs_chart(
-    table: Table, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedRow]
+    table: RedrawnTable, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedRow]
 ) -> list[ChartData]:
     """One chart per unit: published figures and ours as two marks on a line. Empty if the table has no number."""
     rows = [row for row in _rows(table, published) if row.number is not None]
@@ -170,7 +170,7 @@ def ratio_text(compared_row: ComparedRow) -> str:
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def _rows(table: Table, published: Mapping[int, PublishedRow]) -> list[PublishedRow]:
+def _rows(table: RedrawnTable, published: Mapping[int, PublishedRow]) -> list[PublishedRow]:
     """The rows with the names that the table gives them."""
     return [
         published[ident].model_copy(update={"metric": table.names.get(str(ident), published[ident].metric)})
@@ -182,7 +182,7 @@ def _unit_text(text: str) -> str:
     return UNITS.get(text, text)
 
 
-def _across(table: Table, row: PublishedRow) -> str:
+def _across(table: RedrawnTable, row: PublishedRow) -> str:
     return " ".join(_unit_text(str(getattr(row, name))) for name in table.across)
 
 

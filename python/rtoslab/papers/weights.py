@@ -6,7 +6,7 @@ from pathlib import Path
 from rtoslab.analyses import Value
 from rtoslab.base import BuildError
 from rtoslab.catalogue import Catalogue, PaperFolder, WeighedProgram
-from rtoslab.footprint import weigh
+from rtoslab.footprint import build_program
 from rtoslab.reference import StoredWeight
 from rtoslab.results import Failed, ImageBytes, PointId, Weight
 from rtoslab.store import manifest_hash
@@ -24,7 +24,7 @@ def weigh_programs(
     weights = []
     failures = []
     for program in paper.facts.footprint:
-        trees = (tree for tree, kernel in paper.facts.roles.items() if kernel == program.kernel)
+        trees = (tree for tree, kernel in paper.facts.kernel_by_tree.items() if kernel == program.kernel)
         for name in dict.fromkeys((program.kernel, *trees)):
             if name not in kernels:
                 continue
@@ -60,9 +60,9 @@ def _point(program: WeighedProgram) -> PointId:
 
 
 def _weigh(catalogue: Catalogue, program: WeighedProgram, point: PointId) -> StoredWeight:
-    weighed = weigh(catalogue, program.kernel, program.board, program=program.program, config=program.config)
+    weighed = build_program(catalogue, program.kernel, program.board, program=program.program, config=program.config)
     manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}
-    sizes = {f"{section}_bytes": size for section, size in weighed.footprint.berkeley().items()}
+    sizes = {f"{section}_bytes": size for section, size in weighed.footprint.berkeley_sizes().items()}
     clock_hz = catalogue.board(program.board).facts.clock.sys_hz
     run_id = manifest_hash(manifest)[:16]
     return StoredWeight(

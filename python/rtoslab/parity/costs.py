@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import Field
 
 from rtoslab.analyses import PlacedTime, Ratio, mean_ratio, placed_times
-from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_rows, write_whole
+from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_lines, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.plan import with_usual
 from rtoslab.results import MeasuredPoint
@@ -117,8 +117,8 @@ def costs_from_runs(points: Iterable[MeasuredPoint], bound: Collection[int] = ()
             after=after,
             percent={name: _percent(item.value) for name, item in group},
             band={name: (_percent(item.least), _percent(item.most)) for name, item in group if item.least < item.most},
-            placement=tuple(name for name, item in group if item.is_placement),
-            one_placement=tuple(name for name, item in group if item.is_open),
+            placement=tuple(name for name, item in group if item.is_within_placement),
+            one_placement=tuple(name for name, item in group if item.is_undecided),
         )
         for (kernel, board, key, before, after), group in means.items()
     ]
@@ -165,7 +165,7 @@ def write_costs(costs: Sequence[Cost], path: Path) -> None:
     every.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
     seal = CostFile(format=FORMAT, cost=tuple(every)).digest
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
-    lines += toml_rows({"format": FORMAT, "seal": seal})
+    lines += toml_lines({"format": FORMAT, "seal": seal})
     for item in every:
         texts = item.model_dump(exclude={"percent", "band", "placement", "one_placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import PLACEMENT, place_bound, series_names
+from rtoslab.analyses import PLACEMENT, place_dependent_results, series_names
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import costs_from_runs, read_costs
 from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
@@ -45,7 +45,7 @@ def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unf
     """Returns what is unequal among a report's points. Costs are those they show themselves and those the checkout
     keeps."""
     own = costs_from_runs(
-        [point.result for point in points if isinstance(point.result, MeasuredPoint)], place_bound(points)
+        [point.result for point in points if isinstance(point.result, MeasuredPoint)], place_dependent_results(points)
     )
     return lint(catalogue, alike(subjects_of(points)), [*own, *read_costs(catalogue.root)])
 

@@ -39,13 +39,13 @@ def _sentence(name: str, band: Band) -> str:
         return f"{name}: {band.median:,.2f} in each of {placements}; the place costs nothing here."
     return (
         f"{name}: median {band.median:,.2f} cycles, band {band.least:,.2f} to {band.most:,.2f} "
-        f"({band.percent:.2f} %) over {placements}."
+        f"({band.width_percent:.2f} %) over {placements}."
     )
 
 
 def _figures(study: Study) -> Section:
     rows = [
-        [name, *(f"{value:,.2f}" for value in (band.median, band.least, band.most)), f"{band.percent:.2f} %"]
+        [name, *(f"{value:,.2f}" for value in (band.median, band.least, band.most)), f"{band.width_percent:.2f} %"]
         for name, band in study.bands.items()
     ]
     columns = ("figure", ">median", ">least", ">most", ">band")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses import Band, cycles_by_function, leading, per_what
+from rtoslab.analyses import Band, cycles_by_function, event_noun, leading_metrics
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build, read_elf
@@ -60,7 +60,7 @@ def _why(outcomes: Sequence[Outcome]) -> str:
 def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> Study:
     points = [point for point, _ in measured]
     results = [result for _, result in measured]
-    figures = [{metric.id: metric for metric in leading(result)} for result in results]
+    figures = [{metric.id: metric for metric in leading_metrics(result)} for result in results]
     bands = {
         name: Band([figure[name].value for figure in figures], max(figure[name].resolution for figure in figures))
         for name in figures[0]
@@ -73,7 +73,7 @@ def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]
     first = results[0].point
     return Study(
         first.model_copy(update={"config": {key: first.config[key] for key in first.config if key != "placement"}}),
-        per_what(results[0]),
+        event_noun(results[0]),
         [item.placement for item in points],
         [item.run_id for item in results],
         bands,

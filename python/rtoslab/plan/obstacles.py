@@ -76,9 +76,9 @@ def _services_lack(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
-    needed = benchmark.facts.needs(params)
-    lacking = kernel.facts.lacking(needed)
-    absent = benchmark.facts.absent(kernel.facts)
+    needed = benchmark.facts.needed_services(params)
+    lacking = kernel.facts.reason_unable(needed)
+    absent = benchmark.facts.absent_series(kernel.facts)
     if lacking is None and len(absent) == len(benchmark.facts.series):
         lacking = next(iter(absent.values()), None)
     if lacking is not None:

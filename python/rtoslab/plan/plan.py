@@ -100,7 +100,7 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
     suites: list[str] = []
     seen: set[str] = set()
     for name in names:
-        suite, experiments = catalogue.expand(name)
+        suite, experiments = catalogue.find_experiments(name)
         if suite:
             suites.append(suite.id)
         for experiment in experiments:
@@ -120,7 +120,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
     _require_features(catalogue, {**experiment.config, **options.config})
-    external = [item for item in experiment.bring_your_own if item in catalogue.kernels_here]
+    external = [item for item in experiment.bring_your_own if item in catalogue.buildable_kernels]
     full = options.full and experiment.paper_window_ms
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
@@ -173,7 +173,7 @@ def _points_by_kind(
         return [one_point(benchmark, kernel, board, cores, long_enough_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
     plain = one_point(benchmark, kernel, board, cores, limit_ms, config)
-    samples, lack = _samples(benchmark.facts.on(kernel.facts), board.facts, config, full=options.full)
+    samples, lack = _samples(benchmark.facts.for_kernel(kernel.facts), board.facts, config, full=options.full)
     why = plain.not_applicable or _unmeasurable(kernel.facts, cores) or lack
     able = benchmark.facts.instruments
     names = _instruments(config.get("instrument")) or able
@@ -212,9 +212,8 @@ def _unmeasurable(kernel: Kernel, cores: int) -> str | None:
     if cores > 1:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
-        return (
-            f"{kernel.title} has no timeout service, which the end of a latency run needs: {kernel.reason('timeout')}"
-        )
+        reason = kernel.reason_lacking("timeout")
+        return f"{kernel.title} has no timeout service, which the end of a latency run needs: {reason}"
     return None
 
 

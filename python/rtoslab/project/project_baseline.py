@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, PlanError, Strict, __version__, content_seal, toml_key, toml_rows, write_whole
+from rtoslab.base import CatalogueError, PlanError, Strict, __version__, content_seal, toml_key, toml_lines, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.intake import is_file, path_text
 from rtoslab.project.measuring import ImageFigures, Item
@@ -110,19 +110,19 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
     baseline = _make_baseline(figures, simulator)
     lines = [
         "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file.",
-        *toml_rows(
+        *toml_lines(
             {"format": FORMAT, "seal": baseline.digest, "rtoslab": baseline.rtoslab, "simulator": baseline.simulator}
         ),
     ]
     for name, image in baseline.image.items():
         key = toml_key(name)
-        lines += ["", f"[image.{key}]", *toml_rows(image.model_dump(exclude={"functions"}))]
-        lines += [f"[image.{key}.functions]", *toml_rows(image.functions)] if image.functions else []
+        lines += ["", f"[image.{key}]", *toml_lines(image.model_dump(exclude={"functions"}))]
+        lines += [f"[image.{key}.functions]", *toml_lines(image.functions)] if image.functions else []
     for item in baseline.item:
         facts = item.model_dump(include={"image", "name"})
         facts |= {"code": item.code, "places": item.places} if item.code else {}
         facts |= {"functions": item.functions} if item.functions else {}
-        lines += ["", "[[item]]", *toml_rows(facts), "[item.figures]", *toml_rows(item.figures)]
+        lines += ["", "[[item]]", *toml_lines(facts), "[item.figures]", *toml_lines(item.figures)]
     write_whole(path, "\n".join(lines) + "\n", "the baseline")
 
 

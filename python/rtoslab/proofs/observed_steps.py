@@ -22,7 +22,7 @@ _WORD: Final = 0xFFFF_FFFF
 def steps_of(evidence: Evidence) -> tuple[Step, ...]:
     """Returns the steps of a latency benchmark until the last series has its samples. After that the tasks end."""
     assert evidence.observed is not None
-    steps = _sleeps_by_length(evidence.kernel.on(evidence.board.cpu), evidence.observed.steps)
+    steps = _sleeps_by_length(evidence.kernel.for_cpu(evidence.board.cpu), evidence.observed.steps)
     if evidence.benchmark.kind != "latency":
         return steps
     missing = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)

@@ -87,7 +87,7 @@ class Matcher:
     """Knows one core's tasks and the kernel's facts."""
 
     def __init__(self, evidence: Evidence, core: int) -> None:
-        self._kernel = evidence.kernel.on(evidence.board.cpu)
+        self._kernel = evidence.kernel.for_cpu(evidence.board.cpu)
         self._board = evidence.board
         self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
         """The kernel's own code runs before a handler."""

@@ -16,7 +16,7 @@ def changed_since(root: Path, point: StoredPoint) -> list[str]:
     """Returns what has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has. A
     change of comments alone is none.
 
-    Points have most files in common: who asks of many does so in `one_look`."""
+    Points have most files in common: check many of them inside one `contents_cache`."""
     return _changed_files(root, [point.manifest])
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.analyses import PlacedValues, by_placement, placement, placement_values
+from rtoslab.analyses import PlacedValues, group_placements, placement_number, placement_values
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import distribution, samples_of, values_in
@@ -65,10 +65,10 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     A point in several placements is written in the first, with its values in all. One that failed in the first
     placement is left out, whatever the others gave.
     """
-    own = [point for point in points if placement(point.result.point) == "0"]
+    own = [point for point in points if placement_number(point.result.point) == "0"]
     measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
-    groups = by_placement(point.result for point in points if isinstance(point.result, MeasuredPoint))
-    placed = [placement_values(group) for group in groups if len(group) > 1 and placement(group[0].point) == "0"]
+    groups = group_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
+    placed = [placement_values(group) for group in groups if len(group) > 1 and placement_number(group[0].point) == "0"]
     if not any(isinstance(stored_point.result, MeasuredPoint) for stored_point in measured):
         raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
     common = shared(

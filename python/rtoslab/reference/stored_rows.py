@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtoslab.analyses import Band, Value, placement_values, values
+from rtoslab.analyses import Band, Value, placement_values, point_values
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
@@ -44,9 +44,9 @@ def row_values(points: Sequence[MeasuredPoint], replaces: PointId) -> tuple[Valu
     known = placement_values(points)
     times: Counter[tuple[str, str, str]] = Counter()
     result = []
-    for value in values([points[0]]):
+    for value in point_values([points[0]]):
         key = (value.metric, value.stat, value.unit)
-        numbers = known.of(value, times[key])
+        numbers = known.values_of(value, times[key])
         times[key] += 1
         if numbers:
             result.append(in_placements(replace(value, point=replaces), numbers))
@@ -61,7 +61,9 @@ def row_as_json(row: StoredRow) -> dict[str, Any]:
         return written | {"reason": row.reason}
     written |= {"one_of_many": True} if row.one_of_many else {}
     first = row.values[0] if row.values else None
-    shared = {"clock_hz": first.clock_hz, "params": dict(first.params), "counted": first.counted} if first else {}
+    shared = (
+        {"clock_hz": first.clock_hz, "params": dict(first.params), "counted": first.benchmark_metric} if first else {}
+    )
     numbers = [
         [value.metric, value.stat, value.unit, value.n, [_plain(number) for number in value.placement_band.values]]
         for value in row.values
@@ -80,7 +82,7 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
                 run_id=name,
                 clock_hz=int(line["clock_hz"]),
                 params={str(key): str(value) for key, value in line["params"].items()},
-                counted=str(line["counted"]),
+                benchmark_metric=str(line["counted"]),
                 metric=str(metric),
                 stat=str(stat),
                 value=0.0,

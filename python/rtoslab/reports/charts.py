@@ -9,7 +9,7 @@ from typing import Any, Final
 import altair as alt
 import vl_convert
 
-from rtoslab.analyses import PARTS, VISIBLE_PART
+from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART
 from rtoslab.reports import figures, schedules
 from rtoslab.reports.bars import draw_upright_bars
 from rtoslab.reports.palette import (
@@ -26,7 +26,7 @@ from rtoslab.reports.tooltips import add_tooltips
 
 PART_COLOURS: Final = dict(
     zip(
-        PARTS,
+        CYCLE_PARTS,
         [
             "#009E73",
             "#0072B2",
@@ -132,7 +132,7 @@ def _draw_stacked_by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X)
     """Draws lying bars by test and run, stacked by cause."""
     tests, lines = distinct_texts(rows, "test"), distinct_texts(rows, "row")
     widest = min(_WIDEST_NAME, 8 + max(estimate_text_width(name, 12) for name in lines))
-    used = [part for part in PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]
+    used = [part for part in CYCLE_PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]
     bars = (
         alt.Chart()
         .mark_bar(stroke="white", strokeWidth=0.5)

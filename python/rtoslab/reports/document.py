@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import Places, pinning_note, place_bound, placed_points
+from rtoslab.analyses import PlacementLookup, pinning_note, place_dependent_results, placed_points
 from rtoslab.base import ReportError
-from rtoslab.catalogue import Catalogue, PaperFolder, papers
+from rtoslab.catalogue import Catalogue, PaperFolder, read_papers
 from rtoslab.parity import Unfairness, comparable, lint_points
 from rtoslab.reference import WORD
 from rtoslab.reports import heading
@@ -62,14 +62,14 @@ def make_document(
     own_counts = [placed_point for placed_point in placed if not placed_point.middle.is_latency]
     failed = [point.result for point in points if isinstance(point.result, Failed)]
     absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
-    places = Places(placed)
+    places = PlacementLookup(placed)
 
     def of_one(section: Section | None) -> Section | None:
-        return note_middle_placement(section) if section is not None and places.are_several else section
+        return note_middle_placement(section) if section is not None and places.has_several else section
 
     names = titles_by_id(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
-    figures = speed_figures(shown, places, place_bound([*points, *beside]), {**names, **deviates})
+    figures = speed_figures(shown, places, place_dependent_results([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
     parts: list[Section | None] = [
         answer.answer_section(figures, places),
@@ -163,4 +163,6 @@ def _intervals_by_benchmark(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
 def _paper_of_suite(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
     """Returns the paper of a suite. None if it has none."""
     folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
-    return next((paper_folder for paper_folder in papers(catalogue).values() if paper_folder.folder == folder), None)
+    return next(
+        (paper_folder for paper_folder in read_papers(catalogue).values() if paper_folder.folder == folder), None
+    )

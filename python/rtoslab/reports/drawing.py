@@ -5,13 +5,13 @@ import textwrap
 from typing import Final
 from xml.sax.saxutils import escape
 
-from rtoslab.base import from_extra
+from rtoslab.base import extra_imports
 from rtoslab.reports.table import ChartData
 
 
 def draw_chart(chart: ChartData) -> str:
     """Returns a chart as SVG. Raises ToolMissingError where the extra `report` is not installed."""
-    with from_extra("report", "a report with charts"):
+    with extra_imports("report", "a report with charts"):
         from rtoslab.reports.charts import render_svg  # noqa: PLC0415 (altair takes a third of the time that a command starts in)
 
     return render_svg(chart)
@@ -19,7 +19,7 @@ def draw_chart(chart: ChartData) -> str:
 
 def convert_to_pdf(drawing: str) -> bytes:
     """Returns a chart's SVG as a PDF page of its size, with text as text. Raises ToolMissingError as `draw_chart`."""
-    with from_extra("report", "a report with charts"):
+    with extra_imports("report", "a report with charts"):
         from rtoslab.reports.charts import convert_to_pdf  # noqa: PLC0415 (see above)
 
     return convert_to_pdf(drawing)

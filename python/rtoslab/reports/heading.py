@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rtoslab.analyses import short_test
+from rtoslab.analyses import short_test_name
 from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue, Suite
 from rtoslab.results import MeasuredPoint, PointId
@@ -60,7 +60,7 @@ def _tests_text(points: Sequence[PointId]) -> str:
     titles = _distinct(point.title for point in points)
     if len(titles) <= MOST_NAMED:
         return _join_names(titles)
-    short = _distinct(short_test(point) for point in points)
+    short = _distinct(short_test_name(point) for point in points)
     numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", name) for name in short]
     row = [(number[1], int(number[2])) for number in numbers if number is not None]
     if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):

@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.table import Table
 
-from rtoslab.analyses import Band, Latency, Places, absences, comparisons, series_names
+from rtoslab.analyses import Band, Latency, PlacementLookup, absent_series, series_comparisons, series_names
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.deviations import declared_deviations, mark_names
 from rtoslab.reports.table import band_text, cycles_text
@@ -25,20 +25,20 @@ _SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
     ("max", True, lambda _, of: band_text(of("maximum"), cycles_text)),
     ("at", False, lambda _, of: band_text(of("maximum_at"), "{:.0f}".format)),
     ("jitter", False, lambda _, of: band_text(of("jitter"), cycles_text)),
-    ("us", True, lambda best, of: band_text(of("median"), lambda cycles: f"{best.us(cycles):,.3f}")),
+    ("us", True, lambda best, of: band_text(of("median"), lambda cycles: f"{best.to_microseconds(cycles):,.3f}")),
 )
 """Head, whether a narrow table has the column too, and its cells."""
 
 
-def make_latency_table(measured: Sequence[MeasuredPoint], places: Places, width: int) -> Table:
+def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLookup, width: int) -> Table:
     """Returns the table for a terminal of `width` characters."""
-    compared = comparisons(measured)
-    absent = absences(measured)
+    compared = series_comparisons(measured)
+    absent = absent_series(measured)
     together = series_names(
         [*(comparison.point for comparison in compared), *(absence.point for absence in absent)], with_cores=False
     )
     names = together[: len(compared)]
-    used = [name for name in INSTRUMENTS if any(name in comparison.by for comparison in compared)]
+    used = [name for name in INSTRUMENTS if any(name in comparison.by_instrument for comparison in compared)]
     spread = [(head, cell) for head, narrow, cell in _SPREAD if narrow or width >= WIDE]
     table = Table(title="Latencies, cycles of the core's clock, the instrument's own cost subtracted")
     table.title_justify = "left"
@@ -46,11 +46,11 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: Places, width:
     if any(together):
         table.add_column("run with")
     for head in (*used, *(head for head, _ in spread)):
-        table.add_column(head, justify="right", no_wrap=not places.are_several)
+        table.add_column(head, justify="right", no_wrap=not places.has_several)
     kernels = declared_deviations(measured)
     for pair, name in zip(compared, names, strict=True):
         of = partial(_figure_band, pair.best, places)
-        medians = [_median_text(pair.by.get(one), places) for one in used]
+        medians = [_median_text(pair.by_instrument.get(one), places) for one in used]
         where = [mark_names(name, kernels)] if any(together) else []
         table.add_row(pair.title, *where, *medians, *(cell(pair.best, of) for _, cell in spread))
     for gone, name in zip(absent, together[len(compared) :], strict=True):
@@ -61,9 +61,9 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: Places, width:
     return table
 
 
-def _median_text(latency: Latency | None, places: Places) -> str:
+def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
     return "-" if latency is None else band_text(_figure_band(latency, places, "median"), cycles_text)
 
 
-def _figure_band(latency: Latency, places: Places, name: str) -> Band:
-    return places.of_series(latency, attrgetter(f"spread.{name}"))
+def _figure_band(latency: Latency, places: PlacementLookup, name: str) -> Band:
+    return places.series_band(latency, attrgetter(f"spread.{name}"))

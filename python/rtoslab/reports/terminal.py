@@ -9,17 +9,17 @@ from rich.text import Text
 
 from rtoslab.analyses import (
     PlacedPoint,
-    Places,
-    conditions,
-    gains,
+    PlacementLookup,
+    core_gains,
+    core_shares,
     lock_wait_part,
-    numberless,
     pinning_note,
     placed_points,
+    points_without_number,
     series_names,
-    shares,
-    short_test,
+    short_test_name,
     throughput,
+    without_instrument,
     without_placement,
 )
 from rtoslab.base import count_text
@@ -37,7 +37,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     """Prints measured points side by side by number of cores, then what failed and what does not apply."""
     every = [result for result in results if isinstance(result, MeasuredPoint)]
     placed = placed_points(every)
-    places = Places(placed)
+    places = PlacementLookup(placed)
     measured = [point.middle for point in placed]
     in_window = [item for item in measured if not item.is_latency]
     kernels = declared_deviations(measured)
@@ -61,9 +61,9 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
     note = pinning_note([item.point for item in in_window])
     if note:
         console.print(note, soft_wrap=True)
-    if places.are_several:
+    if places.has_several:
         console.print(BANDS, soft_wrap=True)
-        single = [point_label(point.middle) for point in placed if len(point.all) == 1]
+        single = [point_label(point.middle) for point in placed if len(point.placements) == 1]
         if single:
             console.print(Text(f"In one placement alone, without a band: {', '.join(single)}."), soft_wrap=True)
     _show_missing(results, console)
@@ -71,7 +71,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
 
 def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
     """Returns the results in their order, one for all placements of a point."""
-    firsts: dict[int, AnyResult] = {id(placed_point.all[0]): placed_point.middle for placed_point in placed}
+    firsts: dict[int, AnyResult] = {id(placed_point.placements[0]): placed_point.middle for placed_point in placed}
     for group, point in _points_without_number(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
     return [firsts[id(result)] for result in results if id(result) in firsts]
@@ -93,7 +93,7 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
 
 def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
-    return numberless(absent, [result for result in results if isinstance(result, MeasuredPoint)])
+    return points_without_number(absent, [result for result in results if isinstance(result, MeasuredPoint)])
 
 
 def _boards_by_reason(
@@ -115,12 +115,12 @@ def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str],
     for result in results:
         reasons: list[tuple[str, str]] = []
         if isinstance(result, NotApplicable):
-            reasons = [(short_test(result.point), result.reason)]
+            reasons = [(short_test_name(result.point), result.reason)]
         elif isinstance(result, MeasuredPoint):
             reasons = [
-                (f"{short_test(result.point)} ({series.title})", series.reason) for series in result.absent_series
+                (f"{short_test_name(result.point)} ({series.title})", series.reason) for series in result.absent_series
             ]
-        point = without_placement(conditions(result.point)).model_copy(update={"board": "{board}"})
+        point = without_placement(without_instrument(result.point)).model_copy(update={"board": "{board}"})
         where = point_label(result.model_copy(update={"point": point})).partition(" ")[2]
         for test, reason in reasons:
             tests = missing.setdefault((where, result.point.board, reason), [])
@@ -135,7 +135,7 @@ def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
     for result in results:
         for finding in () if isinstance(result, NotApplicable) else result.proofs:
             table.add_row(
-                short_test(result.point), str(result.point.cores), finding.rule, finding.saw, finding.verdict.value
+                short_test_name(result.point), str(result.point.cores), finding.rule, finding.saw, finding.verdict.value
             )
     console.print(table)
 
@@ -147,7 +147,7 @@ def point_label(result: AnyResult) -> str:
     return f"{point.benchmark} {point.kernel} {point.board} {count_text(point.cores, 'core')}{config}"
 
 
-def _throughput_table(results: Sequence[AnyResult], places: Places) -> Table:
+def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> Table:
     """Returns the table: a row per test and conditions, columns for rates by cores, gain and waits for locks."""
     cores = sorted({result.point.cores for result in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
@@ -157,16 +157,16 @@ def _throughput_table(results: Sequence[AnyResult], places: Places) -> Table:
     for name, item in zip(alike, results, strict=True):
         series = ", ".join(part for part in name.split(", ") if part != count_text(1, "core"))
         groups.setdefault((item.point.title, mark_names(series, kernels)), {})[item.point.cores] = item
-    pairs = {gain.many.point.run_id: gain for gain in gains(measured)}
+    pairs = {gain.many_cores.point.run_id: gain for gain in core_gains(measured)}
     named = any(series for _, series in groups)
     table = Table(title="Throughput, counts per second in the window", title_justify="left")
     table.add_column("test")
     if named:
         table.add_column("run with")
     for count in cores:
-        table.add_column(count_text(count, "core"), justify="right", no_wrap=not places.are_several)
+        table.add_column(count_text(count, "core"), justify="right", no_wrap=not places.has_several)
     if pairs:
-        table.add_column("gain", justify="right", no_wrap=not places.are_several)
+        table.add_column("gain", justify="right", no_wrap=not places.has_several)
         table.add_column("cycles awaiting locks", justify="right")
     for (title, series), row in groups.items():
         rates = [_rate_text(row.get(count), places) for count in cores]
@@ -175,19 +175,21 @@ def _throughput_table(results: Sequence[AnyResult], places: Places) -> Table:
     return table
 
 
-def _rate_text(result: AnyResult | None, places: Places) -> str:
+def _rate_text(result: AnyResult | None, places: PlacementLookup) -> str:
     if isinstance(result, MeasuredPoint):
-        return band_text(places.band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
+        return band_text(places.figure_band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status
 
 
-def _gain_cells(cells: dict[int, MeasuredPoint], places: Places) -> list[str]:
+def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> list[str]:
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]
-    pair = next((gain for gain in gains(cells.values()) if gain.many.point.run_id == widest.run_id), None)
-    spins = pair is not None and bool(shares(widest))
+    pair = next((gain for gain in core_gains(cells.values()) if gain.many_cores.point.run_id == widest.run_id), None)
+    spins = pair is not None and bool(core_shares(widest))
     return [
-        band_text(places.gain(pair), "x {:.2f}".format) if pair else "-",
-        band_text(places.band(widest, lambda row: lock_wait_part(shares(row))), "{:.1%}".format) if spins else "-",
+        band_text(places.gain_ratio(pair), "x {:.2f}".format) if pair else "-",
+        band_text(places.figure_band(widest, lambda row: lock_wait_part(core_shares(row))), "{:.1%}".format)
+        if spins
+        else "-",
     ]

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from rtoslab.base import CheckError
 from rtoslab.catalogue import Benchmark, Board, Catalogue, Entry, Kernel
-from rtoslab.conformance import examine
+from rtoslab.conformance import examine_port
 from rtoslab.images import Build, build
 from rtoslab.intake import Elf, one_line
 from rtoslab.plan import Point, one_point
@@ -183,7 +183,7 @@ def make_firmware(
     point = one_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
-    conformance = examine(catalogue, point)
+    conformance = examine_port(catalogue, point)
     conformance.require()
     built = build(catalogue, point)
     return Firmware(

@@ -19,7 +19,7 @@ _SLEEP: Final = WAYS.index("sleep")
 
 def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
     """Cycles with the least urgent interrupt masked by a call of the kernel's, handlers aside. 0 if none was seen."""
-    level = architecture().priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
+    level = architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
     for profiled in _profiles(catalogue, point, benchmarks):
         for held in profiled.held:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rtoslab.footprint import members_of
+from rtoslab.footprint import structure_members
 from rtoslab.rta.firmware import Firmware
 from rtoslab.targets import VirtualMachine
 
@@ -16,7 +16,7 @@ def stack_ends(machine: VirtualMachine, firmware: Firmware, blocks: set[int]) ->
     block = firmware.kernel.memory.task_block if firmware.kernel.memory else None
     if block is None:
         return {}
-    offset = members_of(firmware.build.elf, block.type)[block.stack].offset
+    offset = structure_members(firmware.build.elf, block.type)[block.stack].offset
     bases = {item: int.from_bytes(machine.read(item + offset, 4), "little") for item in blocks}
     return {item: bytes(machine.read(base, _END_BYTES)) for item, base in bases.items()}
 

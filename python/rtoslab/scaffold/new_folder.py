@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import CatalogueError, disk_error, is_checkout, make_folder, write_whole
-from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, papers
+from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, read_papers
 from rtoslab.intake import quote, read_text
 
 _PLACES: Final = {
@@ -90,7 +90,7 @@ def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
         "board": catalogue.boards,
         "benchmark": catalogue.benchmarks,
         "suite": catalogue.suites,
-        "paper": papers(catalogue),
+        "paper": read_papers(catalogue),
     }
     for what, names in known.items():
         if name in names:

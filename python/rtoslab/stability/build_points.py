@@ -80,7 +80,7 @@ class _Rows:
     def __init__(self, catalogue: Catalogue, paper: PaperFolder, placements: int) -> None:
         self.rows: list[Row] = []
         self._catalogue = catalogue
-        self._roles = paper.facts.roles
+        self._roles = paper.facts.kernel_by_tree
         self._placements = placements
         self._numbers: dict[str, int | None] = {}
         self._known: dict[tuple[str, frozenset[str]], bool] = {}
@@ -131,7 +131,7 @@ def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> 
         for item in paper_plan(catalogue, plain, Options()).points
         if item.not_applicable is None and any(_fits(catalogue, paper, item, place) for place in places)
     ]
-    roles = paper.facts.roles
+    roles = paper.facts.kernel_by_tree
     chosen: dict[tuple[str, str], Point] = {}
     for item in sorted(able, key=lambda point: (point.kernel in roles) != authors):
         role = roles.get(item.kernel, item.kernel)
@@ -183,7 +183,7 @@ def claim_places(claim: Claim) -> list[Selector]:
 
 def _fits(catalogue: Catalogue, paper: PaperFolder, point: Point, place: Selector) -> bool:
     """Whether the point may have a value at the place."""
-    role = paper.facts.roles.get(point.kernel, point.kernel)
+    role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
     if any(axis in place and axes[axis] not in _several(place[axis]) for axis in _OF_POINTS):
         return False

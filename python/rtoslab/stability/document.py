@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rtoslab.analyses import Selector, select
+from rtoslab.analyses import Selector, select_values
 from rtoslab.base import count_text
 from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations_by
 from rtoslab.stability.build_points import claim_places
@@ -165,7 +165,7 @@ def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
     for place in of_case:
         name = ", ".join(judged.names.get(str(item), str(item)) for item in _member(statement, place))
         for values in builds:
-            for value in select(values, place):
+            for value in select_values(values, place):
                 units.add(value.unit)
                 rows += [{"series": name, "value": item} for item in value.placement_band.values]
     if len(units) != 1 or len({row["series"] for row in rows}) < 2:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import Selector, Value, select
+from rtoslab.analyses import Selector, Value, select_values
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_of_points
@@ -58,7 +58,7 @@ def _row(
 
 
 def _needed_values(values: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
-    chosen = {id(value) for place in places for value in select(values, place)}
+    chosen = {id(value) for place in places for value in select_values(values, place)}
     return tuple(value for value in values if id(value) in chosen)
 
 

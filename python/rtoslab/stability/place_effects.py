@@ -85,7 +85,7 @@ def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequenc
 
 
 def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence[Reference]) -> Iterator[PlacedFigure]:
-    roles = paper.facts.roles
+    roles = paper.facts.kernel_by_tree
     role = roles.get(reference.kernel, reference.kernel)
     if role not in paper.facts.kernels:
         return  # what a paper sets beside kernels is none

@@ -13,7 +13,7 @@ from itertools import combinations
 from math import sqrt
 from typing import Final
 
-from rtoslab.analyses import ClaimVerdict, StatementResult, worst
+from rtoslab.analyses import ClaimVerdict, StatementResult, combine_results
 from rtoslab.stability.builds import Build, Factor, base_build
 
 PLACEMENT: Final = "placement"
@@ -155,4 +155,4 @@ def over_cases(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
     not. Cases that could not be computed do not count. Empty if none could be."""
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]
     count = max((len(case) for case in cases), default=0)
-    return tuple(worst([case[min(number, len(case) - 1)] for case in cases]) for number in range(count))
+    return tuple(combine_results([case[min(number, len(case) - 1)] for case in cases]) for number in range(count))

@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, core_schema
 
-from rtoslab.base import strictly
+from rtoslab.base import strict_schema
 from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, compress, decompress, problem
 from rtoslab.targets import RunOutput
 
@@ -50,7 +50,7 @@ def _unpack(content: bytes) -> bytes:
 
 @cache
 def _form() -> tuple[SchemaValidator, SchemaSerializer]:
-    schema = strictly(_stored_schema(TypeAdapter(RunOutput).core_schema))
+    schema = strict_schema(_stored_schema(TypeAdapter(RunOutput).core_schema))
     return SchemaValidator(schema), SchemaSerializer(schema)
 
 

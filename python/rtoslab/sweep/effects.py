@@ -47,7 +47,7 @@ class Effect:
     @property
     def open(self) -> Sequence[str]:
         """The targets that it changes in one placement each, where the place matters."""
-        return [target for target, item in self.ratios.items() if item.is_open]
+        return [target for target, item in self.ratios.items() if item.is_undecided]
 
     @property
     def mean(self) -> Ratio:
@@ -175,7 +175,7 @@ class Observations:
                 left, right = _with(config, one, level), _with(config, other, also)
                 both = _with(left, other, also)
                 if left in times and right in times and both in times:
-                    ratios.append(times[both].ratio_to(times[left]).over(times[right].ratio_to(first)))
+                    ratios.append(times[both].ratio_to(times[left]).ratio_to(times[right].ratio_to(first)))
             if ratios:
                 change, beside = (self.options[one], usual, level), (self.options[other], also_usual, also)
                 yield Interaction(change, beside, target, mean_ratio(ratios), len(ratios))

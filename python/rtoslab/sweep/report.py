@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from rtoslab.analyses import Band, PlacedTime, Ratio, place_bound
+from rtoslab.analyses import Band, PlacedTime, Ratio, place_dependent_results
 from rtoslab.base import ReportError, count_text
 from rtoslab.reports import ChartData, Document, Section, TableData, band_text, mark_deviations
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable
@@ -27,7 +27,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
-    seen = Observations(measured, place_bound(points))
+    seen = Observations(measured, place_dependent_results(points))
     effects = seen.effects()
     if not effects:
         raise ReportError("No option of this sweep took two values on points alike in all else; nothing can be ranked.")
@@ -136,13 +136,13 @@ def _beyond(effect: Effect) -> str:
     if not claimed and effect.open:
         return "not known: one placement"
     if not claimed:
-        return "no: placement" if any(ratio.is_placement for ratio in effect.ratios.values()) else "no change"
+        return "no: placement" if any(ratio.is_within_placement for ratio in effect.ratios.values()) else "no change"
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
 
 
 def _interactions(seen: Observations) -> Section | None:
     off = [interaction for interaction in seen.interactions() if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION]
-    unclear = [item for item in off if item.ratio.is_claimed or item.ratio.is_open]
+    unclear = [item for item in off if item.ratio.is_claimed or item.ratio.is_undecided]
     if len(seen.options) < 2:
         return None
     rows = [
@@ -154,7 +154,7 @@ def _interactions(seen: Observations) -> Section | None:
         "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
         f"{pairs} off by {LEAST_INTERACTION:.1%} or more."
     )
-    if any(item.ratio.is_open for item in unclear):
+    if any(item.ratio.is_undecided for item in unclear):
         prose += f" {_ONE_PLACEMENT}"
     if len(off) > len(unclear):
         prose += f" Of {len(off) - len(unclear)} more, some choice of places would undo it: placement."

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Kernel, Tree, TreeWants, tree_description
+from rtoslab.catalogue import Kernel, Tree, TreeRequirements, make_tree
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import describe_version
 from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
@@ -45,7 +45,7 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
         raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
     headers = _header_folders(index, wants, common)
-    tree = tree_description(
+    tree = make_tree(
         {
             "id": ident,
             "port": port,
@@ -59,7 +59,7 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
     return tree.model_copy(update={"absent": absent_names(kernel, tree)})
 
 
-def _index_files(root: Path, wants: TreeWants) -> _Index:
+def _index_files(root: Path, wants: TreeRequirements) -> _Index:
     """Returns the files of a tree, without those that the port avoids. Raises CatalogueError for too many or none."""
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
@@ -89,13 +89,13 @@ def _contains_any(name: str, words: Iterable[str]) -> bool:
     return any(word.lower() in name.lower() for word in words)
 
 
-def _is_avoided(name: str, wants: TreeWants) -> bool:
+def _is_avoided(name: str, wants: TreeRequirements) -> bool:
     """Whether a folder's or file's name is one of the words to avoid, or has one between underscores."""
     parts = {name.lower(), *name.lower().split("_")}
     return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
-def _core_files(index: _Index, wants: TreeWants, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _core_files(index: _Index, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Returns the files for one core (`TreePart`), each by its name: files of other cores may be beside them."""
     named = ((header, name) for header in index.headers for name in wants.headers if _can_include(header, name))
     headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
@@ -121,7 +121,7 @@ def _matches_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
     return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
-def _common_patterns(index: _Index, kernel: Kernel, wants: TreeWants) -> list[str]:
+def _common_patterns(index: _Index, kernel: Kernel, wants: TreeRequirements) -> list[str]:
     """Returns patterns of the fewest folders that define the measured functions for every core.
 
     Functions that folders for one core define, in C or assembly, need no other folder.
@@ -188,7 +188,7 @@ def _is_body_next(text: bytes, start: int) -> bool:
     return False
 
 
-def _folder_patterns(folder: PurePosixPath, index: _Index, wants: TreeWants) -> Iterator[str]:
+def _folder_patterns(folder: PurePosixPath, index: _Index, wants: TreeRequirements) -> Iterator[str]:
     """Yields the pattern of a folder's sources, then those of the sources to leave out."""
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
@@ -196,7 +196,7 @@ def _folder_patterns(folder: PurePosixPath, index: _Index, wants: TreeWants) -> 
             yield f"!{folder / path.name}"
 
 
-def _header_folders(index: _Index, wants: TreeWants, common: list[str]) -> list[str]:
+def _header_folders(index: _Index, wants: TreeRequirements, common: list[str]) -> list[str]:
     """Returns the folder of each header that is not for one core: of several the one nearest to the sources."""
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
@@ -219,7 +219,7 @@ def _distance_to_nearest(folder: PurePosixPath, near: list[PurePosixPath]) -> in
     return min(map(apart, near))
 
 
-def _read_version(index: _Index, wants: TreeWants, used_folders: list[str]) -> str:
+def _read_version(index: _Index, wants: TreeRequirements, used_folders: list[str]) -> str:
     """Returns the version by the text of a header or by its macros, joined by dots. Empty if there is none.
 
     Headers of the used folders come first, because an old one of the same name may be elsewhere.

@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rtoslab.base import CatalogueError, count_text
-from rtoslab.catalogue import DEFAULT_OPT, Entry, ExportWants, Kernel, Tree, export_key, export_place, tree_description
+from rtoslab.catalogue import (
+    DEFAULT_OPT,
+    Entry,
+    ExportRequirements,
+    Kernel,
+    Tree,
+    export_key,
+    make_tree,
+    parse_export_key,
+)
 from rtoslab.intake import quote, read_text
 from rtoslab.trees.versions import absent_in_export, earlier_names
 
@@ -114,7 +123,7 @@ def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: 
     exports = {**(known.exports if known else {}), key: str(path)}
     first = known.path if known else str(path)
     description = {"id": ident, "port": port, "path": first, "version": version, "lacks": lacks, "absent": absent}
-    return tree_description({**description, "exports": exports}), key
+    return make_tree({**description, "exports": exports}), key
 
 
 def find_export(kernel: Entry[Kernel], key: str) -> Tree:
@@ -124,12 +133,12 @@ def find_export(kernel: Entry[Kernel], key: str) -> Tree:
         raise CatalogueError(
             f"There is no export of {kernel.id} for {_target_text(key)}; see {_how_to_export(kernel)}."
         )
-    return tree.of_export(key, wants.headers, wants.linked)
+    return tree.export_tree(key, wants.headers, wants.linked)
 
 
 def export_problem(kernel: Entry[Kernel], key: str) -> str | None:
     """Returns why no image can be built with the export with this key, as a clause. None if one can."""
-    wants, tree, board = _export_wants(kernel), kernel.tree, export_place(key)[0]
+    wants, tree, board = _export_wants(kernel), kernel.tree, parse_export_key(key)[0]
     if tree is None or key not in tree.exports:
         return f"no export of {kernel.facts.title} for {_target_text(key)} is known: {_how_to_export(kernel)}"
     path = Path(tree.exports[key])
@@ -152,7 +161,7 @@ def export_problem(kernel: Entry[Kernel], key: str) -> str | None:
     return None
 
 
-def _export_wants(kernel: Entry[Kernel]) -> ExportWants:
+def _export_wants(kernel: Entry[Kernel]) -> ExportRequirements:
     """Returns the `[export]` table of a kernel.toml. Raises CatalogueError without one."""
     if kernel.facts.export is None:
         raise CatalogueError(f"{kernel.facts.title} is linked from no export (`[export]` of its kernel.toml).")
@@ -161,7 +170,7 @@ def _export_wants(kernel: Entry[Kernel]) -> ExportWants:
 
 def _target_text(key: str) -> str:
     """Returns board, cores and optimisation of an export's key in words."""
-    board, cores, opt = export_place(key)
+    board, cores, opt = parse_export_key(key)
     return f"{board} with {count_text(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
@@ -237,17 +246,17 @@ def _exported_needs(kernel: Entry[Kernel], option_values: Settings) -> tuple[str
     return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
 
 
-def _lacking_services(wants: ExportWants, needs: Iterable[str]) -> tuple[str, ...]:
+def _lacking_services(wants: ExportRequirements, needs: Iterable[str]) -> tuple[str, ...]:
     """Returns the services that an export for these needs lacks."""
     return tuple(service for need, services in wants.lacks.items() if need not in needs for service in services)
 
 
-def _exported_cores(wants: ExportWants, option_values: Settings) -> int:
+def _exported_cores(wants: ExportRequirements, option_values: Settings) -> int:
     cores = option_values.get(wants.cores) or "1"
     return int(cores) if re.fullmatch(r"[1-9]", cores) else 1
 
 
-def _exported_optimisation(wants: ExportWants, option_values: Settings) -> str:
+def _exported_optimisation(wants: ExportRequirements, option_values: Settings) -> str:
     return str(option_values.get(wants.optimisation)).strip('"')
 
 
@@ -272,7 +281,7 @@ def _value_text(value: str | None, verb: str = "is ") -> str:
     return f"{verb}{'not set' if value is None else quote(value)}"
 
 
-def _read_version(wants: ExportWants, path: Path) -> str:
+def _read_version(wants: ExportRequirements, path: Path) -> str:
     """Returns the kernel's version by a header of the export."""
     header = path / wants.version_header
     text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
@@ -280,7 +289,7 @@ def _read_version(wants: ExportWants, path: Path) -> str:
     return match[1] if match else "unknown"
 
 
-def _stale_text(wants: ExportWants, path: Path) -> str | None:
+def _stale_text(wants: ExportRequirements, path: Path) -> str | None:
     """Returns that a source was changed after the export was built, as a sentence's end. None if none was."""
     product = path / wants.made_of
     if not wants.made_of:

@@ -12,7 +12,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from rtoslab.base import BuildError, Strict, canonical, listing, make_folder, write_whole
+from rtoslab.base import BuildError, Strict, canonical, file_listing, make_folder, write_whole
 from rtoslab.catalogue import Tree, path_variable
 from rtoslab.intake import read_object
 
@@ -27,7 +27,7 @@ class _Reads(Strict):
 
 def file_names(tree: Tree, core: str) -> str:
     """Returns the names of all files in the folders of sources and headers, a line each: a build could read them."""
-    root, part = Path(tree.path), tree.part(core)
+    root, part = Path(tree.path), tree.part_for_core(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
     result = {
@@ -42,7 +42,7 @@ def file_names(tree: Tree, core: str) -> str:
 def source_files(tree: Tree, core: str) -> tuple[str, ...]:
     """Returns the source files of a description's patterns for one core, relative to the tree and in order."""
     root, files = Path(tree.path), set[str]()
-    patterns = tree.part(core).sources
+    patterns = tree.part_for_core(core).sources
     for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # exclusions come last
         matches = {path.relative_to(root).as_posix() for path in root.glob(pattern.removeprefix("!"))}
         files = files - matches if pattern.startswith("!") else files | matches
@@ -53,7 +53,7 @@ def linked_digest(tree: Tree) -> str:
     """Returns SHA-256 of the names and contents of the files that images are linked with."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
-    return hashlib.sha256(listing(root, files).encode()).hexdigest()
+    return hashlib.sha256(file_listing(root, files).encode()).hexdigest()
 
 
 def missing_files(tree: Tree, core: str | None = None) -> list[str]:
@@ -91,7 +91,7 @@ def inputs_listing(tree: Tree, cache: Path) -> str:
     root = Path(tree.path)
     present = [file for file in files if (root / file).is_file()]
     gone = sorted(set(files) - set(present))
-    return listing(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
+    return file_listing(root, [root / path for path in present]) + "".join(f"{path} gone\n" for path in gone)
 
 
 def load_inputs(cache: Path) -> tuple[str, ...] | None:

@@ -20,7 +20,7 @@ def recognise_port(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
     """Returns the only port whose headers, or files of an export, are all in a folder. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
-    ports = [catalogue.port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
+    ports = [catalogue.read_port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
     fitting = [port for port in ports if _is_port_of(port.facts, path, headers)]
     if len(fitting) != 1:
         known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import cross_tool, program_output
+from rtoslab.base import cross_tool_name, program_output
 from rtoslab.images import SourceLines
 
 
@@ -53,7 +53,7 @@ class Places:
         return ""
 
     def _disassembly(self, address: int) -> str:
-        tool = shutil.which(cross_tool("objdump"))
+        tool = shutil.which(cross_tool_name("objdump"))
         if tool is None:
             return ""
         span = [f"--start-address={address:#x}", f"--stop-address={address + 4:#x}"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, count_text
 from rtoslab.catalogue import Benchmark, Board, Catalogue
-from rtoslab.conformance import examine
+from rtoslab.conformance import examine_port
 from rtoslab.images import build
 from rtoslab.intake import read_image
 from rtoslab.plan import Options, make_plan
@@ -130,7 +130,7 @@ def of_benchmark(
         raise PlanError(f"The image runs on {count_text(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
     built = build(catalogue, point)
-    conformance = examine(catalogue, point, progress)
+    conformance = examine_port(catalogue, point, progress)
     conformance.require()
     board = catalogue.board(point.board).facts
     manifest = make_manifest(point, board, built, virtual_target(catalogue.root, point, board), conformance.summary())
@@ -143,7 +143,7 @@ def of_benchmark(
     at = {tag: {mark.address for mark in marks if _tag(mark) == tag} for tag in (facts.phase.period, facts.phase.woken)}
     if len(at[facts.phase.woken]) > 1:
         raise ImageFileError(f"{built.elf} has {len(at[facts.phase.woken])} places where the task is woken, not one.")
-    picked = facts.needs(point.params)[len(facts.services) :]
+    picked = facts.needed_services(point.params)[len(facts.services) :]
     begin = _first_period(machine, at[facts.phase.period])
     return Scenario(
         title=f"{', '.join(picked) or facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",

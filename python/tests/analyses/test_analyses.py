@@ -2,11 +2,11 @@
 
 import pytest
 
-from rtoslab.analyses.axis_values import select, values
-from rtoslab.analyses.counts_per_second import gains, throughput
-from rtoslab.analyses.cycles import lock_costs, lock_waits, shares, top_functions
-from rtoslab.analyses.heap_fragmentation import fragmentation
-from rtoslab.analyses.instrument_overhead import probe_effect, ruler_costs
+from rtoslab.analyses.axis_values import point_values, select_values
+from rtoslab.analyses.counts_per_second import core_gains, throughput
+from rtoslab.analyses.cycles import core_shares, lock_costs, lock_wait_cycles, top_functions
+from rtoslab.analyses.heap_fragmentation import worst_fragmentation
+from rtoslab.analyses.instrument_overhead import empty_measurement_costs, probe_effect
 from rtoslab.analyses.series import pinning_note, series_names
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
@@ -30,7 +30,7 @@ def test_fairness_of_one_core_doing_all() -> None:
 
 
 def test_gain_pairs_points_that_differ_in_cores_only() -> None:
-    (gain,) = gains([measured(1, 1000), measured(2, 800), measured(2, 5, benchmark_id="t9")])
+    (gain,) = core_gains([measured(1, 1000), measured(2, 800), measured(2, 5, benchmark_id="t9")])
     assert gain.gain == pytest.approx(1.6)
     assert gain.per_core == pytest.approx(0.8)
 
@@ -38,7 +38,7 @@ def test_gain_pairs_points_that_differ_in_cores_only() -> None:
 def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_needs_no_pinning() -> None:
     one, two = measured(1, 1000), measured(2, 800)
     free = two.model_copy(update={"point": two.point.model_copy(update={"config": {"param.pinned": "0"}})})
-    assert [gain.many.point for gain in gains([one, two, free])] == [two, free]
+    assert [gain.many_cores.point for gain in core_gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
     assert series_names(points) == ["1 core", "2 cores (pinned)", "2 cores (not pinned)"]
     single = [point_id.model_copy(update={"cores": 1}) for point_id in points]
@@ -48,11 +48,11 @@ def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_nee
     assert "not pinned" in pinning_note([free.point])
     assert "where it says pinned=0" in pinning_note(points)
     where = {"pinning": "not pinned", "metric": "throughput", "stat": "total"}
-    assert [value.run_id for value in select(values([one, two, free]), where)] == [free.run_id]
+    assert [value.run_id for value in select_values(point_values([one, two, free]), where)] == [free.run_id]
 
 
 def test_cycles_add_up_to_the_window() -> None:
-    for share in shares(measured(2, wait=3_000_000)):
+    for share in core_shares(measured(2, wait=3_000_000)):
         assert sum(share.parts.values()) == share.cycles
         assert share.parts["application"] == 10_000_000
         assert share.parts["spinlock wait"] == 3_000_000
@@ -67,11 +67,11 @@ def test_what_a_core_slept_for_a_lock_is_no_idle_sleep() -> None:
     assert point.virtual is not None
     asleep = point.virtual.cores[1].sleep_cycles
     message = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
-    one, other = shares(point.model_copy(update={"virtual": message}))
+    one, other = core_shares(point.model_copy(update={"virtual": message}))
     assert (one.parts["asleep for a lock"], one.parts["sleep"]) == (0, asleep)
     assert (other.parts["asleep for a lock"], other.parts["sleep"]) == (asleep, 0)
     assert asleep > 0
-    assert lock_waits(other.parts) == 3_000_000 + asleep
+    assert lock_wait_cycles(other.parts) == 3_000_000 + asleep
     assert sum(other.parts.values()) == other.cycles
 
 
@@ -88,7 +88,7 @@ def test_top_functions_merge_the_cores_and_leave_the_application_out() -> None:
 
 
 def test_rulers_keep_their_spread() -> None:
-    (cost,) = ruler_costs(measured())
+    (cost,) = empty_measurement_costs(measured())
     assert (cost.minimum, cost.median, cost.maximum, cost.maximum_at, cost.count) == (1407, 1407, 1500, 0, 3)
 
 
@@ -160,11 +160,11 @@ def test_only_the_metrics_cores_count() -> None:
 def test_fragmentation_is_what_one_allocation_cannot_have() -> None:
     message = {"heap_live_bytes": 900, "heap_free_bytes": 4000, "heap_largest_free_bytes": 3000, "heap_free_pieces": 5}
     point = measured().model_copy(update={"checks": {name: {0: value} for name, value in message.items()}})
-    left = fragmentation(point)
+    left = worst_fragmentation(point)
     assert left is not None
-    assert (left.live_bytes, left.free_pieces, left.share) == (900, 5, 0.25)
+    assert (left.live_bytes, left.free_pieces, left.unusable_share) == (900, 5, 0.25)
     full = {**point.checks, "heap_free_bytes": {0: 0}, "heap_largest_free_bytes": {0: 0}}
-    nothing = fragmentation(point.model_copy(update={"checks": full}))
+    nothing = worst_fragmentation(point.model_copy(update={"checks": full}))
     assert nothing is not None
-    assert nothing.share == 0
-    assert fragmentation(measured()) is None
+    assert nothing.unusable_share == 0
+    assert worst_fragmentation(measured()) is None

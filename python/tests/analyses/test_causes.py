@@ -11,11 +11,11 @@ from rtoslab.analyses.named_figures import Metric
 from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.causes import Cause, Reason, find_reason
-from rtoslab.compare.comparison import compare
-from rtoslab.compare.executions import ExecutedFunction, executions
-from rtoslab.compare.gate import gate_document, judge, verdict_text, without_moved
+from rtoslab.compare.comparison import compare_sides
+from rtoslab.compare.executions import ExecutedFunction, executed_functions
+from rtoslab.compare.gate import gate_document, judge_run, verdict_text, without_moved
 from rtoslab.compare.rules import Rules
-from rtoslab.compare.sides import Figures, Side, figures_of
+from rtoslab.compare.sides import PointFigures, Side, point_figures
 from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -37,14 +37,14 @@ def figures(
     *,
     state: Mapping[str, str | int] = STATE,
     take: ExecutedFunction = TAKE,
-) -> Figures:
-    return Figures(
+) -> PointFigures:
+    return PointFigures(
         point(), {"cycles_per_count": Metric("cycles_per_count", "cycles", cycles)}, True, {**FLAT, **flat},
         code=take.code, places=places, functions={"take": take}, state=state, waits={"flash waits": cycles / 2},
     )  # fmt: skip
 
 
-def reason(before: Figures, after: Figures) -> Reason:
+def reason(before: PointFigures, after: PointFigures) -> Reason:
     """As a gate finds it: a baseline and a run have brief manifests then."""
     return find_reason(*(replace(item, manifest=brief_manifest(item.manifest)) for item in (before, after)))
 
@@ -79,12 +79,12 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
         (replace(figures(120.0, "p2"), manifest={}), Cause.SETTINGS, "the manifest"),
     ],
 )  # fmt: skip
-def test_every_cause_is_told_from_placement(after: Figures, cause: Cause, words: str) -> None:
+def test_every_cause_is_told_from_placement(after: PointFigures, cause: Cause, words: str) -> None:
     result = reason(BEFORE, after)
-    assert (result.cause, words in result.words) == (cause, True), result.words
-    assert ("lacement" in result.words) == (cause is Cause.PLACEMENT)
+    assert (result.cause, words in result.text) == (cause, True), result.text
+    assert ("lacement" in result.text) == (cause is Cause.PLACEMENT)
     baseline = make_baseline(Side("b", [BEFORE]), {})
-    judged = judge(baseline, "b", Side("run", [after]), Rules.of({}, []))
+    judged = judge_run(baseline, "b", Side("run", [after]), Rules.from_texts({}, []))
     passing = without_moved(judged)
     assert bool(passing.regressions) == (cause is not Cause.PLACEMENT), "only a move is let pass"
     assert words in report_formats()["md"](gate_document(judged)) or words in verdict_text(judged)
@@ -103,25 +103,27 @@ def test_instructions_show_what_a_better_place_hides() -> None:
     """Five nops, and a shift of the code that makes up for them."""
     slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
     baseline = make_baseline(Side("b", [BEFORE]), {})
-    judged = judge(baseline, "b", Side("run", [slower]), Rules.of({}, []))
+    judged = judge_run(baseline, "b", Side("run", [slower]), Rules.from_texts({}, []))
     ((change, limit),) = judged.regressions
     assert (change.before.id, change.delta, str(limit)) == ("instructions.changed_code", 5.0, "+0 instructions")
     assert "take (40 to 45 instructions a call)" in verdict_text(judged)
-    assert not judge(baseline, "b", Side("run", [slower]), Rules.of({}, ["instructions.*=+5 instructions"])).regressions
+    assert not judge_run(
+        baseline, "b", Side("run", [slower]), Rules.from_texts({}, ["instructions.*=+5 instructions"])
+    ).regressions
     inlined = replace(slower, functions={"take": replace(TAKE, code="c2", instructions=30.0)})
-    assert not judge(baseline, "b", Side("run", [inlined]), Rules.of({}, [])).regressions
+    assert not judge_run(baseline, "b", Side("run", [inlined]), Rules.from_texts({}, [])).regressions
 
 
 def test_one_side_alone_may_have_a_function() -> None:
     first = replace(BEFORE, code="one", functions={"take": TAKE, "old": ExecutedFunction("c3", 5.0, 1.0)})
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
-    assert find_reason(first, second).words == "changed code: new (new), old (gone)"
-    judged = judge(make_baseline(Side("b", [first]), {}), "b", Side("run", [second]), Rules.of({}, []))
+    assert find_reason(first, second).text == "changed code: new (new), old (gone)"
+    judged = judge_run(make_baseline(Side("b", [first]), {}), "b", Side("run", [second]), Rules.from_texts({}, []))
     assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
 
-def stored(result: MeasuredPoint) -> Figures:
-    return figures_of(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
+def stored(result: MeasuredPoint) -> PointFigures:
+    return point_figures(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
 def test_a_stored_point_gives_all_of_it() -> None:
@@ -143,7 +145,7 @@ def test_a_stored_point_gives_all_of_it() -> None:
     moved = {name: place.model_copy(update={"address": 4}) for name, place in code.items()}
     elsewhere = stored(counted(plain, 30_000, state=STATE, code=moved))
     assert (elsewhere.code == results.code, elsewhere.places == results.places) == (True, False)
-    old = executions(counted(plain, None))
+    old = executed_functions(counted(plain, None))
     assert old["take"].instructions is None
     assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"
 
@@ -155,6 +157,6 @@ def test_a_state_that_differs_is_listed_before_any_figure() -> None:
         Side("s", [stored(plain.model_copy(update={"state": state}))]) for state in ({"icache": 0}, {"icache": 1}, {})
     )
     assert [
-        (difference.key, difference.before, difference.after) for difference in compare(cold, warm).differences
+        (difference.key, difference.before, difference.after) for difference in compare_sides(cold, warm).differences
     ] == [("state.icache", "0", "1")]
-    assert not compare(cold, unread).differences
+    assert not compare_sides(cold, unread).differences

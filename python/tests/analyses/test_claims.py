@@ -144,7 +144,7 @@ def test_a_statement_holds_where_all_its_cases_do(
 ) -> None:
     one = claim("ascending", [A, B], across={"board": ["x", "y"]})
     result = verdict(one, in_cases(numbers), absence=lambda place: f"no {place['board']} here")
-    assert (result.words, result.numbers_text) == (words, seen)
+    assert (result.outcome_text, result.numbers_text) == (words, seen)
 
 
 def test_cases_are_every_combination_and_have_the_readers_names() -> None:
@@ -157,7 +157,7 @@ def test_cases_are_every_combination_and_have_the_readers_names() -> None:
         ("1 core, Kernel A", "same"), ("1 core, b", "different"),
         ("2 cores, Kernel A", "same"), ("2 cores, b", "different"),
     ]  # fmt: skip
-    assert result.words == "partly (2 of 4)"
+    assert result.outcome_text == "partly (2 of 4)"
     assert one.kernels == ["a", "b"]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses.latency import Net, histogram, latencies, spread
+from rtoslab.analyses.latency import NetSamples, histogram, latencies, sample_spread
 from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, read_columns, read_samples, write_samples
@@ -87,7 +87,7 @@ def test_statistics_are_those_of_every_single_sample() -> None:
     draw = np.random.default_rng(1)
     for count in (1, 2, 3, 100, 1001):
         samples = (draw.choice((5, 7.5, 900), count) + draw.integers(0, 40, count) / 3).tolist()
-        result, ordered = spread(samples), sorted(samples)
+        result, ordered = sample_spread(samples), sorted(samples)
         assert (result.n, result.minimum, result.maximum) == (count, ordered[0], ordered[-1])
         assert (result.median, result.mean) == (median(samples), fmean(samples))
         assert result.p99 == ordered[math.ceil(0.99 * count) - 1]
@@ -103,7 +103,7 @@ def test_net_samples_are_reckoned_and_not_kept() -> None:
     (result,) = latencies(
         measured().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
-    assert isinstance(result.net, Net)
+    assert isinstance(result.net, NetSamples)
     assert list(result.net) == [5, 6, 7, 8]
     assert (result.net[1], result.net[2:], len(result.net)) == (6, [7, 8], 4)
     assert result.spread.median == 6.5

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.analyses.axis_values import values
-from rtoslab.analyses.latency import comparisons, histogram, instrument_costs, latencies, spread
+from rtoslab.analyses.axis_values import point_values
+from rtoslab.analyses.latency import histogram, instrument_costs, latencies, sample_spread, series_comparisons
 from rtoslab.base.errors import DecodeError, ImageFileError
 from rtoslab.records.decoder import decode
 from rtoslab.records.wire import expand_runs
@@ -119,7 +119,7 @@ def test_pulses_of_another_pin_are_not_the_instruments() -> None:
 
 
 def test_figures_of_a_series_are_its_own() -> None:
-    result = spread([30, 10, 50, 20, 50])
+    result = sample_spread([30, 10, 50, 20, 50])
     assert (result.n, result.minimum, result.median, result.mean, result.maximum) == (5, 10, 30, 32, 50)
     assert (result.maximum_at, result.jitter, result.p99) == (2, 40, 50)
 
@@ -128,7 +128,7 @@ def test_figures_of_a_series_are_its_own() -> None:
     ("n", "longest", "p99"), [(100, 1, 1), (100, 2, 9), (101, 1, 1), (200, 2, 1), (200, 3, 9), (1, 1, 9)]
 )
 def test_p99_is_exceeded_by_one_in_a_hundred_at_most(n: int, longest: int, p99: int) -> None:
-    assert spread([1] * (n - longest) + [9] * longest).p99 == p99
+    assert sample_spread([1] * (n - longest) + [9] * longest).p99 == p99
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1), st.integers(1, 60))
@@ -144,7 +144,7 @@ def test_the_instruments_own_cost_is_subtracted() -> None:
     (result,) = latencies(timed("counter", [107, 127, 107], empty=7))
     assert list(result.net) == [100, 120, 100]
     assert result.instrument_cost == 7
-    assert result.us(125) == 1.0
+    assert result.to_microseconds(125) == 1.0
 
 
 def test_what_the_instruments_cost_is_told_for_each_image() -> None:
@@ -165,20 +165,20 @@ def test_an_interval_of_several_rounds_gives_the_time_of_one() -> None:
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
     assert list(latencies(point)[1].net) == [100, 110, 100]
-    result = {(value.metric, value.stat): value.value for value in values([point])}
+    result = {(value.metric, value.stat): value.value for value in point_values([point])}
     assert (result["pass", "mean"], result["pass.total", "total"], result["give", "total"]) == (310 / 3, 1100, 100)
-    assert not any(value.metric == "throughput" for value in values([point])), "its counters mean nothing"
+    assert not any(value.metric == "throughput" for value in point_values([point])), "its counters mean nothing"
 
 
 def test_instruments_stand_beside_each_other() -> None:
     counter = timed("counter", [109, 109], empty=7, marks=[101, 101])
     probe = timed("probe", [99, 99])
-    (result,) = comparisons([counter, probe])
-    assert list(result.by) == ["counter", "probe"]
+    (result,) = series_comparisons([counter, probe])
+    assert list(result.by_instrument) == ["counter", "probe"]
     assert result.best.instrument == "probe"
     assert result.disagreement_cycles == 3
-    assert result.by["counter"].left_over_median == 1
-    assert [latency.between_marks for latency in result.by.values()] == [101, 99]
+    assert result.by_instrument["counter"].left_over_median == 1
+    assert [latency.between_marks for latency in result.by_instrument.values()] == [101, 99]
 
 
 def test_what_an_instrument_cannot_measure_is_no_figure() -> None:

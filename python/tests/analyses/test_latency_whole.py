@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rtoslab import api
-from rtoslab.analyses.latency import comparisons
+from rtoslab.analyses.latency import series_comparisons
 from rtoslab.results.results import MeasuredPoint
 
 
@@ -16,17 +16,17 @@ def measured(name: str, out: Path, board: str, kernel: str, **config: str) -> li
 
 def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
     points = measured("preemption", tmp_path / "run", "pico", "freertos", samples="20")
-    result = comparisons(points)
+    result = series_comparisons(points)
     assert len(result) == 4
     for comparison in result:
-        assert list(comparison.by) == ["counter", "pin", "probe"]
+        assert list(comparison.by_instrument) == ["counter", "pin", "probe"]
         apart = comparison.disagreement_cycles
         assert apart is not None
         assert apart <= 12, f"{comparison.id}: {apart}"
-        left_over = comparison.by["counter"].left_over_median
+        left_over = comparison.by_instrument["counter"].left_over_median
         assert left_over is not None
         assert abs(left_over) <= 3, comparison.id
-        assert set(comparison.by["probe"].series.switches) == {1}
+        assert set(comparison.by_instrument["probe"].series.switches) == {1}
 
 
 def test_the_same_point_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -42,6 +42,6 @@ def test_the_same_point_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_an_edge_interrupts_at_once_whatever_the_core_does(tmp_path: Path) -> None:
     """The interrupted task spins: nothing but the edge itself makes the core look."""
     (point,) = measured("task_activation", tmp_path / "run", "pico", "freertos", samples="10", instrument="probe")
-    (handler, task) = comparisons([point])
+    (handler, task) = series_comparisons([point])
     assert 16 <= handler.best.spread.maximum <= 60
     assert handler.best.spread.maximum < task.best.spread.minimum

@@ -2,10 +2,10 @@
 
 import pytest
 
-from rtoslab.analyses.collisions import levels, steps
+from rtoslab.analyses.collisions import stress_levels, stress_runs
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.losses_by_cause import busiest_lock, count_cost, losses
-from rtoslab.analyses.placed_figures import Places
+from rtoslab.analyses.losses_by_cause import busiest_lock, core_losses, count_cost
+from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
@@ -43,12 +43,12 @@ def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = 
 
 
 def test_the_parts_of_a_loss_add_up_to_it() -> None:
-    (loss,) = losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
-    assert loss.one.total == pytest.approx(31_250)
-    assert loss.many.total == pytest.approx(62_500)
-    assert sum(loss.extra.values()) == pytest.approx(31_250)
-    assert loss.extra["spinlock wait"] == 6000
-    assert loss.extra["kernel"] == pytest.approx((19_500_000 - 3_000_000) / 500 - 19_500)
+    (loss,) = core_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
+    assert loss.one_core.total == pytest.approx(31_250)
+    assert loss.many_cores.total == pytest.approx(62_500)
+    assert sum(loss.extra_cycles.values()) == pytest.approx(31_250)
+    assert loss.extra_cycles["spinlock wait"] == 6000
+    assert loss.extra_cycles["kernel"] == pytest.approx((19_500_000 - 3_000_000) / 500 - 19_500)
 
 
 def test_the_busiest_lock_is_that_of_the_longest_hold_over_all_cores() -> None:
@@ -65,7 +65,7 @@ def test_cycles_in_critical_sections_are_per_count() -> None:
     uses = tuple(CriticalUse(core=core, sections=2000, cycles=300_000, longest_cycles=200) for core in (0, 1))
     cost = count_cost(point.model_copy(update={"virtual": point.virtual.model_copy(update={"critical": uses})}))
     assert cost is not None
-    assert (cost.critical, cost.sections) == (300, 2)
+    assert (cost.critical_cycles, cost.section_count) == (300, 2)
     assert count_cost(point) is not None
     assert count_cost(point.model_copy(update={"virtual": None})) is None
 
@@ -78,13 +78,13 @@ def test_shares_of_the_cores() -> None:
 
 
 def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
-    result = levels([stressed(0, 1000), stressed(10, 250), stressed(0, 500, seed=2), stressed(10, 250, seed=2)])
+    result = stress_runs([stressed(0, 1000), stressed(10, 250), stressed(0, 500, seed=2), stressed(10, 250, seed=2)])
     assert [level.normalised for level in result] == [1.0, 0.25, 1.0, 0.5]
     assert [level.accesses for level in result] == [0, 80, 0, 80]
     assert [level.stress_busy for level in result] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
-    assert [step.normalised_range for step in steps(result)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
-    assert levels([stressed(10, 250)])[0].normalised is None
-    assert levels([measured(2)]) == []
+    assert [step.normalised_range for step in stress_levels(result)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
+    assert stress_runs([stressed(10, 250)])[0].normalised is None
+    assert stress_runs([measured(2)]) == []
 
 
 def test_the_section_on_stress_tells_a_starving_call() -> None:
@@ -115,14 +115,14 @@ def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
 
 def test_the_sections_on_access_patterns() -> None:
     points = [pattern(cores, 1000 // cores, shared=shared) for shared in (0, 1) for cores in (1, 2)]
-    section = scaling_section(points, Places())
+    section = scaling_section(points, PlacementLookup())
     assert section is not None
     assert [(mark["x"], mark["series"], mark["y"]) for mark in section.charts[0].rows] == [
         ("P2-3 take and give", "an object for each core", 50),
         ("P2-3 take and give", "one object for all cores", 50),
     ]
     assert section.tables[0].rows[0][2:4] == ["50.0%", "100.0%"]
-    assert scaling_section([measured(1), measured(2)], Places()) is None
+    assert scaling_section([measured(1), measured(2)], PlacementLookup()) is None
     explained = losses_section(points, ())
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {

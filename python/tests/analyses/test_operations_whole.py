@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab import api
-from rtoslab.analyses.heap_fragmentation import fragmentation
+from rtoslab.analyses.heap_fragmentation import worst_fragmentation
 from rtoslab.analyses.latency import latencies
 from rtoslab.results.results import Failed, MeasuredPoint
 from tests.checkouts import alter
@@ -38,10 +38,10 @@ def test_a_heap_of_mixed_blocks_falls_to_pieces(samples: int, tmp_path: Path) ->
     assert isinstance(point, MeasuredPoint), point.message
     malloc, free = latencies(point)
     assert malloc.spread.jitter > 0 < free.spread.jitter
-    left = fragmentation(point)
+    left = worst_fragmentation(point)
     assert left is not None
     assert left.free_pieces > 1
-    assert 0 < left.share < 1
+    assert 0 < left.unusable_share < 1
     assert left.live_bytes > 0
 
 

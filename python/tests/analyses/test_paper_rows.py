@@ -10,7 +10,7 @@ from rtoslab.analyses import Value
 from rtoslab.analyses.axis_values import LATENCY_STATS
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import papers
+from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.measure.identity import point_id
 from rtoslab.papers import reproduction
 from rtoslab.papers.experiment import paper_plan
@@ -21,7 +21,7 @@ from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
 
 CATALOGUE = Catalogue(find_root())
-PAPERS = papers(CATALOGUE)
+PAPERS = read_papers(CATALOGUE)
 
 
 def _values(points: Iterable[MeasuredPoint]) -> list[Value]:
@@ -54,7 +54,7 @@ def test_no_published_figure_fits_two_values(
         facts = {"point": point_id(CATALOGUE, item), "run_id": f"{index:016x}", "params": params}
         clock = {"clock_hz": item.clock_hz or board.clock.sys_hz}
         points.append(StoredPoint(tmp_path, measured().model_copy(update={**facts, **clock}), {}))
-    monkeypatch.setattr(reproduction, "values", _values)
+    monkeypatch.setattr(reproduction, "point_values", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))
     done = reproduction.reproduce(CATALOGUE, paper, points, (), of_paper(find_root(), key, points))

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import rtoslab
-from rtoslab.analyses.instrument_agreement import ITERATIONS, four_ways
-from rtoslab.analyses.placed_figures import Places
+from rtoslab.analyses.instrument_agreement import ITERATIONS, compare_instruments
+from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.sections.probe_effect import probe_effect_section
@@ -27,23 +27,23 @@ def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
                            config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
     points = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
     assert len(points) == 4, [outcome.result for outcome in outcomes]
-    (result,) = four_ways(points, Places(), TAKE_AND_GIVE)
-    assert set(result.by) == {ITERATIONS, "counter", "pin", "probe"}
+    (result,) = compare_instruments(points, PlacementLookup(), TAKE_AND_GIVE)
+    assert set(result.by_instrument) == {ITERATIONS, "counter", "pin", "probe"}
     for way in ("counter", "pin"):
-        more = result.more_than_probe(way)
+        more = result.difference_from_probe(way)
         assert more is not None
         assert abs(more.median) <= 24, way
     # The tests of both results, and the tick, are in the iterations: they must tell more, but not another operation.
-    extra = result.more_than_probe(ITERATIONS)
+    extra = result.difference_from_probe(ITERATIONS)
     assert extra is not None
-    assert 0 < extra.median < 0.2 * result.by["probe"].median
-    section = probe_effect_section(points, Places(), TAKE_AND_GIVE)
+    assert 0 < extra.median < 0.2 * result.by_instrument["probe"].median
+    section = probe_effect_section(points, PlacementLookup(), TAKE_AND_GIVE)
     assert section is not None
     assert [row["series"] for row in section.charts[0].rows] == [ITERATIONS, "counter", "pin"]
     assert RunDirectory.open(tmp_path / "run").points()
     single = [point for point in points if not point.is_latency]
-    assert four_ways(single, Places(), TAKE_AND_GIVE) == []
-    assert probe_effect_section(single, Places(), TAKE_AND_GIVE) is None
+    assert compare_instruments(single, PlacementLookup(), TAKE_AND_GIVE) == []
+    assert probe_effect_section(single, PlacementLookup(), TAKE_AND_GIVE) is None
     other = [point if point.is_latency else point.model_copy(update={"point": point.point.model_copy(
         update={"kernel": "another"})}) for point in points]  # fmt: skip
-    assert four_ways(other, Places(), TAKE_AND_GIVE) == []
+    assert compare_instruments(other, PlacementLookup(), TAKE_AND_GIVE) == []

@@ -12,10 +12,10 @@ from rtoslab.analyses.claims import judge_claims
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.claim_schemas import Claim
-from rtoslab.catalogue.paper_folders import papers
+from rtoslab.catalogue.paper_folders import read_papers
 from tests.planted_values import Planting, plantings
 
-PAPERS = papers(Catalogue(find_root()))
+PAPERS = read_papers(Catalogue(find_root()))
 
 
 def _all() -> Iterator[tuple[str, Planting]]:

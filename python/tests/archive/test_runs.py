@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab import api
-from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
-from rtoslab.archive.index import Filters, find
+from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.archive.index import PointFilters, find_points
 from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
@@ -44,22 +44,22 @@ def runs(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("wanted", "names"),
     [
-        (Filters(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
-        (Filters(cores=(2,)), ["old/t2-2", "new/t2-2"]),
-        (Filters(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
-        (Filters(boards=("other",)), []),
-        (Filters(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
-        (Filters(config={"configX": "8"}), []),
-        (Filters(config={"opt": "-O2", "lto": "0"}, cores=(1,)), ["old/t2-1", "new/t2-1"]),
-        (Filters(config={"opt": "-O3"}), []),
-        (Filters(config={"opt": "-O2"}, hash="feed"), ["old/t2-1", "new/t2-1"]),
-        (Filters(hash="feed", since="2026-02"), ["new/t2-1"]),
-        (Filters(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
-        (Filters(until="2026-01-04"), []),
+        (PointFilters(), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (PointFilters(cores=(2,)), ["old/t2-2", "new/t2-2"]),
+        (PointFilters(kernels=("k",), benchmarks=("t",)), ["old/t2-1", "old/t2-2", "new/t2-1", "new/t2-2"]),
+        (PointFilters(boards=("other",)), []),
+        (PointFilters(config={"configX": "7"}), ["old/t2-1", "new/t2-1"]),
+        (PointFilters(config={"configX": "8"}), []),
+        (PointFilters(config={"opt": "-O2", "lto": "0"}, cores=(1,)), ["old/t2-1", "new/t2-1"]),
+        (PointFilters(config={"opt": "-O3"}), []),
+        (PointFilters(config={"opt": "-O2"}, hash="feed"), ["old/t2-1", "new/t2-1"]),
+        (PointFilters(hash="feed", since="2026-02"), ["new/t2-1"]),
+        (PointFilters(hash="c0ff", until="2026-01-05"), ["old/t2-1"]),
+        (PointFilters(until="2026-01-04"), []),
     ],
 )
-def test_points_are_found(runs: Path, wanted: Filters, names: list[str]) -> None:
-    assert [f"{item.run.name}/{item.stored.folder.name}" for item in find([runs], wanted)] == names
+def test_points_are_found(runs: Path, wanted: PointFilters, names: list[str]) -> None:
+    assert [f"{item.run.name}/{item.stored.folder.name}" for item in find_points([runs], wanted)] == names
 
 
 def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
@@ -68,13 +68,13 @@ def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) 
 
 
 def test_all_forms_hold_the_same_rows(runs: Path) -> None:
-    rows = list(figure_rows(find([runs], Filters(cores=(1,)))))
+    rows = list(figure_rows(find_points([runs], PointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
-    lines = [json.loads(line) for line in FORMS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
+    lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
     assert lines == rows
-    table = pq.read_table(io.BytesIO(FORMS["parquet"](rows, FIGURE_COLUMNS))).to_pylist()
+    table = pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, FIGURE_COLUMNS))).to_pylist()
     assert table == rows
-    texts = list(csv.DictReader(io.StringIO(FORMS["csv"](rows, FIGURE_COLUMNS).decode())))
+    texts = list(csv.DictReader(io.StringIO(EXPORTERS["csv"](rows, FIGURE_COLUMNS).decode())))
     assert [float(text["value"]) for text in texts] == [row["value"] for row in rows]
 
 
@@ -85,9 +85,9 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     )
     (stored,) = RunDirectory.open(out).points()
     assert isinstance(stored.result, MeasuredPoint)
-    rows = list(sample_rows(find([out], Filters())))
+    rows = list(sample_rows(find_points([out], PointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
-    assert pq.read_table(io.BytesIO(FORMS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
+    assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 
 
 def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_history_claims_no_move_that_the_place_of_the_code_may_be(
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
     run_of(tmp_path, 0, before)
     run_of(tmp_path, 1, after, board)
-    document = history_document(list(find([tmp_path], Filters())), ["cycles_per_count"])
+    document = history_document(list(find_points([tmp_path], PointFilters())), ["cycles_per_count"])
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
     assert (table.title == "No more than placement") == (not is_claimed)
@@ -184,7 +184,7 @@ def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -
     """Where its place matters; what is no time is exact."""
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
-    document = history_document(list(find([tmp_path], Filters())), ["cycles_per_count", "heap.peak"])
+    document = history_document(list(find_points([tmp_path], PointFilters())), ["cycles_per_count", "heap.peak"])
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
     assert table.rows[0][-1].endswith("at rev2 (one placement)")
@@ -197,14 +197,14 @@ def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -
 def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [measured(1, counts)])
-    document = history_document(list(find([tmp_path], Filters())))
+    document = history_document(list(find_points([tmp_path], PointFilters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
     with pytest.raises(ReportError, match="No figure is in two"):
-        history_document(list(find([tmp_path / "0"], Filters())))
+        history_document(list(find_points([tmp_path / "0"], PointFilters())))
 
 
 def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from rtoslab.base.errors import AlteredError, CatalogueError
 from rtoslab.calibrate import silicon_file
-from rtoslab.calibrate.settings_fit import fit
-from rtoslab.calibrate.silicon_file import grades, of_fit, read_silicon, write_silicon
+from rtoslab.calibrate.settings_fit import fit_settings
+from rtoslab.calibrate.silicon_file import make_silicon_file, read_silicon, setting_grades, write_silicon
 from rtoslab.cli import app
 from tests.calibrate.test_calibrate_fit import DEFAULTS, LINEAR, linear
 from tests.cli.test_cli import error, rtoslab
@@ -30,9 +30,9 @@ SECRET = {
 
 def written(tmp_path: Path) -> Path:
     silicon = linear({})
-    result = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    result = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     path = tmp_path / "silicon.json"
-    write_silicon(path, of_fit(CATALOGUE, BOARD, 84_000_000, "0" * 64, "mine", silicon, result))
+    write_silicon(path, make_silicon_file(CATALOGUE, BOARD, 84_000_000, "0" * 64, "mine", silicon, result))
     return path
 
 
@@ -50,7 +50,7 @@ def test_a_file_is_sealed_and_strict(tmp_path: Path) -> None:
 
 
 def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = grades(CATALOGUE, BOARD)
+    before = setting_grades(CATALOGUE, BOARD)
     assert "silicon" not in before.values()
     path = written(tmp_path)
     body = json.loads(path.read_text())
@@ -66,10 +66,10 @@ def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: p
         "timing.late_arrival_cycles": bent,
     }
     del body["sha256"]
-    silicon = silicon_file.Silicon.model_validate({**body, "sha256": silicon_file._digest(body)})
+    silicon = silicon_file.SiliconFile.model_validate({**body, "sha256": silicon_file._digest(body)})
     write_silicon(path, silicon)
     monkeypatch.setattr(silicon_file, "SILICON_FILE", str(path))
-    after = grades(CATALOGUE, BOARD)
+    after = setting_grades(CATALOGUE, BOARD)
     assert after["timing.exception_entry_cycles"] == "silicon"
     assert {key: after[key] for key in after if after[key] != before[key]} == {
         "timing.exception_entry_cycles": "silicon"
@@ -89,7 +89,7 @@ def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: p
 def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
     text = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["list", "boards"], standalone_mode=False).stdout
     head, rows = text.partition("timing settings by grade")[2].splitlines()[1:3], text.splitlines()
-    counted = Counter(grades(CATALOGUE, BOARD).values())
+    counted = Counter(setting_grades(CATALOGUE, BOARD).values())
     names = re.findall(r"[a-z]+", " ".join(head))
     (row,) = [re.findall(r"\d+", item.replace(BOARD, "")) for item in rows[-20:] if item.split()[1:2] == [BOARD]]
     assert dict(zip(names[1:], map(int, row), strict=True)) == {

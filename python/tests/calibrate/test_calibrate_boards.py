@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 from rtoslab.base.errors import RtoslabError
-from rtoslab.calibrate.calibration_table import read_table_of
-from rtoslab.calibrate.match import Match
-from rtoslab.calibrate.readings import Readings, calibration_image, virtual_runs
-from rtoslab.calibrate.settings_fit import Fit, fit
+from rtoslab.calibrate.calibration_table import read_calibration_table
+from rtoslab.calibrate.match import SettingsMatch
+from rtoslab.calibrate.readings import Readings, calibration_image, virtual_board_runner
+from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings
 from rtoslab.targets.board import timing_settings
 from tests.cli.test_cli import rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
 from tests.hardware.disguise import jittered
 
-TABLE = read_table_of(CATALOGUE)
+TABLE = read_calibration_table(CATALOGUE)
 QUICK = {
     "pico": {"timing.xip_frames_per_fill": 2, "timing.tail_chain_cycles": 10},
     "nucleo-l073rz": {"timing.apb_transfer_clocks": 3, "timing.late_arrival_cycles": 8},
@@ -46,7 +46,7 @@ Runs = Callable[[Mapping[str, int]], Readings]
 @functools.cache
 def board(name: str) -> tuple[Runs, dict[str, int]]:
     """Its runs, each made once, and its settings."""
-    runs = virtual_runs(CATALOGUE, TABLE, calibration_image(CATALOGUE, TABLE, name, None), name)
+    runs = virtual_board_runner(CATALOGUE, TABLE, calibration_image(CATALOGUE, TABLE, name, None), name)
     settings = timing_settings(CATALOGUE.board(name).facts.chip)
     return runs, {key: default for key, default, *_ in settings if key.startswith("timing.")}
 
@@ -60,10 +60,10 @@ def in_disguise(name: str, secret: Mapping[str, int], seed: int) -> Readings:
     )
 
 
-def seen_through(name: str, secret: Mapping[str, int], seed: int) -> Fit:
+def seen_through(name: str, secret: Mapping[str, int], seed: int) -> SettingsFit:
     """The fit, whose every word about a disguised board must be true."""
     runs, defaults = board(name)
-    result = fit(TABLE, in_disguise(name, secret, seed), runs, defaults)
+    result = fit_settings(TABLE, in_disguise(name, secret, seed), runs, defaults)
     by_key = {finding.key: finding for finding in result.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
@@ -85,8 +85,8 @@ def test_two_changes_are_seen_through(name: str) -> None:
 @pytest.mark.parametrize("name", UNSEEN)
 def test_all_settings_of_a_chip_show_in_its_rows_and_no_others(name: str) -> None:
     runs, defaults = board(name)
-    match = Match(TABLE, runs({}), runs, defaults)
-    unseen = {key for key in defaults if not match.shows(match.defaults, key)}
+    match = SettingsMatch(TABLE, runs({}), runs, defaults)
+    unseen = {key for key in defaults if not match.has_effect(match.defaults, key)}
     assert {key.removeprefix("timing.") for key in unseen} == UNSEEN[name]
 
 
@@ -97,10 +97,12 @@ def test_all_settings_of_a_chip_show_in_its_rows_and_no_others(name: str) -> Non
 )
 def test_what_shows_in_no_row_is_said(name: str) -> None:
     runs, defaults = board(name)
-    result = fit(TABLE, runs({}), runs, defaults)
+    result = fit_settings(TABLE, runs({}), runs, defaults)
     assert not result.settings
     assert not any(finding.differs for finding in result.findings)
-    assert {finding.key.removeprefix("timing.") for finding in result.findings if not finding.seen} == UNSEEN[name]
+    assert {finding.key.removeprefix("timing.") for finding in result.findings if not finding.has_effect} == UNSEEN[
+        name
+    ]
 
 
 def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together() -> None:
@@ -108,12 +110,12 @@ def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together(
     runs, defaults = board("nucleo-l073rz")
     blind = TABLE.model_copy(update={"row": tuple(row for row in TABLE.row if row.id != "apb2_divided")})
     secret = {"timing.apb_bridge_extra_cycles": 3}
-    result = fit(blind, runs(secret), runs, defaults)
+    result = fit_settings(blind, runs(secret), runs, defaults)
     (group,) = result.groups
     assert set(group.keys) == {"timing.apb_bridge_extra_cycles", "timing.apb_transfer_clocks"}
     assert group.differs
     assert not any(finding.differs for finding in result.findings)
-    sighted = fit(TABLE, runs(secret), runs, defaults)
+    sighted = fit_settings(TABLE, runs(secret), runs, defaults)
     assert sighted.settings == secret
     assert not sighted.groups
 

@@ -8,8 +8,14 @@ import pytest
 from rtoslab.analyses import Metric
 from rtoslab.base.errors import PlanError
 from rtoslab.calibrate import silicon_file
-from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure, beside, figure_of_repeats, figures_table
-from rtoslab.calibrate.silicon_file import Silicon, read_silicon, write_silicon
+from rtoslab.calibrate.silicon_figures import (
+    BoardFigures,
+    MeasuredFigure,
+    figure_of_repeats,
+    figures_table,
+    pair_figures,
+)
+from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon, write_silicon
 from tests.cli.test_cli import error, rtoslab
 from tests.hardware.desk import Desk
 
@@ -35,14 +41,14 @@ def figures(**values: float) -> BoardFigures:
 
 
 def test_differences_in_cycles_and_percent_with_both_models() -> None:
-    one, two = beside(figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5))
-    assert (one.name, one.difference(), one.percent(), one.agrees()) == ("a", 10, 5, False)
-    assert (one.difference(fitted=True), one.agrees(fitted=True)) == (0, True)
-    assert two.agrees()
-    assert two.agrees(fitted=True)
+    one, two = pair_figures(figures(a=200, b=50, lost=1), figures(a=210, b=50.25), figures(a=200, b=50.5))
+    assert (one.name, one.difference_cycles(), one.difference_percent(), one.is_within_error()) == ("a", 10, 5, False)
+    assert (one.difference_cycles(fitted=True), one.is_within_error(fitted=True)) == (0, True)
+    assert two.is_within_error()
+    assert two.is_within_error(fitted=True)
     table = figures_table([one, two])
     assert table.rows[0][:6] == ("a", "200.00", "0.50", "210.00", "+10.00", "+5.00")
-    (single,) = beside(figures(a=200), figures(a=210), None)
+    (single,) = pair_figures(figures(a=200), figures(a=210), None)
     assert single.fitted_cycles is None
     assert figures_table([single]).rows[0][6:] == (None, None)
 
@@ -50,7 +56,7 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 def test_figures_of_another_image_are_refused() -> None:
     other = BoardFigures(figures(a=1).figures, {}, {"t1": "1" * 64})
     with pytest.raises(PlanError, match="t1 was measured with another image than today's"):
-        beside(other, figures(a=1), None)
+        pair_figures(other, figures(a=1), None)
 
 
 @pytest.mark.long
@@ -81,7 +87,7 @@ def test_kernel_figures_of_a_disguised_board(tmp_path: Path) -> None:
     body = json.loads(file.read_text())
     body["kernel_figures"] = None
     del body["sha256"]
-    write_silicon(file, Silicon.model_validate({**body, "sha256": silicon_file._digest(body)}))
+    write_silicon(file, SiliconFile.model_validate({**body, "sha256": silicon_file._digest(body)}))
     assert "This calibration has no kernel figures" in error(
         rtoslab("calibrate", "--from", file, "--figures", "all"), 1
     )

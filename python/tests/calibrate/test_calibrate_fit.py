@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from rtoslab.base.errors import RtoslabError
-from rtoslab.calibrate.calibration_table import CalibrationTable, read_table_of
-from rtoslab.calibrate.match import Match
+from rtoslab.calibrate.calibration_table import CalibrationTable, read_calibration_table
+from rtoslab.calibrate.match import SettingsMatch
 from rtoslab.calibrate.readings import Readings
 from rtoslab.calibrate.report import findings_table
-from rtoslab.calibrate.search import _home
-from rtoslab.calibrate.settings_fit import Fit, fit, unexplained_rows
+from rtoslab.calibrate.search import _drop_unneeded_changes
+from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings, unexplained_rows
 from rtoslab.targets.board import timing_settings
 from tests.hardware.desk import CATALOGUE
 
 
 def table(*rows: tuple[str, list[str]]) -> CalibrationTable:
-    whole = read_table_of(CATALOGUE)
+    whole = read_calibration_table(CATALOGUE)
     row = [{"id": name, "title": name, "group": "g", "values": 2, "keys": keys} for name, keys in rows]
     return CalibrationTable.model_validate({**whole.model_dump(), "row": row})
 
@@ -35,9 +35,9 @@ DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
 
 
 def test_what_changed_is_found_and_nothing_else() -> None:
-    result = fit(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
+    result = fit_settings(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
     assert result.settings == {"timing.a": 8}
-    assert {finding.key: (finding.differs, finding.seen) for finding in result.findings} == {
+    assert {finding.key: (finding.differs, finding.has_effect) for finding in result.findings} == {
         "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
     }  # fmt: skip
     assert [(finding.low, finding.high) for finding in result.findings][:2] == [(8, 8), (2, 2)]
@@ -47,7 +47,7 @@ def test_noise_widens_and_accuses_nobody() -> None:
     silicon = linear({})
     noise = np.random.default_rng(1).integers(0, 4, (2, 9))
     noisy = Readings({**silicon.rows, "one": silicon.rows["one"] + noise})
-    result = fit(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
+    result = fit_settings(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
     a = next(finding for finding in result.findings if finding.key == "timing.a")
     assert result.slack_cycles > 0
     assert a.low < a.high or a.error_cycles > 0
@@ -55,7 +55,7 @@ def test_noise_widens_and_accuses_nobody() -> None:
 
 def test_what_no_setting_explains_bends_none_and_is_named() -> None:
     silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
-    result = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    result = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert not result.settings
     assert unexplained_rows(silicon, linear({})) == {"none": 3}
 
@@ -87,8 +87,8 @@ def only_sums(settings: dict[str, int]) -> Readings:
     return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def fitted(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> Fit:
-    return fit(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
+def fitted(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> SettingsFit:
+    return fit_settings(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
 
 
 def test_settings_that_make_up_for_each_other_are_named_together_and_none_is_accused() -> None:
@@ -151,7 +151,7 @@ def test_settings_that_only_disturbed_rounds_tell_apart_are_a_group() -> None:
     secret = {"timing.b": 3}
     silicon = told_apart_by_one(secret)
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
-    result = fit(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
+    result = fit_settings(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
     by_key = {finding.key: finding for finding in result.findings}
     assert not any(item.differs for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
@@ -166,7 +166,7 @@ def on_one_way(settings: dict[str, int]) -> Readings:
 
 def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_are_named() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
-    result = fit(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
+    result = fit_settings(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert result.settings == {"timing.c": 4}
     assert [set(group.keys) for group in result.groups] == [set(DEFAULTS)]
     assert not any(finding.differs for finding in result.findings)
@@ -175,7 +175,7 @@ def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_a
 def test_what_makes_up_for_each_other_is_followed_as_far_as_it_goes() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
     secret = {"timing.a": 26, "timing.b": 23}
-    result = fit(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
+    result = fit_settings(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert result.settings == {"timing.c": 22}, "one change does what two do"
     assert not any(finding.differs for finding in result.findings)
     by_key = {finding.key: finding for finding in result.findings}
@@ -191,21 +191,21 @@ def convex(settings: dict[str, int]) -> Readings:
 
 def test_a_step_that_went_too_far_comes_back() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.b"]))
-    result = fit(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
+    result = fit_settings(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
     assert result.settings == {"timing.a": 7}
 
 
 def test_changes_that_make_up_for_each_other_are_taken_back() -> None:
-    match = Match(SUM, only_sums({}), lambda values: only_sums(dict(values)), DEFAULTS)
+    match = SettingsMatch(SUM, only_sums({}), lambda values: only_sums(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
     assert match.excess(detour) == 0
-    assert _home(match, detour, match.keys) == DEFAULTS
+    assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS
 
 
 def test_a_row_without_a_setting_counts_for_nothing() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", []))
     silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
-    result = fit(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    result = fit_settings(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert result.before_cycles == result.after_cycles == 0
 
 
@@ -219,15 +219,15 @@ def clamped(settings: dict[str, int]) -> Readings:
 
 @pytest.mark.parametrize("secret", [7, 9, 31, 64])
 def test_values_that_do_the_same_are_a_range_whose_nearest_is_named(secret: int) -> None:
-    result = fit(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
+    result = fit_settings(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
     assert result.settings == {"timing.a": 7}
     a = next(finding for finding in result.findings if finding.key == "timing.a")
     assert (a.low, a.high) == (7, 64)
 
 
 def test_rules_without_a_witness_are_in_the_result() -> None:
-    result = fit(LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4})
-    assert [(finding.key, finding.seen) for finding in result.findings if not finding.seen] == [
+    result = fit_settings(LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4})
+    assert [(finding.key, finding.has_effect) for finding in result.findings if not finding.has_effect] == [
         ("timing.c", False),
         ("timing.far", False),
     ]
@@ -244,7 +244,7 @@ OF_OTHER_CHIPS = {
 
 
 def test_every_setting_of_a_board_has_a_witness_but_those_of_other_chips() -> None:
-    rows = {key for row in read_table_of(CATALOGUE).row for key in row.keys}
+    rows = {key for row in read_calibration_table(CATALOGUE).row for key in row.keys}
     for chip, others in OF_OTHER_CHIPS.items():
         known = {key for key, *_ in timing_settings(chip) if key.startswith("timing.")}
         assert {key for key in known - rows if not re.search(others, key)} == set(), chip
@@ -253,7 +253,7 @@ def test_every_setting_of_a_board_has_a_witness_but_those_of_other_chips() -> No
 
 
 def test_every_chip_of_the_catalogue_has_registers() -> None:
-    assert {board.facts.chip for board in CATALOGUE.boards.values()} == set(read_table_of(CATALOGUE).registers)
+    assert {board.facts.chip for board in CATALOGUE.boards.values()} == set(read_calibration_table(CATALOGUE).registers)
 
 
 def test_the_table_says_what_silicon_says() -> None:
@@ -264,12 +264,12 @@ def test_the_table_says_what_silicon_says() -> None:
     assert rows["timing.c"][-2:] == ("it is 3", "")
     silicon = linear({"timing.a": 8})
     silicon.rows["one"][1] += 1
-    bent = fit(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
+    bent = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert [finding.unexplained_cycles for finding in bent.findings] == [1, 0, 0]
     assert [row[-2] for row in findings_table(bent, {}).rows] == [
         "not explained; 8 is nearest",
         "confirmed",
         "shows in no row",
     ]
-    plain = fit(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
+    plain = fit_settings(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
     assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 64", "confirmed", "shows in no row"]

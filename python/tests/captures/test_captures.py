@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from vcdvcd import VCDVCD
 
 from rtoslab.base.errors import CaptureError, UnknownNameError
-from rtoslab.captures.capture import UNKNOWN, Capture, channel_of
+from rtoslab.captures.capture import UNKNOWN, Capture, make_channel
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
-from rtoslab.captures.pins import from_events
+from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.sampling import resample
 from rtoslab.targets.events import EVENT, KIND_PIN
@@ -35,11 +35,11 @@ def captures(draw: st.DrawFn) -> tuple[Capture, int]:
     end = int(max(row[-1] for row in rows)) + draw(st.integers(1, 100))
     events = [(int(cycle), pin, (index + 1) % 2) for pin, row in enumerate(rows) for index, cycle in enumerate(row)]
     raw = np.array([(cycle + 1000, level, 0, pin, KIND_PIN, 0, 0) for cycle, pin, level in sorted(events)], EVENT)
-    return from_events(raw.tobytes(), {0: "out", 1: "in"}, clock_hz, 1000, 1000 + end), clock_hz
+    return capture_from_events(raw.tobytes(), {0: "out", 1: "in"}, clock_hz, 1000, 1000 + end), clock_hz
 
 
 def pulses(capture: Capture, name: str = "out") -> Pulses:
-    return find_pulses(capture.channel(name), capture.tick_s)
+    return find_pulses(capture.find_channel(name), capture.tick_s)
 
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -54,7 +54,7 @@ def test_pins_to_a_form_of_times_and_back(made: tuple[Capture, int], form: str, 
     assert [channel.name for channel in again.channels] == ["out", "in"]
     for name in ("out", "in"):
         before, after = pulses(capture, name), pulses(again, name)
-        assert len(before.ticks) == len(after.ticks)
+        assert len(before.width_ticks) == len(after.width_ticks)
         step_cycles = clock_hz / 10 ** PLACES[form]
         assert np.abs(before.cycles(clock_hz) - after.cycles(clock_hz)).max(initial=0) <= step_cycles + 1e-6
     if form != "saleae1":
@@ -70,7 +70,7 @@ def test_samples_to_a_form_of_samples_and_back(made: tuple[Capture, int], form: 
     again = read_capture(tmp_path / "x")
     assert (again.tick_s, again.end_tick) == (seen.tick_s, seen.end_tick)
     for name in ("out", "in"):
-        assert pulses(again, name).ticks.tolist() == pulses(seen, name).ticks.tolist()
+        assert pulses(again, name).width_ticks.tolist() == pulses(seen, name).width_ticks.tolist()
         assert pulses(again, name).start_ticks.tolist() == pulses(seen, name).start_ticks.tolist()
 
 
@@ -83,22 +83,22 @@ def test_sampling_errs_by_less_than_a_sample(starts: list[int], high: int, phase
         ticks += [now + gap, now + gap + high]
         levels += [1, 0]
         now += gap + high
-    capture = Capture(Fraction(1, 125_000_000), (channel_of("out", ticks, levels),), now + 100)
+    capture = Capture(Fraction(1, 125_000_000), (make_channel("out", ticks, levels),), now + 100)
     seen = find_pulses(resample(capture, RATE, phase).channels[0], Fraction(1, RATE))
-    assert len(seen.ticks) == len(starts)
+    assert len(seen.width_ticks) == len(starts)
     assert np.abs(seen.cycles(125_000_000) - high).max() < 125_000_000 / RATE
 
 
 def test_a_pulse_between_two_samples_is_not_seen() -> None:
-    capture = Capture(Fraction(1, 80_000_000), (channel_of("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60)
+    capture = Capture(Fraction(1, 80_000_000), (make_channel("out", [0, 11, 13, 35, 45], [0, 1, 0, 1, 0]),), 60)
     seen = resample(capture, RATE)
-    assert find_pulses(seen.channels[0], seen.tick_s).ticks.tolist() == [1]
+    assert find_pulses(seen.channels[0], seen.tick_s).width_ticks.tolist() == [1]
     assert seen.end_tick == 6
 
 
 def test_an_independent_reader_agrees_on_the_vcd(tmp_path: Path) -> None:
     capture = Capture(
-        Fraction(1, 10_000_000), (channel_of("a", [0, 3, 9], [0, 1, 0]), channel_of("b", [0, 9], [1, 0])), 20
+        Fraction(1, 10_000_000), (make_channel("a", [0, 3, 9], [0, 1, 0]), make_channel("b", [0, 9], [1, 0])), 20
     )
     write_capture(capture, tmp_path / "x.vcd")
     other = VCDVCD(str(tmp_path / "x.vcd"))
@@ -115,14 +115,14 @@ def test_a_vcd_of_another_program(tmp_path: Path) -> None:
     result = read_capture(tmp_path / "x.vcd")
     assert result.tick_s == Fraction(1, 10**8)
     assert [channel.name for channel in result.channels] == ["D0", "bus[3]", "bus[2]", "bus[1]", "bus[0]"]
-    d0 = result.channel("D0")
+    d0 = result.find_channel("D0")
     assert d0.levels.tolist() == [UNKNOWN, 0, 1, UNKNOWN, 1, 0]
     assert d0.edges()[0].tolist() == [7, 12]
     # The only whole pulse would be from 7 to 12, but in between nobody knows.
-    assert find_pulses(d0, result.tick_s).ticks.tolist() == []
+    assert find_pulses(d0, result.tick_s).width_ticks.tolist() == []
     assert find_pulses(d0, result.tick_s).unsure_ticks.tolist() == [9]
-    assert result.channel("bus[1]").edges()[0].tolist() == []
-    assert result.channel("bus[0]").edges()[0].tolist() == [12]
+    assert result.find_channel("bus[1]").edges()[0].tolist() == []
+    assert result.find_channel("bus[0]").edges()[0].tolist() == [12]
     assert result.end_tick == 20
 
 
@@ -132,7 +132,7 @@ def test_saleae_logic_2_with_unknown_levels_and_a_trigger(tmp_path: Path) -> Non
         "0.000004000,1,0\n0.000010000,X,X\n"
     )
     result = read_capture(tmp_path / "digital.csv")
-    assert find_pulses(result.channel("Ch 1"), result.tick_s).seconds().tolist() == pytest.approx([2.5e-6])
+    assert find_pulses(result.find_channel("Ch 1"), result.tick_s).seconds().tolist() == pytest.approx([2.5e-6])
     assert float(result.end_tick * result.tick_s) == pytest.approx(12e-6)
 
 
@@ -143,7 +143,7 @@ def test_saleae_logic_2_by_the_calendar(tmp_path: Path) -> None:
     )
     result = read_capture(tmp_path / "digital.csv")
     pulse = find_pulses(result.channels[0], result.tick_s)
-    assert (pulse.start_ticks.tolist(), pulse.ticks.tolist()) == ([124_000], [5 * 10**11])
+    assert (pulse.start_ticks.tolist(), pulse.width_ticks.tolist()) == ([124_000], [5 * 10**11])
 
 
 def test_saleae_logic_1(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_saleae_logic_1(tmp_path: Path) -> None:
     )
     result = read_capture(tmp_path / "x.csv")
     assert [channel.name for channel in result.channels] == ["Channel 0", "Channel 1"]
-    assert find_pulses(result.channel(None), result.tick_s).ticks.tolist() == [125_000]
+    assert find_pulses(result.find_channel(None), result.tick_s).width_ticks.tolist() == [125_000]
 
 
 @pytest.mark.parametrize("head", ["", "logic,logic\n", "P8_45,P8_46\n"])
@@ -160,7 +160,7 @@ def test_pulseview_with_and_without_a_head(head: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(SIGROK_CSV + head + "0,1\n1,1\n1,1\n0,1\n")
     result = read_capture(tmp_path / "x.csv")
     assert [channel.name for channel in result.channels] == ["P8_45", "P8_46"]
-    assert find_pulses(result.channel(None), result.tick_s).ticks.tolist() == [2]
+    assert find_pulses(result.find_channel(None), result.tick_s).width_ticks.tolist() == [2]
     assert (result.tick_s, result.end_tick) == (Fraction(1, 10**7), 4)
 
 
@@ -171,7 +171,7 @@ def test_dsview_writes_changes(tmp_path: Path) -> None:
     )
     result = read_capture(tmp_path / "x.csv")
     assert result.channels[0].name == "0"
-    assert find_pulses(result.channels[0], result.tick_s).ticks.tolist() == [12_500]
+    assert find_pulses(result.channels[0], result.tick_s).width_ticks.tolist() == [12_500]
 
 
 def test_a_session_with_some_of_sixteen_probes_in_parts(tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_a_session_with_some_of_sixteen_probes_in_parts(tmp_path: Path) -> None:
     )
     result = read_capture(tmp_path / "x.sr")
     assert [channel.name for channel in result.channels] == ["D1", "CH15"]
-    assert find_pulses(result.channel("D1"), result.tick_s).ticks.tolist() == [3]
-    assert find_pulses(result.channel("CH15"), result.tick_s).ticks.tolist() == [3]
+    assert find_pulses(result.find_channel("D1"), result.tick_s).width_ticks.tolist() == [3]
+    assert find_pulses(result.find_channel("CH15"), result.tick_s).width_ticks.tolist() == [3]
     assert result.tick_s == Fraction(1, 24_000_000)
 
 
@@ -209,14 +209,14 @@ def test_a_pulse_with_an_unknown_level_has_no_sure_width(levels: str, widths: li
     body = "".join(f"#{at}\n{level}!\n" for at, level in enumerate(levels))
     result = parse_capture((HEAD + body + f"#{len(levels)}\n").encode(), "x")
     pulses_seen = find_pulses(result.channels[0], result.tick_s)
-    assert (pulses_seen.ticks.tolist(), len(pulses_seen.unsure_ticks)) == (widths, unsure)
+    assert (pulses_seen.width_ticks.tolist(), len(pulses_seen.unsure_ticks)) == (widths, unsure)
     note = unsure_note(result.channels[0], result.tick_s)
     assert (note is not None) == bool(unsure)
 
 
 @pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1"])
 def test_a_form_without_unknown_levels_does_not_write_them_as_low(form: str, tmp_path: Path) -> None:
-    capture = Capture(Fraction(1, RATE), (channel_of("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
+    capture = Capture(Fraction(1, RATE), (make_channel("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
     with pytest.raises(CaptureError, match="cannot tell that the level of a is unknown"):
         write_capture(capture, tmp_path / "x", form)
     write_capture(capture, tmp_path / "x", "vcd")
@@ -225,11 +225,11 @@ def test_a_form_without_unknown_levels_does_not_write_them_as_low(form: str, tmp
 
 
 def test_which_channel_and_which_form(tmp_path: Path) -> None:
-    two = Capture(Fraction(1, RATE), (channel_of("a", [0, 1], [0, 1]), channel_of("b", [0, 1], [0, 1])), 3)
+    two = Capture(Fraction(1, RATE), (make_channel("a", [0, 1], [0, 1]), make_channel("b", [0, 1], [0, 1])), 3)
     with pytest.raises(CaptureError, match="a, b have edges; say --channel"):
-        two.channel(None)
+        two.find_channel(None)
     with pytest.raises(CaptureError, match="no channel 'c'; the capture has a, b"):
-        two.channel("c")
+        two.find_channel("c")
     with pytest.raises(CaptureError, match="does not tell the form; say --form with one of pulseview, saleae, saleae1"):
         write_capture(two, tmp_path / "x.csv")
     with pytest.raises(UnknownNameError, match="did you mean 'sigrok'"):

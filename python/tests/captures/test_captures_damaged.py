@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rtoslab.base.errors import CaptureError
-from rtoslab.captures.capture import Capture, channel_of
+from rtoslab.captures.capture import Capture, make_channel
 from rtoslab.captures.forms import capture_forms, parse_capture, read_capture
 from rtoslab.captures.pulses import find_pulses, unsure_note
 from tests.capture_files import META, SIGROK_CSV, VCD, session
@@ -139,8 +139,8 @@ def test_damage_seldom_gives_other_widths_without_a_word(form: str) -> None:
     whole = Capture(
         Fraction(1, 8_000_000),
         (
-            channel_of("a", np.cumsum(steps[::2]).tolist(), [0, 1] * 15),
-            channel_of("b", [0, *range(3, 32)], [1, 0] * 15),
+            make_channel("a", np.cumsum(steps[::2]).tolist(), [0, 1] * 15),
+            make_channel("b", [0, *range(3, 32)], [1, 0] * 15),
         ),
         2000,
     )
@@ -174,7 +174,7 @@ def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_file_cut_anywhere_or_damaged_never_fails_otherwise(data: st.DataObject, tmp_path: Path) -> None:
-    capture = Capture(Fraction(1, 8_000_000), (channel_of("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
+    capture = Capture(Fraction(1, 8_000_000), (make_channel("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
     form = data.draw(st.sampled_from(sorted(capture_forms())))
     content = bytearray(capture_forms()[form].write(capture))
     if data.draw(st.booleans()):

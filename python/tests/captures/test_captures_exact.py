@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import parse_capture
-from rtoslab.captures.packed_levels import Samples
+from rtoslab.captures.packed_levels import PackedSamples
 from rtoslab.captures.tracks import Track
 from rtoslab.captures.vectors import Vector
 
@@ -42,7 +42,7 @@ def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
 def test_a_track_holds_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -> None:
     ordered = sorted(rows, key=lambda row: row[0])
     track = Track()
-    count = sum(track.set(tick, level) for tick, level in ordered)
+    count = sum(track.set_level(tick, level) for tick, level in ordered)
     assert list(zip(track.ticks, track.levels, strict=True)) == plain(ordered)
     assert count == len(track.ticks)
 
@@ -52,7 +52,7 @@ def test_a_vector_is_extended_and_cut_on_its_left(width: int, values: list[str])
     vector = Vector([Track() for _ in range(width)])
     expected: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for tick, value in enumerate(values):
-        vector.set(tick, value.encode())
+        vector.set_bits(tick, value.encode())
         filler = value[0] if value[0] in "xzXZ" else "0"
         whole = value.rjust(width, filler)[-width:]
         for bit, level in enumerate(whole):
@@ -65,7 +65,7 @@ def test_a_vector_is_extended_and_cut_on_its_left(width: int, values: list[str])
 def test_samples_may_be_cut_anywhere(unit: int, data: bytes, cuts: list[int]) -> None:
     data = data[: len(data) // unit * unit]
     bits = [0, 3, 8 * unit - 1]
-    samples = Samples("x", unit, [(f"D{bit}", bit) for bit in bits])
+    samples = PackedSamples("x", unit, [(f"D{bit}", bit) for bit in bits])
     places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
     for first, last in pairwise(places):
         samples.add(data[first:last])

@@ -12,7 +12,7 @@ from rtoslab.base.errors import CaptureError
 from rtoslab.base.paths import find_root
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import read_capture, write_capture
-from rtoslab.captures.recording import OUT, Recording, record
+from rtoslab.captures.recording import OUT, Recording, record_virtual
 from rtoslab.captures.sampling import resample
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import Options
@@ -25,12 +25,13 @@ POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config
 @pytest.fixture(scope="module")
 def recording() -> Recording:
     options = Options(["bare"], ["nucleo-l073rz"], [1], None, {"samples": "9"})
-    return record(Catalogue(find_root()), "call_times", options)
+    return record_virtual(Catalogue(find_root()), "call_times", options)
 
 
 def cycles(of: Recording, capture: Capture) -> dict[str, list[float]]:
     return {
-        ident: item.cycles(of.clock_hz).tolist() for ident, item in of.by_series(capture.channel(None), capture).items()
+        ident: item.cycles(of.clock_hz).tolist()
+        for ident, item in of.pulses_by_series(capture.find_channel(None), capture).items()
     }
 
 
@@ -73,23 +74,23 @@ def test_eight_megasamples_err_by_a_sample_and_miss_the_shortest(recording: Reco
 
 def test_captures_that_are_not_of_this_image(recording: Recording) -> None:
     half = Capture(recording.capture.tick_s, recording.capture.channels, recording.capture.end_tick)
-    channel = half.channel(OUT)
+    channel = half.find_channel(OUT)
     cut = type(channel)(OUT, channel.ticks[-9:], channel.levels[-9:])
     with pytest.raises(
         CaptureError, match=r"holds 4 whole pulses, but the image makes \d+ from its window's opening on"
     ):
-        recording.by_series(cut, half)
+        recording.pulses_by_series(cut, half)
     coarse = resample(recording.capture, 100_000)
     with pytest.raises(CaptureError, match="With a sample every 10000 ns some of the image's pulses are too short"):
-        recording.by_series(coarse.channels[0], coarse)
+        recording.pulses_by_series(coarse.channels[0], coarse)
 
 
 def test_an_unknown_level_in_the_window_leaves_no_pulse_sure_of_its_series(recording: Recording) -> None:
-    channel = recording.capture.channel(OUT)
+    channel = recording.capture.find_channel(OUT)
     levels = channel.levels.copy()
     levels[-20] = UNKNOWN
     with pytest.raises(CaptureError, match=r"unknown \(x or z\) 1 time among the window's pulses"):
-        recording.by_series(type(channel)(OUT, channel.ticks, levels), recording.capture)
+        recording.pulses_by_series(type(channel)(OUT, channel.ticks, levels), recording.capture)
 
 
 def test_the_two_commands(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_every_file_of_this_checkout_is_valid() -> None:
     assert "freertos" in catalogue.kernels
     assert "pico" in catalogue.boards
     for suite in catalogue.suites.values():
-        assert catalogue.expand(suite.id)[1]
+        assert catalogue.find_experiments(suite.id)[1]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_an_unknown_name_gets_the_nearest() -> None:
     with pytest.raises(
         UnknownNameError, match="There is no suite or benchmark named 'vieria2026'; did you mean 'vieira2026'"
     ):
-        Catalogue(ROOT).expand("vieria2026")
+        Catalogue(ROOT).find_experiments("vieria2026")
 
 
 def test_a_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
@@ -223,9 +223,9 @@ def test_a_feature_that_the_kernels_start_turns_on(board: str, core: str, value:
 
 def test_a_port_may_differ_by_architecture() -> None:
     kernel = Catalogue(ROOT).kernel("freertos").facts
-    assert kernel.on("armv6m").symbols["yield"] == ("vPortYield",)
-    assert kernel.on("armv7m").symbols["yield"] == ("isr_pendsv",)
-    assert kernel.on("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
+    assert kernel.for_cpu("armv6m").symbols["yield"] == ("vPortYield",)
+    assert kernel.for_cpu("armv7m").symbols["yield"] == ("isr_pendsv",)
+    assert kernel.for_cpu("armv7m").symbols["malloc"] == kernel.symbols["malloc"]
 
 
 def test_misuse_is_refused() -> None:
@@ -248,5 +248,5 @@ def test_a_test_of_two_cores_does_not_apply_to_one() -> None:
 def test_a_parameter_that_picks_no_service_is_one_sentence(value: str) -> None:
     benchmark = Catalogue(find_root()).benchmark("phase_sweep").facts
     with pytest.raises(PlanError, match=r"phase_sweep has no service='.*; choose one of 0 \(") as caught:
-        benchmark.needs({"service": value})
+        benchmark.needed_services({"service": value})
     assert len(str(caught.value)) < 400

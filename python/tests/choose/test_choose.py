@@ -15,29 +15,29 @@ from rtoslab.analyses import Band, Value
 from rtoslab.base import AlteredError, PlanError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
-    Comparison,
-    Matrix,
-    answer,
-    ask,
+    KernelComparison,
+    KernelMatrix,
+    answer_sentences,
+    board_coverage,
     choice_document,
-    coverage,
     explorer_page,
     kernels_section,
     make_comparison,
-    matrices,
+    make_question,
     matrix_boards,
     matrix_points,
     merge_matrix,
     partly_present_text,
+    read_matrices,
     read_matrix,
     read_operations,
     rows_of_runs,
-    with_kernels,
+    with_kernels_section,
     write_matrix,
 )
 from rtoslab.choose.answer import disadvantages
 from rtoslab.choose.compared_operations import Question
-from rtoslab.choose.coverage import reasons
+from rtoslab.choose.coverage import missing_reasons
 from rtoslab.cli.cmd_choose import start_states
 from rtoslab.parity import Subject, lint
 from rtoslab.reference import StoredRow, seal_lines
@@ -76,7 +76,7 @@ def compared(
     lacks: Mapping[str, Mapping[str, str]] | None = None,
     *,
     single: bool = False,
-) -> Comparison:
+) -> KernelComparison:
     """Of figures by kernel and operation, each in its placements."""
     rows = {
         kernel: [row(kernel, name, *numbers, single=single) for name, numbers in own.items()]
@@ -94,7 +94,7 @@ CLEAR = {
 
 
 def test_the_leader_its_lead_and_what_speaks_against_it() -> None:
-    lead, against = answer(compared(CLEAR), NAMES)
+    lead, against = answer_sentences(compared(CLEAR), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
         "Gamma 4.00 times. It is the best, or as good as the best, in 2 of 3."
@@ -104,7 +104,7 @@ def test_the_leader_its_lead_and_what_speaks_against_it() -> None:
 
 def test_weights_decide() -> None:
     question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
-    lead, _ = answer(compared(CLEAR, question), NAMES)
+    lead, _ = answer_sentences(compared(CLEAR, question), NAMES)
     assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
 
 
@@ -124,21 +124,21 @@ def test_a_difference_within_the_bands_is_none(
     mine: tuple[float, ...], theirs: tuple[float, ...], best: tuple[str, ...]
 ) -> None:
     result = compared({"a": {"switch": mine}, "b": {"switch": theirs}})
-    assert result.best(BY_ID["switch"]) == best
+    assert result.best_kernels(BY_ID["switch"]) == best
 
 
 def test_more_is_better_where_it_is_a_rate() -> None:
     result = compared(
         {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, Question("smp", {"smp_switch": 1})
     )
-    assert result.best(BY_ID["smp_switch"]) == ("b",)
+    assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
     assert result.ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
-    assert answer(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
+    assert answer_sentences(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
 
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = answer(compared(figures, Question("general", {"switch": 1})), NAMES)
+    lead, against = answer_sentences(compared(figures, Question("general", {"switch": 1})), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha and Beta cannot be told apart: their figures differ by less than the place of the "
         "code is worth."
@@ -148,9 +148,9 @@ def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
 
 def test_one_placement_that_another_could_move_claims_nothing() -> None:
     result = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
-    assert result.best(BY_ID["switch"]) == ("a", "b")
+    assert result.best_kernels(BY_ID["switch"]) == ("a", "b")
     assert result.counted_operations == ()
-    assert answer(result, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
+    assert answer_sentences(result, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
 
 
 def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
@@ -158,7 +158,7 @@ def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
     lacks = {"a": {"queue": "its queues hold pointers"}}
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
     result = compared(figures, question, lacks)
-    lead, against, left_out = answer(result, NAMES)
+    lead, against, left_out = answer_sentences(result, NAMES)
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked: it has no queue."
     assert against == "Nothing that was measured speaks against Beta.", "who cannot be chosen is no argument"
@@ -175,18 +175,20 @@ def test_what_a_kernel_lacks_counts_between_the_others() -> None:
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
-    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer(result, NAMES)[0]
+    assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer_sentences(result, NAMES)[0]
 
 
 def test_a_kernel_of_which_little_is_known_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
     result = compared({**CLEAR, "c": {"switch": (1.0,)}})
     assert [score.kernel for score in result.scores] == ["a", "b"]
-    assert answer(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
+    assert answer_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
 def test_one_kernel_alone() -> None:
-    assert answer(compared({"a": CLEAR["a"]}), NAMES) == ["Alpha is the only kernel here that has what is needed."]
+    assert answer_sentences(compared({"a": CLEAR["a"]}), NAMES) == [
+        "Alpha is the only kernel here that has what is needed."
+    ]
 
 
 def test_small_disadvantages_are_no_arguments() -> None:
@@ -217,19 +219,19 @@ def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
 
 def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
-        ask(KNOWN, CATALOGUE.services, "contrl")
+        make_question(KNOWN, CATALOGUE.services, "contrl")
     with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
-        ask(KNOWN, CATALOGUE.services, needs=("que",))
+        make_question(KNOWN, CATALOGUE.services, needs=("que",))
     path = tmp_path / "w.toml"
     path.write_text("[weights]\nswich = 1\n")
     with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
-        ask(KNOWN, CATALOGUE.services, weights=path)
+        make_question(KNOWN, CATALOGUE.services, weights=path)
     for text, sentence in (("switch = -1", "is -1; write a number from 0 on"), ("switch = 0", "at least one")):
         path.write_text(f"[weights]\n{text}\n")
         with pytest.raises(PlanError, match=sentence):
-            ask(KNOWN, CATALOGUE.services, weights=path)
+            make_question(KNOWN, CATALOGUE.services, weights=path)
     path.write_text("[weights]\nswitch = 2\nflash = 0\n")
-    assert ask(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
+    assert make_question(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
 
 
 def test_the_page_says_what_there_is_today() -> None:
@@ -240,15 +242,15 @@ def test_the_page_says_what_there_is_today() -> None:
 def test_what_is_there_and_why_the_rest_is_not() -> None:
     rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
     one = replace(example(), rows=rows)
-    (result,) = coverage(one).values()
+    (result,) = board_coverage(one).values()
     assert (result.measured, result.requested) == (3, 5)
-    assert reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
+    assert missing_reasons([one]) == [("a", "it does not fit", ["footprint", "call_times"], ["board"])]
 
 
-def example() -> Matrix:
+def example() -> KernelMatrix:
     bare = StoredRow(row("a", "flash", 1).stands_for, "a", "", (), "it does not fit")
     rows = (row("a", "switch", 100, 104), row("a", "queue_send", 50), row("a", "masked", 9, single=True), bare)
-    return Matrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
+    return KernelMatrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
@@ -330,7 +332,7 @@ def test_the_report_has_a_column_for_each_kernel_and_a_reason_for_each_gap() -> 
 
 
 def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
-    here = matrices(ROOT)
+    here = read_matrices(ROOT)
     assert here
     board = here[0].boards[0]
     done = rtoslab("choose", "--board", board, "--json")
@@ -416,11 +418,11 @@ def test_what_is_not_alike_is_not_compared(points: list[StoredPoint]) -> None:
 
 def test_a_report_has_the_table_behind_its_answer() -> None:
     points = [in_run("freertos", 100), in_run("rt", 150)]
-    document = with_kernels(CATALOGUE, make_document(CATALOGUE, points, None), points)
+    document = with_kernels_section(CATALOGUE, make_document(CATALOGUE, points, None), points)
     leading = [section.id for section in document.sections if section.leads]
     assert [section.id for section in document.sections][: len(leading) + 1] == [*leading, "kernels"]
     single = make_document(CATALOGUE, points[:1], None)
-    assert with_kernels(CATALOGUE, single, points[:1]) == single
+    assert with_kernels_section(CATALOGUE, single, points[:1]) == single
 
 
 def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:

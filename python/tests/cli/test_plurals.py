@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from rtoslab.base import all_of, count_text, find_root
+from rtoslab.base import all_count_text, count_text, find_root
 
 HOME = find_root() / "python" / "rtoslab"
 EVIDENCE = ("proofs/", "conformance/")
@@ -22,7 +22,11 @@ OWN_PLURAL = re.compile(r"""["']s["'] *(if|\*)|else ["']s["']""")
 def test_numbers_of_things() -> None:
     assert count_text(1, "point", "was", "were") == "1 point was"
     assert count_text(2000, "point", "was", "were") == "2,000 points were"
-    assert [all_of(number, "test") for number in (1, 2, 1000)] == ["the one test", "all 2 tests", "all 1,000 tests"]
+    assert [all_count_text(number, "test") for number in (1, 2, 1000)] == [
+        "the one test",
+        "all 2 tests",
+        "all 1,000 tests",
+    ]
 
 
 def _is_number(part: ast.FormattedValue) -> bool:

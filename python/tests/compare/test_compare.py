@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from rtoslab.analyses.named_figures import Metric
-from rtoslab.compare.attribution import attribution
-from rtoslab.compare.comparison import Verdict, compare
-from rtoslab.compare.document import comparison_document, extremes, summary
+from rtoslab.compare.attribution import attribute_cycles
+from rtoslab.compare.comparison import Verdict, compare_sides
+from rtoslab.compare.document import comparison_document, extremes_sentence, summary_text
 from rtoslab.compare.machines import as_json, as_junit
-from rtoslab.compare.noise import ALPHA, claims, shift, too_few
-from rtoslab.compare.sides import Figures, Side, read_side
+from rtoslab.compare.noise import ALPHA, claimed_shifts, has_too_few_samples, median_shift
+from rtoslab.compare.sides import PointFigures, Side, read_side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
@@ -26,16 +26,16 @@ VIRTUAL = {**STEADY, "build": {**STEADY["build"], "compiler": {"banner": "gcc 12
 REAL = {"target": {"kind": "serial"}}
 
 
-def figures(cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str) -> Figures:
+def figures(cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str) -> PointFigures:
     where = point().model_copy(update={"kernel": kernel, "config": config})
     metric = Metric("cycles_per_count", "cycles", cycles)
-    return Figures(where, {metric.id: metric}, True, manifest or {}, tree=STEADY)
+    return PointFigures(where, {metric.id: metric}, True, manifest or {}, manifest_tree=STEADY)
 
 
-def noisy(samples: list[float], name: str = "t2") -> Figures:
+def noisy(samples: list[float], name: str = "t2") -> PointFigures:
     where = point().model_copy(update={"benchmark": name})
     metric = Metric("take.median", "cycles", float(np.median(samples)), samples)
-    return Figures(where, {"take.median": metric}, False, {})
+    return PointFigures(where, {"take.median": metric}, False, {})
 
 
 def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
@@ -43,9 +43,9 @@ def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
         run.add("t2-1", measured(1, 5000), VIRTUAL, {})
         run.add("t2-2", measured(2, 7000), VIRTUAL, {})
-    result = compare(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
+    result = compare_sides(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
     assert len(result.changes) == 4
-    assert result.real == []
+    assert result.claimed_changes == []
     assert result.differences == []
     assert {change.verdict for change in result.changes} == {Verdict.SAME}
     done = rtoslab("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
@@ -55,30 +55,30 @@ def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
 def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
     before = Side("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
     after = Side("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
-    result = compare(before, after)
+    result = compare_sides(before, after)
     assert [(change.delta, change.verdict) for change in result.changes] == [
         (-10.0, Verdict.BETTER),
         (1.0, Verdict.WORSE),
         (0.0, Verdict.SAME),
     ]
-    assert "1 of 3 figures is worse and 1 better" in summary(result)
+    assert "1 of 3 figures is worse and 1 better" in summary_text(result)
 
 
 def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
     before = Side("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
     after = Side("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
-    result = compare(before, after).matching
+    result = compare_sides(before, after).matching
     assert result.over == {"kernel": ("x", "y")}
     assert [pair.before.point.config for pair in result.pairs] == [{"window": "1"}]
     assert (len(result.only_before), len(result.only_after)) == (1, 1)
-    strict = compare(before, after, is_gate=True).matching
+    strict = compare_sides(before, after, is_gate=True).matching
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
 
 
 def test_figures_come_before_what_differs_between_manifests() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
-    result = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    result = compare_sides(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
     assert [(difference.key, difference.before, difference.after) for difference in result.differences] == [
         ("build.compiler.banner", "gcc 12", "gcc 13"),
         ("build.sources.a.c", "1", "3"),
@@ -103,14 +103,14 @@ def test_the_last_line_says_who_is_faster_and_where_not(pairs: list[tuple[float,
         built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
         return Side(name, built)
 
-    result = extremes(compare(side("a", 0), side("b", 1)))
+    result = extremes_sentence(compare_sides(side("a", 0), side("b", 1)))
     assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
 
 
 def test_settings_that_one_kernel_alone_has_come_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
-    result = compare(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    result = compare_sides(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
     keys = [difference.key for difference in result.differences]
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
 
@@ -139,9 +139,9 @@ def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoin
 def test_cycles_are_attributed_to_functions() -> None:
     before = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
     after = profiled(500, {"give": (20_500, 500), "take": (5_000, 500)})
-    sides = [Side(name, [Figures(one.point, {}, True, {}, one)]) for name, one in (("a", before), ("b", after))]
-    (pair,) = compare(*sides).matching.pairs
-    (only,) = attribution(pair)
+    sides = [Side(name, [PointFigures(one.point, {}, True, {}, one)]) for name, one in (("a", before), ("b", after))]
+    (pair,) = compare_sides(*sides).matching.pairs
+    (only,) = attribute_cycles(pair)
     assert (only.function, only.before, only.after, only.per_call_delta) == ("give", 40.0, 41.0, 1.0)
 
 
@@ -155,32 +155,32 @@ def noise(generator: np.random.Generator, number: int, factor: float = 1.0) -> l
 def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
     generator = np.random.default_rng(1)
     trials = 1000
-    together = [shift(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
-    assert sum(claims([item])[0] for item in together) < ALPHA * trials
-    families = [claims(together[start : start + 20]) for start in range(0, trials, 20)]
+    together = [median_shift(noise(generator, 40), noise(generator, 40)) for _ in range(trials)]
+    assert sum(claimed_shifts([item])[0] for item in together) < ALPHA * trials
+    families = [claimed_shifts(together[start : start + 20]) for start in range(0, trials, 20)]
     assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
 
 
 def test_a_shift_of_three_percent_is_found() -> None:
     generator = np.random.default_rng(2)
-    results = [shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
-    assert sum(claims([result])[0] for result in results) >= 198
+    results = [median_shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
+    assert sum(claimed_shifts([result])[0] for result in results) >= 198
     inside = sum(result.interval[0] <= 30 <= result.interval[1] for result in results)
     assert inside >= 190, "the interval holds the true shift"
 
 
 def test_too_few_samples_say_nothing() -> None:
-    report = shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
-    assert too_few(report, 1)
-    assert not too_few(shift([1.0] * 6, [2.0] * 6), 1)
-    assert too_few(shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
-    result = compare(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
+    report = median_shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
+    assert has_too_few_samples(report, 1)
+    assert not has_too_few_samples(median_shift([1.0] * 6, [2.0] * 6), 1)
+    assert has_too_few_samples(median_shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
+    result = compare_sides(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
     assert [change.verdict for change in result.changes] == [Verdict.TOO_FEW]
     assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
 
 
 def test_no_sample_is_thrown_away() -> None:
-    report = shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
+    report = median_shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
     assert report.counts == (33, 33)
 
 
@@ -189,7 +189,7 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
         RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured(1, counts), REAL, {})
     (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
-    result = compare(Side("a", [pooled]), Side("b", [pooled]))
+    result = compare_sides(Side("a", [pooled]), Side("b", [pooled]))
     assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {Verdict.TOO_FEW}
 
 
@@ -233,7 +233,7 @@ def test_misuse_is_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 def test_a_point_that_failed_is_an_error_in_junit() -> None:
-    lost = Figures(point(), {}, True, {}, missing="failed: no proof")
-    result = compare(Side("a", [figures(1.0)]), Side("b", [lost]))
+    lost = PointFigures(point(), {}, True, {}, missing_reason="failed: no proof")
+    result = compare_sides(Side("a", [figures(1.0)]), Side("b", [lost]))
     assert 'errors="1"' in as_junit([result])
     assert json.loads(as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

@@ -11,11 +11,11 @@ import pytest
 from rtoslab.analyses.named_figures import Metric
 from rtoslab.analyses.place_matters import place_matters
 from rtoslab.cli import app
-from rtoslab.compare.comparison import Verdict, compare
+from rtoslab.compare.comparison import Verdict, compare_sides
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import as_junit
-from rtoslab.compare.placement_pairs import over_placements
-from rtoslab.compare.sides import Figures, Side
+from rtoslab.compare.placement_pairs import join_placements
+from rtoslab.compare.sides import PointFigures, Side
 from rtoslab.reports import report_formats
 from tests.checkouts import alter, build_apart, copy_checkout
 from tests.cli.test_cli import rtoslab
@@ -33,12 +33,12 @@ def side(
         where = point().model_copy(update={"config": {"placement": str(number)} if number else {}})
         metric = Metric("cycles_per_count", "cycles", cycles, resolution=resolution)
         manifest = {"build.placement": str(number)}
-        results.append(Figures(where, {metric.id: metric}, exact, manifest, measured(), tree or {}))
-    return over_placements(Side("s", results))
+        results.append(PointFigures(where, {metric.id: metric}, exact, manifest, measured(), tree or {}))
+    return join_placements(Side("s", results))
 
 
 def verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
-    (change,) = compare(side(before), side(after)).changes
+    (change,) = compare_sides(side(before), side(after)).changes
     return change.verdict
 
 
@@ -69,28 +69,28 @@ def test_a_point_in_placements_is_one_with_its_median() -> None:
     assert metric.band is not None
     assert list(metric.band.values) == [428.67, 439.81, 437.69]
     assert one.manifest["build.placement"] == "3 placements"
-    assert len(one.placed) == 3
+    assert len(one.placed_results) == 3
 
 
 def test_what_failed_in_a_placement_stays_as_it_is() -> None:
     (whole,) = side([1.0]).figures
     other = point().model_copy(update={"config": {"placement": "1"}})
-    failed = replace(whole, point=other, metrics={}, result=None, missing="failed: a proof")
-    assert over_placements(Side("s", [whole, failed])).figures == [whole, failed]
+    failed = replace(whole, point=other, metrics={}, result=None, missing_reason="failed: a proof")
+    assert join_placements(Side("s", [whole, failed])).figures == [whole, failed]
 
 
 def test_a_report_states_the_rule() -> None:
-    result = compare(side([428.67, 439.81]), side([437.09, 441.09]))
+    result = compare_sides(side([428.67, 439.81]), side([437.09, 441.09]))
     text = report_formats()["md"](comparison_document([result]))
     assert "have nothing in common" in text
     assert "-2.72 to 12.42" in text
     assert "stands in one placement" not in text
-    text = report_formats()["md"](comparison_document([compare(side([428.67]), side([437.09]))]))
+    text = report_formats()["md"](comparison_document([compare_sides(side([428.67]), side([437.09]))]))
     assert "in one placement each: exact, but times of other places are not known" in text
     assert "none is called worse or better" in text
     assert "1 differs in one placement each, of which nothing is claimed" in text
     assert "The largest difference: t2, cycles_per_count: +8.42 cycles" in text
-    alike = report_formats()["md"](comparison_document([compare(side([428.67]), side([428.67]))]))
+    alike = report_formats()["md"](comparison_document([compare_sides(side([428.67]), side([428.67]))]))
     assert "stands in one placement" not in alike
 
 
@@ -125,14 +125,14 @@ def built(core: str, code: str = "flash", waits: str = "0", cores: int = 1, **bu
 def test_in_one_placement_a_difference_is_told_where_no_place_matters(manifest: dict[str, Any], matters: bool) -> None:
     assert place_matters(manifest) is matters
     sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
-    (change,) = compare(*sides).changes
+    (change,) = compare_sides(*sides).changes
     assert change.verdict is (Verdict.ONE_PLACEMENT if matters else Verdict.WORSE)
     steady = side([428.67], tree=built("cortex-m4f"))
-    (mixed,) = compare(steady, sides[1]).changes
+    (mixed,) = compare_sides(steady, sides[1]).changes
     assert mixed.verdict is change.verdict, "one side whose place matters is enough"
-    (gated,) = compare(*sides, is_gate=True).changes
+    (gated,) = compare_sides(*sides, is_gate=True).changes
     assert gated.verdict is Verdict.WORSE, "a gate is exact"
-    assert as_junit([compare(*sides)]).count("<failure") == (not matters)
+    assert as_junit([compare_sides(*sides)]).count("<failure") == (not matters)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def test_in_one_placement_a_difference_is_told_where_no_place_matters(manifest: 
 )
 def test_bytes_in_one_placement(metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: Verdict) -> None:
     sides = [
-        Side("s", [Figures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, tree=item)])
+        Side("s", [PointFigures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, manifest_tree=item)])
         for size, item in ((100.0, tree), (92.0, other))
     ]
-    (change,) = compare(*sides).changes
+    (change,) = compare_sides(*sides).changes
     assert change.verdict is wanted
-    (gated,) = compare(*sides, is_gate=True).changes
+    (gated,) = compare_sides(*sides, is_gate=True).changes
     assert gated.verdict is Verdict.BETTER
 
 
@@ -170,7 +170,7 @@ def lying_at(digest: str, address: int, config: str = "1") -> Side:
     ],
 )
 def test_the_same_code_elsewhere_is_placement_in_one_placement_too(after: Side, wanted: Verdict) -> None:
-    result = compare(lying_at("d", 0x100), after)
+    result = compare_sides(lying_at("d", 0x100), after)
     (change,) = result.changes
     assert change.verdict is wanted
     text = report_formats()["md"](comparison_document([result]))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.analyses.named_figures import Metric, metrics
+from rtoslab.analyses.named_figures import Metric, point_metrics
 from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.cli import app
 from rtoslab.compare.baseline import (
@@ -21,11 +21,11 @@ from rtoslab.compare.baseline import (
     read_unsealed,
     write_baseline,
 )
-from rtoslab.compare.comparison import Change, Verdict
-from rtoslab.compare.gate import judge, verdict_text
+from rtoslab.compare.comparison import FigureChange, Verdict
+from rtoslab.compare.gate import judge_run, verdict_text
 from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Rules, parse_limits
-from rtoslab.compare.sides import Figures, Side
+from rtoslab.compare.sides import PointFigures, Side
 from rtoslab.results.results import Counter
 from tests.checkouts import alter, build_apart, copy_checkout
 from tests.cli.test_cli import ROOT, error, rtoslab
@@ -41,13 +41,13 @@ def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: 
         for key, value in result.items()
         if key not in gone.values()
     }
-    return Side("run", [Figures(point(), metrics, True, {"build.compiler.banner": compiler})])
+    return Side("run", [PointFigures(point(), metrics, True, {"build.compiler.banner": compiler})])
 
 
-def change(metric: str, unit: str, before: float, after: float) -> Change:
-    figures = Figures(point(), {}, True, {})
+def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
+    figures = PointFigures(point(), {}, True, {})
     pair = Pair("p", figures, figures)
-    return Change(pair, Metric(metric, unit, before), Metric(metric, unit, after), Verdict.WORSE)
+    return FigureChange(pair, Metric(metric, unit, before), Metric(metric, unit, after), Verdict.WORSE)
 
 
 @pytest.mark.parametrize(
@@ -72,10 +72,10 @@ def test_limits(rule: str, unit: str, after: float, broken: bool) -> None:
 
 def test_the_longest_pattern_counts_and_the_command_line_goes_first() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
-    assert str(Rules.of(stored, []).limits("stack.c0t0")[0]) == "+8 bytes"
-    assert str(Rules.of(stored, ["stack.c0*=+16 bytes"]).limits("stack.c0t0")[0]) == "+16 bytes"
-    assert str(Rules.of(stored, ["+2 %"]).limits("stack.c0t0")[0]) == "+2 %"
-    assert str(Rules.of({}, []).limits("take.median")[0]) == "+0 cycles"
+    assert str(Rules.from_texts(stored, []).limits("stack.c0t0")[0]) == "+8 bytes"
+    assert str(Rules.from_texts(stored, ["stack.c0*=+16 bytes"]).limits("stack.c0t0")[0]) == "+16 bytes"
+    assert str(Rules.from_texts(stored, ["+2 %"]).limits("stack.c0t0")[0]) == "+2 %"
+    assert str(Rules.from_texts({}, []).limits("take.median")[0]) == "+0 cycles"
 
 
 @pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
@@ -91,7 +91,7 @@ def test_a_baseline_comes_back_and_is_the_same_bytes(tmp_path: Path) -> None:
     assert back == built
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
-    assert not judge(back, "main", side(142.615267045937), Rules.of(back.rules, [])).regressions
+    assert not judge_run(back, "main", side(142.615267045937), Rules.from_texts(back.rules, [])).regressions
     assert baseline_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
 
 
@@ -105,17 +105,17 @@ def test_a_baseline_refuses_what_it_does_not_know(tmp_path: Path) -> None:
 
 def test_regressions_losses_and_compilers_are_told_apart() -> None:
     baseline = make_baseline(side(100.0), {})
-    worse = judge(baseline, "main", side(101.0, 108.0), Rules.of({}, []))
+    worse = judge_run(baseline, "main", side(101.0, 108.0), Rules.from_texts({}, []))
     assert [(regression.before.id, regression.delta) for regression, _ in worse.regressions] == [
         ("stack.c0t0", 8.0),
         ("cycles_per_count", 1.0),
     ]
-    assert not judge(baseline, "main", side(99.0), Rules.of({}, [])).regressions
-    lost = judge(baseline, "main", side(100.0, gone="image.text"), Rules.of({}, []))
-    assert lost.lost == ["t2 has no figure image.text any more"]
-    fresh = judge(make_baseline(side(100.0, gone="image.text"), {}), "main", side(100.0), Rules.of({}, []))
-    assert fresh.lost == ["t2: figure image.text is not in the baseline"]
-    other = judge(baseline, "main", side(100.0, compiler="gcc 13"), Rules.of({}, []))
+    assert not judge_run(baseline, "main", side(99.0), Rules.from_texts({}, [])).regressions
+    lost = judge_run(baseline, "main", side(100.0, gone="image.text"), Rules.from_texts({}, []))
+    assert lost.unmatched == ["t2 has no figure image.text any more"]
+    fresh = judge_run(make_baseline(side(100.0, gone="image.text"), {}), "main", side(100.0), Rules.from_texts({}, []))
+    assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
+    other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), Rules.from_texts({}, []))
     assert other.other_compiler == ("gcc 12", "gcc 13")
 
 
@@ -125,14 +125,14 @@ def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
     (figures,) = side(100.0).figures
     run = Side("run", [replace(figures, point=point_id) for point_id in points])
     baseline = make_baseline(run, {})
-    assert not judge(baseline, "main", run, Rules.of({}, [])).lost
-    cut = judge(baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, Rules.of({}, []))
-    assert len(cut.lost) == 4
-    assert all(item.endswith("is not in the baseline") for item in cut.lost)
+    assert not judge_run(baseline, "main", run, Rules.from_texts({}, [])).unmatched
+    cut = judge_run(baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, Rules.from_texts({}, []))
+    assert len(cut.unmatched) == 4
+    assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
     assert verdict_text(cut).startswith("The gate cannot tell: ")
     assert verdict_text(cut).endswith("; and 1 more.")
-    short = judge(baseline, "main", Side("run", run.figures[:3]), Rules.of({}, []))
-    assert [item.endswith("was not measured") for item in short.lost] == [True, True]
+    short = judge_run(baseline, "main", Side("run", run.figures[:3]), Rules.from_texts({}, []))
+    assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
 
 
 def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
 
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
     message = {
-        (cycles, code, compiler): judge(baseline, "main", lying(cycles, code, compiler), Rules.of({}, []))
+        (cycles, code, compiler): judge_run(baseline, "main", lying(cycles, code, compiler), Rules.from_texts({}, []))
         for cycles in (90.0, 110.0)
         for code in ("0123456789ab", "changed")
         for compiler in ("gcc 12", "gcc 13")
@@ -246,7 +246,7 @@ def test_a_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     path.write_text("format = 2\npoint = []\n")
     none = read_unsealed(path)
     path.write_text(f'format = 2\nseal = "{none.digest}"\npoint = []\n')
-    judged = judge(read_baseline(path), "empty", side(1.0), Rules.of({}, []))
+    judged = judge_run(read_baseline(path), "empty", side(1.0), Rules.from_texts({}, []))
     assert "nothing was measured" in verdict_text(judged)
 
 
@@ -260,15 +260,15 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
     def of_ticks(ticks: int, count: int = 8470) -> Side:
         counters = (Counter(core=0, index=0, count=count),)
         result = measured().model_copy(update={"window_ticks": ticks, "counters": counters})
-        results = {metric.id: metric for metric in metrics(result)}
-        return Side("run", [Figures(point(), results, True, GCC)])
+        results = {metric.id: metric for metric in point_metrics(result)}
+        return Side("run", [PointFigures(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
         baseline = make_baseline(of_ticks(before), {})
-        results = judge(baseline, "main", of_ticks(after), Rules.of({}, []))
+        results = judge_run(baseline, "main", of_ticks(after), Rules.from_texts({}, []))
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(Verdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
-    slower = judge(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.of({}, []))
+    slower = judge_run(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.from_texts({}, []))
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 
 

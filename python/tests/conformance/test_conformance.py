@@ -11,7 +11,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.kernel_facts import Behaviour
 from rtoslab.conformance.examination import Conformance
-from rtoslab.conformance.judge import BrokenScene, CheckFinding, Outcome, Play, judge_all
+from rtoslab.conformance.judge import BrokenScene, CheckFinding, Outcome, SuiteOutput, judge_all
 from rtoslab.conformance.play import scene_hash
 from rtoslab.records.decoder import decode
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
@@ -45,7 +45,7 @@ def judge(
     body += [("sample", {"metric": f"c/{core}", "n": len(note), "values": ",".join(map(str, note))}) for note in notes]
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
     decoded = decode(stream(body), WIRE, EXPECTED)
-    played = Play(decoded, stats, broken, whole=whole)  # type: ignore[arg-type]
+    played = SuiteOutput(decoded, stats, broken, is_complete=whole)  # type: ignore[arg-type]
     return judge_all([request], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
 
 
@@ -212,7 +212,7 @@ def test_the_table_asks_only_for_services_that_exist() -> None:
         for item in suite:
             assert set(item.services) <= set(entry.facts.services), item.id
             if item.instead is not None:
-                assert entry.facts.fact(item.instead.when.split(" = ")[0]) is not None, item.id
+                assert entry.facts.declared_fact(item.instead.when.split(" = ")[0]) is not None, item.id
 
 
 def test_every_fact_that_scenes_can_show_is_asked_for() -> None:

@@ -11,7 +11,7 @@ from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, Settin
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app, cmd_conformance
-from rtoslab.conformance.examination import Conformance, examine, examine_image
+from rtoslab.conformance.examination import Conformance, examine_image, examine_port
 from rtoslab.conformance.judge import Outcome
 from rtoslab.conformance.play import scene_hash
 from rtoslab.images.builder import build
@@ -48,9 +48,9 @@ def test_it_is_judged_as_when_built_here(cores: int, tmp_path: Path) -> None:
     verdict = judged(suite(tmp_path / "own.elf", cores=cores))
     catalogue = Catalogue(ROOT)
     (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [cores]))
-    assert verdict.findings == examine(catalogue, point).findings
+    assert verdict.findings == examine_port(catalogue, point).findings
     assert verdict.holds
-    assert verdict.digest != examine(catalogue, point).digest
+    assert verdict.digest != examine_port(catalogue, point).digest
 
 
 def test_of_a_kernel_that_nobody_knows_everything_is_asked(tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_a_suite_that_cannot_be_built_does_not_keep_the_others_from_being_examin
     def on_one(catalogue: Catalogue, point: Point) -> Conformance:
         if point.board == "nucleo-f103rb":
             raise BuildError("Building it failed.")
-        return examine(catalogue, point)
+        return examine_port(catalogue, point)
 
-    monkeypatch.setattr(cmd_conformance, "examine", on_one)
+    monkeypatch.setattr(cmd_conformance, "examine_port", on_one)
     request = ["conformance", "--kernel", "bare", "--board", "nucleo-f103rb,pico"]
     assert app.main(request, standalone_mode=False) == EXIT_POINT_FAILED
     output = capsys.readouterr().out

@@ -8,7 +8,7 @@ import pytest
 from rtoslab import api
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance.examination import Conformance, examine
+from rtoslab.conformance.examination import Conformance, examine_port
 from rtoslab.conformance.judge import Outcome
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import Failed, MeasuredPoint
@@ -34,7 +34,7 @@ def test_several_suites_end_with_a_line_for_each() -> None:
 def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> Conformance:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], [board], [cores]))
-    return examine(catalogue, point)
+    return examine_port(catalogue, point)
 
 
 def failing(verdict: Conformance) -> set[str]:

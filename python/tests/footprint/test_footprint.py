@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base.errors import ImageFileError, PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.footprint import Footprint, difference, footprint_of, survey, weigh
+from rtoslab.footprint import Footprint, build_program, compare_footprints, read_footprint, survey_services
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from tests.cli.test_cli import error, rtoslab
@@ -41,13 +41,21 @@ def assert_conserved(image: Footprint, elf: Path) -> None:
             assert item.address == at
             at += item.size
     text, data, bss = map(int, size_tool(elf)[1][:3])
-    assert image.berkeley() == {"text": text, "data": data, "bss": bss}
-    assert [image.total("text") + image.total("rodata"), image.total("data"), image.total("bss")] == [text, data, bss]
+    assert image.berkeley_sizes() == {"text": text, "data": data, "bss": bss}
+    assert [
+        image.total_bytes("text") + image.total_bytes("rodata"),
+        image.total_bytes("data"),
+        image.total_bytes("bss"),
+    ] == [
+        text,
+        data,
+        bss,
+    ]
 
 
 @pytest.mark.parametrize(("kernel", "board", "config"), IMAGES, ids=str)
 def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> None:
-    weighed = weigh(CATALOGUE, kernel, board, config=config)
+    weighed = build_program(CATALOGUE, kernel, board, config=config)
     assert_conserved(weighed.footprint, weighed.build.elf)
     origins = {item.origin for item in weighed.footprint.items}
     assert origins - {"kernel", "library", "linker"} == {"board", "cpu", "port", "program"}
@@ -56,9 +64,9 @@ def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> 
 
 @pytest.mark.long
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
-@pytest.mark.parametrize("kernel", sorted(CATALOGUE.kernels_here))
+@pytest.mark.parametrize("kernel", sorted(CATALOGUE.buildable_kernels))
 def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
-    result = survey(CATALOGUE, kernel, board)
+    result = survey_services(CATALOGUE, kernel, board)
     assert_conserved(result.minimal.footprint, result.minimal.build.elf)
     assert {cost.program for cost in result.costs} == set(CATALOGUE.footprints)
     for stack in result.stacks:
@@ -66,9 +74,9 @@ def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
 
 
 def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
-    weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
+    weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
     (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf.read_bytes())
-    single = footprint_of(elf)
+    single = read_footprint(elf)
     assert_conserved(single, weighed.build.elf)
     assert {item.origin for item in single.items} == {"(no map file)"}
     assert "isr_systick" in {item.symbol for item in single.items}
@@ -77,7 +85,7 @@ def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
 
 def test_memories_by_load_address() -> None:
     """Code in ITCM is programmed into flash and taken there and here; bss takes no flash."""
-    image = weigh(CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}).footprint
+    image = build_program(CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}).footprint
     sizes = {section.name: section.size for section in image.sections}
     assert image.memories == {
         "flash": sizes[".boot"] + sizes[".text"] + sizes[".data"],
@@ -88,55 +96,59 @@ def test_memories_by_load_address() -> None:
 
 def test_a_service_is_the_difference_of_two_images() -> None:
     config = {"opt": "-O2"}
-    base = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
-    more = weigh(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
-    result = difference(base.footprint, more.footprint)
+    base = build_program(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
+    more = build_program(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
+    result = compare_footprints(base.footprint, more.footprint)
     for kind in KINDS:
-        assert result.total(kind) == sum(change.change for change in result.changes if change.kind == kind)
-        assert result.total(kind) == sum(item.change for item in result.by_object() if item.kind == kind)
+        assert result.added_bytes(kind) == sum(change.added_bytes for change in result.changes if change.kind == kind)
+        assert result.added_bytes(kind) == sum(
+            item.added_bytes for item in result.changes_by_object() if item.kind == kind
+        )
     grown = {change.object for change in result.changes if change.before and change.symbol != PADDING}
     assert grown <= {"footprint/task/use.c", "footprint/semaphore/use.c"}, "nothing else may change"
     assert {"queue.c"} <= {change.object for change in result.changes if not change.before}
 
-    measured = survey(
+    measured = survey_services(
         CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore", "queue", "sleep", "timer"], config=config
     )
     semaphore, queue, sleep, timer = measured.costs
-    assert timer.origins["kernel"] > queue.origins["kernel"], "timers come with a queue and a task of their own"
-    assert queue.pool is not None
-    assert semaphore.pool is not None
-    assert timer.pool is not None
-    assert timer.pool > 512, "that task's stack"
-    assert semaphore.kinds == {kind: result.total(kind) for kind in KINDS}
-    assert semaphore.origins["kernel"] > 1000
-    assert sum(semaphore.origins.values()) == result.total("text") + result.total("rodata")
-    assert queue.pool - semaphore.pool == 4 * 4, "the same structure, and four items of four bytes"
-    assert sleep.pool == 0
+    assert timer.bytes_by_origin["kernel"] > queue.bytes_by_origin["kernel"], (
+        "timers come with a queue and a task of their own"
+    )
+    assert queue.pool_bytes is not None
+    assert semaphore.pool_bytes is not None
+    assert timer.pool_bytes is not None
+    assert timer.pool_bytes > 512, "that task's stack"
+    assert semaphore.bytes_by_kind == {kind: result.added_bytes(kind) for kind in KINDS}
+    assert semaphore.bytes_by_origin["kernel"] > 1000
+    assert sum(semaphore.bytes_by_origin.values()) == result.added_bytes("text") + result.added_bytes("rodata")
+    assert queue.pool_bytes - semaphore.pool_bytes == 4 * 4, "the same structure, and four items of four bytes"
+    assert sleep.pool_bytes == 0
     stacks = {(stack.program, stack.task): stack for stack in measured.stacks}
     context = 8 * 4 + 9 * 4  # pushed by the exception, and r4 to r11 and EXC_RETURN by the kernel
     for stack in stacks.values():
-        assert stack.static is not None
+        assert stack.static_stack is not None
         assert stack.used_bytes < stack.size_bytes
     assert stacks["sleep", "IDLE"].used_bytes >= context, "the sleeping task's turn came through the idle task"
     sleeping = stacks["sleep", "task"]
-    assert sleeping.static is not None
+    assert sleeping.static_stack is not None
     assert sleeping.used_bytes > context, "it went to sleep inside a call"
-    assert sleeping.used_bytes <= context + sleeping.static.bytes, "one context on top of the calls"
+    assert sleeping.used_bytes <= context + sleeping.static_stack.bytes, "one context on top of the calls"
     assert ("semaphore", "IDLE") not in stacks, "a task that never waits leaves it no time"
 
 
 def test_what_a_kernel_lacks_is_named() -> None:
-    result = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
+    result = survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
     mutex, semaphore = result.costs
     assert mutex.not_applicable is not None
     assert "one flow of control needs none" in mutex.not_applicable
-    assert semaphore.kinds["text"] > 0
-    (timer,) = survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
+    assert semaphore.bytes_by_kind["text"] > 0
+    (timer,) = survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
     assert timer.not_applicable == "FreeRTOS alone has it here; the port contract has no such service"
     with pytest.raises(UnknownNameError, match="did you mean 'mutex'"):
-        survey(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
+        survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
     with pytest.raises(PlanError, match="has no mutex service"):
-        weigh(CATALOGUE, "bare", "nucleo-l053r8", program="mutex")
+        build_program(CATALOGUE, "bare", "nucleo-l053r8", program="mutex")
 
 
 GRAPH = """graph: { title: "a.c"
@@ -156,8 +168,8 @@ edge: { sourcename: "again" targetname: "__indirect_call" label: "a.c:3:7" }
 def test_callgraph(tmp_path: Path) -> None:
     (path := tmp_path / "callgraph.ci").write_text(GRAPH)
     graph = read_callgraph(path)
-    assert graph.deepest("leaf") == StaticStack(24, ())
-    assert graph.deepest("entry") == StaticStack(
+    assert graph.deepest_stack("leaf") == StaticStack(24, ())
+    assert graph.deepest_stack("entry") == StaticStack(
         16 + 24,
         (
             "__builtin_memcpy has no frame size",
@@ -166,8 +178,8 @@ def test_callgraph(tmp_path: Path) -> None:
             "calls through pointers in again",
         ),
     )
-    assert graph.deepest("nowhere") is None
-    assert read_callgraph(tmp_path / "absent").deepest("entry") is None
+    assert graph.deepest_stack("nowhere") is None
+    assert read_callgraph(tmp_path / "absent").deepest_stack("entry") is None
 
 
 def damaged(elf: bytes, how: str) -> bytes:
@@ -204,21 +216,21 @@ def damaged(elf: bytes, how: str) -> bytes:
     ],
 )
 def test_a_file_that_is_no_image(how: str, sentence: str, tmp_path: Path) -> None:
-    elf = weigh(CATALOGUE, "bare", "nucleo-l053r8").build.elf.read_bytes()
+    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf.read_bytes()
     (path := tmp_path / "bad.elf").write_bytes(damaged(elf, how))
     with pytest.raises(ImageFileError, match=sentence):
-        footprint_of(path)
+        read_footprint(path)
 
 
 def test_stripped(tmp_path: Path) -> None:
-    elf = weigh(CATALOGUE, "bare", "nucleo-l053r8").build.elf
+    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf
     subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
     with pytest.raises(ImageFileError, match="no byte of it has a name"):
-        footprint_of(tmp_path / "stripped.elf")
+        read_footprint(tmp_path / "stripped.elf")
 
 
 def test_command() -> None:
-    weighed = weigh(CATALOGUE, "bare", "nucleo-l053r8")
+    weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
     done = rtoslab("footprint", weighed.build.elf, "--board", "nucleo-l053r8", "--json")
     tables = json.loads(done.stdout)
     assert tables["sections"][-1]["bytes"] == sum(table["bytes"] for table in tables["symbols"])
@@ -229,7 +241,7 @@ def test_command() -> None:
     assert sum(int(row["total"]) for row in rows) == tables["sections"][-1]["bytes"]
     both = rtoslab("footprint", "--kernel", "bare", "--board", "nucleo-l053r8", "--against-config", "opt=-O0", "--json")
     totals = {load["kind"]: load for load in json.loads(both.stdout)["totals"]}
-    assert totals["text"]["before"] > totals["text"]["after"] == weighed.footprint.total("text")
+    assert totals["text"]["before"] > totals["text"]["after"] == weighed.footprint.total_bytes("text")
     assert totals["all"]["change"] == sum(totals[kind]["change"] for kind in KINDS)
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import ImageFileError
-from rtoslab.footprint.linkmap import Piece, read_map
-from rtoslab.footprint.origins import object_name, origin_of
+from rtoslab.footprint.linkmap import InputSection, read_map
+from rtoslab.footprint.origins import object_origin, short_object_name
 
 MAP = """Discarded input sections
 
@@ -30,8 +30,8 @@ OUTPUT(image.elf elf32-littlearm)
 def test_map_file(tmp_path: Path) -> None:
     (path := tmp_path / "image.map").write_text(MAP)
     assert read_map(path) == (
-        Piece(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
-        Piece(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
+        InputSection(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
+        InputSection(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
     )
     path.write_text(MAP.partition("OUTPUT")[0])
     with pytest.raises(ImageFileError, match="not a whole map file"):
@@ -52,7 +52,7 @@ def test_map_file(tmp_path: Path) -> None:
     ],
 )
 def test_origin(name: str, origin: str, short: str) -> None:
-    assert (origin_of(name), object_name(name)) == (origin, short)
+    assert (object_origin(name), short_object_name(name)) == (origin, short)
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_origin(name: str, origin: str, short: str) -> None:
     ],
 )
 def test_what_an_export_brings_is_the_kernel_but_for_c_libraries(name: str, origin: str, short: str) -> None:
-    assert (origin_of(name, "/any/export"), object_name(name, "/any/export")) == (origin, short)
+    assert (object_origin(name, "/any/export"), short_object_name(name, "/any/export")) == (origin, short)

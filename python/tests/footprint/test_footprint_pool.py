@@ -4,7 +4,7 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.footprint import survey, survey_tables
+from rtoslab.footprint import survey_services, survey_tables
 
 CATALOGUE = Catalogue(find_root())
 
@@ -22,9 +22,9 @@ def test_a_pool_that_is_not_seen_is_no_pool_of_0_bytes(
     facts = CATALOGUE.kernel("freertos").facts
     assert facts.memory is not None
     monkeypatch.setattr(facts.memory, "__dict__", facts.memory.__dict__ | update)
-    result = survey(CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore"], config={"opt": "-O2"})
+    result = survey_services(CATALOGUE, "freertos", "nucleo-f446re", programs=["semaphore"], config={"opt": "-O2"})
     (semaphore,) = result.costs
-    assert (semaphore.pool, semaphore.pool_unseen) == (None, reason)
+    assert (semaphore.pool_bytes, semaphore.pool_unseen_reason) == (None, reason)
     services, lacking, _ = survey_tables([result])
     assert services.rows[0][-2] == "n/a"
     assert ("freertos", "nucleo-f446re", "semaphore: pool", reason) in lacking.rows

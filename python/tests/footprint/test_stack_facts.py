@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.catalogue import TaskBlock
 from rtoslab.catalogue.kernel_facts import KernelMemory
-from rtoslab.footprint.stacks import _Run, _Stack
+from rtoslab.footprint.stacks import _StackObserver, _StackRange
 from rtoslab.targets import MemberPlace
 
 BLOCK, BASE, NAME = 0x2000_0100, 0x2000_0800, 0x0800_4000
@@ -15,21 +15,21 @@ MEMBERS = {"base": MemberPlace(0, 4), "size": MemberPlace(4, 4), "name": MemberP
 FACTS = {"type": "block", "name": "name", "stack": "base", "stack_pointer": "top"}
 
 
-def stack(size: int, name: int, **facts: str) -> _Stack:
+def stack(size: int, name: int, **facts: str) -> _StackRange:
     memory = {BLOCK: BASE, BLOCK + 4: size, BLOCK + 8: name}
 
     def read(address: int, count: int) -> bytes:
         assert address, "nobody's name is at address 0"
         return b"blinky\0trash" if address == NAME else memory[address].to_bytes(count, "little")
 
-    run: Any = object.__new__(_Run)
+    run: Any = object.__new__(_StackObserver)
     run.machine = SimpleNamespace(read=read)
     return run._stack(BLOCK, TaskBlock(**FACTS, **facts), MEMBERS)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(("unit", "bytes_each"), [("bytes", 1), ("words", 4)])
 def test_a_stacks_size_is_in_bytes_or_in_words(unit: str, bytes_each: int) -> None:
-    assert stack(256, NAME, **{unit: "size"}) == _Stack("blinky", BASE, BASE + 256 * bytes_each)
+    assert stack(256, NAME, **{unit: "size"}) == _StackRange("blinky", BASE, BASE + 256 * bytes_each)
 
 
 def test_a_task_without_a_name_is_called_by_its_block() -> None:
@@ -41,7 +41,7 @@ WORDS = {"pool_free": 24, "pool_used": 40}
 
 def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str, bool]:
     """`symbols`: name -> size of each that the image has."""
-    run: Any = object.__new__(_Run)
+    run: Any = object.__new__(_StackObserver)
     places = {name: 4 * index for index, name in enumerate(symbols, 1)}
     held = {places[name]: value for name, value in WORDS.items() if name in places}
     run.machine = SimpleNamespace(

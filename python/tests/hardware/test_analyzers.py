@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from rtoslab.base.errors import CaptureError
-from rtoslab.captures.live import _read
+from rtoslab.captures.live import _read_recording
 from rtoslab.hardware import analyzers
 from rtoslab.hardware.analyzers import SIGROK, Analyzer, Recorder, analyzer_banner
 
@@ -57,7 +57,7 @@ def test_a_full_disk_is_told_before_and_while(start: Start, tmp_path: Path, monk
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
     free[0] = 5 << 20
-    recorder._running.wait(10)
+    recorder._process.wait(10)
     with pytest.raises(CaptureError, match=f"Only 5 MiB are free where the capture goes .{tmp_path}.*make room for 64"):
         recorder.finish()
     with pytest.raises(CaptureError, match="Only 5 MiB are free"):
@@ -76,7 +76,7 @@ def test_a_recording_whose_place_goes_is_told(start: Start, tmp_path: Path) -> N
         recorder.finish()
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
     shutil.rmtree(tmp_path)
-    recorder._running.wait(10)
+    recorder._process.wait(10)
     with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
         recorder.finish()
 
@@ -84,7 +84,7 @@ def test_a_recording_whose_place_goes_is_told(start: Start, tmp_path: Path) -> N
 def test_a_wire_in_the_air_does_not_fill_the_disk(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analyzers, "CAPTURE_BYTES", 1 << 20)
     recorder = start('exec yes "#1 1!" > "$OUT"')
-    recorder._running.wait(10)
+    recorder._process.wait(10)
     with pytest.raises(CaptureError, match=r"recorded more than the 1 MiB that a capture may have.*shares its ground"):
         recorder.finish()
 
@@ -116,9 +116,9 @@ def test_another_rate_than_was_asked_for(tmp_path: Path, said: str, sentence: st
     file = tmp_path / "x.vcd"
     file.write_text(f"$comment\n{said}\n$end\n{vcd}")
     with pytest.raises(CaptureError, match=sentence):
-        _read(file, FAST)
+        _read_recording(file, FAST)
     file.write_text(f"$comment\n  Acquisition with 1/8 channels at 1 MHz\n$end\n{vcd}")
-    assert _read(file, FAST).end_tick == 10, "the sample of the last edge was recorded"
+    assert _read_recording(file, FAST).end_tick == 10, "the sample of the last edge was recorded"
 
 
 @pytest.mark.skipif(shutil.which(SIGROK) is None, reason="sigrok-cli is not installed: apt-get install sigrok-cli")
@@ -128,7 +128,7 @@ def test_the_program_itself_records_its_demonstration(tmp_path: Path, rate_hz: i
     analyzer = Analyzer("demo:analog_channels=0", rate_hz, (("D0", "out"), ("D1", "in")), tail_s=0.0)
     recorder = Recorder(analyzer, 30.0, tmp_path / "x.vcd", tmp_path / "reply")
     recorder.finish()
-    capture = _read(tmp_path / "x.vcd", analyzer)
+    capture = _read_recording(tmp_path / "x.vcd", analyzer)
     assert [channel.name for channel in capture.channels] == ["out", "in"]
     assert capture.channels[0].ticks[:6].tolist() == [0, 1, 4, 8, 12, 17]
     with pytest.raises(CaptureError, match="and said: unknown channel 'X9'"):

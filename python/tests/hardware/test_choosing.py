@@ -7,9 +7,9 @@ import pytest
 from rtoslab.base.errors import CatalogueError, ImageFileError, PortError, UnknownNameError
 from rtoslab.hardware.bench import Bench, read_bench
 from rtoslab.hardware.choosing import Target, choose_target
-from rtoslab.hardware.flash_tools import TOOLS, Order
-from rtoslab.hardware.image_forms import flat, uf2
-from rtoslab.hardware.usb import UsbDevice, connected_devices, kind_of
+from rtoslab.hardware.flash_tools import TOOLS, FlashJob
+from rtoslab.hardware.image_forms import flat_image, uf2_blocks
+from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
 from tests.differential.engines import elf
 from tests.hardware.desk import CATALOGUE, plug_in
 
@@ -41,7 +41,7 @@ def test_sysfs_is_read(tmp_path: Path) -> None:
     plug_in(tmp_path, "046d:c31c", "KEYBOARD", "1-6")
     plug_in(tmp_path, "0d28:0204", "bad; serial", "1-7")
     result = connected_devices(tmp_path)
-    assert [(kind_of(device), device.serial, device.ports) for device in result] == [
+    assert [(probe_kind(device), device.serial, device.ports) for device in result] == [
         ("stlink", "066CFF57", ("/dev/ttyACM3",)),
         ("cmsis-dap", "", ()),
         ("bootsel", "E0C9125B0D9B", ()),
@@ -96,16 +96,16 @@ def test_a_map_is_read_strictly(tmp_path: Path, text: str, sentence: str) -> Non
 @pytest.mark.parametrize("path", ["a{b", "a}b", "a$b", "a[b", "a;b", 'a"b', "a\\b"])
 def test_nothing_reaches_openocds_own_language(path: str) -> None:
     with pytest.raises(PortError, match="means something in its own language"):
-        TOOLS["openocd"].commands(Order(Path(path), NUCLEO, NAMES, STLINK))
+        TOOLS["openocd"].make_commands(FlashJob(Path(path), NUCLEO, NAMES, STLINK))
 
 
 def test_flat_and_uf2() -> None:
     image = elf([(0x1000_0000, b"abc"), (0x1000_0104, b"def")], 0x1000_0000)
-    content = flat(image, 0x1000_0000, 4096)
+    content = flat_image(image, 0x1000_0000, 4096)
     assert content == b"abc" + b"\xff" * 0x101 + b"def"
-    blocks = uf2(content, 0x1000_0000, 0xE48BFF56)
+    blocks = uf2_blocks(content, 0x1000_0000, 0xE48BFF56)
     assert len(blocks) == 2 * 512
     assert blocks[:4] == b"UF2\n"
     assert blocks[512 + 12 : 512 + 16] == bytes([0x00, 0x01, 0x00, 0x10])
     with pytest.raises(ImageFileError, match="does not lie in the 4,096 bytes"):
-        flat(elf([(0x2000_0000, b"abc")], 0x2000_0000), 0x1000_0000, 4096)
+        flat_image(elf([(0x2000_0000, b"abc")], 0x2000_0000), 0x1000_0000, 4096)

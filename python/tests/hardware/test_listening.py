@@ -56,27 +56,27 @@ def test_by_hand_the_last_run_to_begin_counts() -> None:
 def test_another_images_last_words_do_not_end_the_listening() -> None:
     other = stream().replace(EXPECTED.run.encode(), b"f" * 16)
     heard = listener(other, stream())
-    heard.hear()
-    heard.note_flashed()
-    assert heard.until_over(1) == stream()
+    heard.receive()
+    heard.mark_flashed()
+    assert heard.read_run(1) == stream()
 
 
 def test_what_the_program_starts_before_it_ends_is_heard() -> None:
     heard = listener(stream()[:200], stream()[200:])
-    heard.hear()
-    heard.note_flashed()
-    assert heard.until_over(1) == stream()
+    heard.receive()
+    heard.mark_flashed()
+    assert heard.read_run(1) == stream()
 
 
 def test_a_reset_by_the_program_itself_is_no_reset_in_the_middle() -> None:
     heard = listener(stream()[:200], stream())
-    heard.hear()
-    heard.note_flashed()
-    assert heard.until_over(1) == stream()
+    heard.receive()
+    heard.mark_flashed()
+    assert heard.read_run(1) == stream()
 
 
 def test_a_reset_in_the_middle_is_said_even_inside_a_line() -> None:
     heard = listener(stream()[:200], stream())
-    heard.note_flashed()
+    heard.mark_flashed()
     with pytest.raises(BoardResetError, match="began anew in the middle of its run, 200 bytes after it had begun"):
-        heard.until_over(1)
+        heard.read_run(1)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from rtoslab.base.errors import PlanError
-from rtoslab.captures.live import wires_of
+from rtoslab.captures.live import parse_wires
 from rtoslab.cli import app
 from tests.cli.test_cli import error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
@@ -113,10 +113,10 @@ def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], s
 )
 def test_wires_that_lead_nowhere(wires: list[str], sentence: str) -> None:
     with pytest.raises(PlanError, match=sentence):
-        wires_of(CATALOGUE.board(BOARD).facts, wires)
+        parse_wires(CATALOGUE.board(BOARD).facts, wires)
 
 
 def test_wires_have_their_pins_names() -> None:
-    assert wires_of(CATALOGUE.board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), "it drives and hears one pin"
-    assert wires_of(CATALOGUE.board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
-    assert wires_of(CATALOGUE.board(BOARD).facts, []) == (("D0", "out"),)
+    assert parse_wires(CATALOGUE.board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), "it drives and hears one pin"
+    assert parse_wires(CATALOGUE.board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
+    assert parse_wires(CATALOGUE.board(BOARD).facts, []) == (("D0", "out"),)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import CatalogueError, architecture, code_address, cross_tool, find_root, tools
+from rtoslab.base import CatalogueError, architecture, code_address, cross_tool_name, find_root, tools
 from rtoslab.base.architecture import read_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK
@@ -20,15 +20,15 @@ def test_what_the_manuals_say() -> None:
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
     assert facts.code.exception_return_from == 0xF0000000
     assert [code_address(address) for address in (0x200, 0x201, 0x0800_0001)] == [0x200, 0x200, 0x0800_0000]
-    assert cross_tool("gcc") in [tool.name for tool in tools.needed_tools()]
+    assert cross_tool_name("gcc") in [tool.name for tool in tools.needed_tools()]
 
 
 def test_priorities_are_the_uppermost_bits() -> None:
     facts = architecture()
-    assert facts.priorities(2) == (0, 64, 128, 192)
-    assert facts.priorities(4) == tuple(range(0, 256, 16))
+    assert facts.interrupt_priorities(2) == (0, 64, 128, 192)
+    assert facts.interrupt_priorities(4) == tuple(range(0, 256, 16))
     for board in Catalogue(find_root()).boards.values():
-        assert len(facts.priorities(board.facts.irq.priority_bits)) == 1 << board.facts.irq.priority_bits
+        assert len(facts.interrupt_priorities(board.facts.irq.priority_bits)) == 1 << board.facts.irq.priority_bits
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from rtoslab.base import ImageFileError, build_folder, find_root
-from rtoslab.footprint import footprint_of
+from rtoslab.footprint import read_footprint
 from rtoslab.images import SourceLines, read_elf
 from rtoslab.instruments.lines import sources
 from rtoslab.intake import readable_name
@@ -160,12 +160,12 @@ def size_of(elf: Path) -> dict[str, int]:
                                     SIZED + '.section .data.code,"awx",%progbits\nram: bx lr\n'])  # fmt: skip
 def test_kinds_of_sections_are_those_of_the_size_tool(source: str) -> None:
     elf = made(source, "S")
-    result = footprint_of(elf)
-    assert result.berkeley() == size_of(elf)
+    result = read_footprint(elf)
+    assert result.berkeley_sizes() == size_of(elf)
     kinds = {
-        "text": result.total("text") + result.total("rodata"),
-        "data": result.total("data"),
-        "bss": result.total("bss"),
+        "text": result.total_bytes("text") + result.total_bytes("rodata"),
+        "data": result.total_bytes("data"),
+        "bss": result.total_bytes("bss"),
     }
     assert kinds == size_of(elf)
 
@@ -174,7 +174,7 @@ def test_symbols_without_a_size_are_symbols(tmp_path: Path) -> None:
     image = read_elf(made(WAX, "S"))
     assert not image.symbols
     assert "Reset_Handler" in image.constants
-    assert footprint_of(made(WAX, "S")).berkeley()["text"] == 10
+    assert read_footprint(made(WAX, "S")).berkeley_sizes()["text"] == 10
     stripped = tmp_path / "stripped.elf"
     subprocess.run(["arm-none-eabi-strip", made(SIZED, "S"), "-o", stripped], check=True)
     with pytest.raises(ImageFileError, match="has no symbols"):

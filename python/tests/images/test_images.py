@@ -24,7 +24,7 @@ EVERY_POINT: Final = [
     for point in make_plan(
         CATALOGUE,
         CATALOGUE.benchmarks,
-        Options(tuple(CATALOGUE.kernels_here), tuple(CATALOGUE.boards), config={"opt": opt}),
+        Options(tuple(CATALOGUE.buildable_kernels), tuple(CATALOGUE.boards), config={"opt": opt}),
     ).points
     if point.not_applicable is None
 ]

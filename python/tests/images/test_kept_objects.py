@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import StoreError
-from rtoslab.base.tools import find
+from rtoslab.base.tools import find_tool
 from rtoslab.images import compile_steps, object_cache, object_store
 from rtoslab.images.compilation import Compilation, archiving, compilation
 from rtoslab.images.object_cache import JUST_NOW_NS, Objects, compilers
@@ -49,7 +49,7 @@ class Place:
         output = ("-MD", "-MT", "x.obj", "-MF", "x.d", "-o", "x.obj", "-c")
         folders = (f"-I{work}/generated", f"-I{self.folder}/first", f"-I{self.folder}/headers")
         mapped = (f"-ffile-prefix-map={self.folder}=here", f"-ffile-prefix-map={work}=build") if maps else ()
-        gcc = str(find("arm-none-eabi-gcc"))
+        gcc = str(find_tool("arm-none-eabi-gcc"))
         words = (gcc, debug, "-O2", *more, *folders, *mapped, *output, str(self.folder / "source.c"))
         call = Compilation(work, words, self.folder)
         log = io.StringIO()

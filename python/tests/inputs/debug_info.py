@@ -8,7 +8,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from rtoslab.footprint import members_of
+from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines
 from rtoslab.intake import Elf
 from rtoslab.targets import member_places
@@ -70,4 +70,4 @@ def read(data: bytes) -> None:
             lines.at(address)
         lines.of("block.c", 9)
         member_places(data, NAMES)
-        members_of(path, NAMES[0])
+        structure_members(path, NAMES[0])

@@ -12,8 +12,8 @@ from rtoslab.base import canonical
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.calibrate.silicon_file import read_silicon
-from rtoslab.catalogue.paper_folders import parse_published
-from rtoslab.catalogue.strict_files import strictly
+from rtoslab.catalogue.paper_folders import parse_published_rows
+from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
 from rtoslab.project.project_file import Project, require_images
@@ -95,12 +95,12 @@ def _shortest_tables(data: bytes) -> bytes:
 
 def read_project(data: bytes) -> None:
     """`rtoslab.toml`, and whether its names fit."""
-    require_images(strictly(parse_table(text_of(data), "x", CatalogueError), "x", Project))
+    require_images(validate_table(parse_table(text_of(data), "x", CatalogueError), "x", Project))
 
 
 def read_published(data: bytes) -> None:
     """A paper's figures, the numbers among them."""
-    rows = parse_published(text_of(data), Path("published.csv"))
+    rows = parse_published_rows(text_of(data), Path("published.csv"))
     assert all(row.number is None or row.number == row.number for row in rows.values())
 
 

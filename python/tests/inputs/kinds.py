@@ -125,7 +125,7 @@ def _image(data: bytes) -> None:
 def _callgraph(data: bytes) -> None:
     graph = parse_callgraph(text_of(data))
     for name in list(graph.names.values())[:20]:
-        graph.deepest(name)
+        graph.deepest_stack(name)
 
 
 def _tasks(data: bytes) -> None:

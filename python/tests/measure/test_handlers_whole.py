@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from rtoslab.analyses.tick_cost import tasks_released, tick_model
+from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_model
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build
@@ -36,10 +36,10 @@ def test_the_tick_is_a_base_and_so_much_for_each_task() -> None:
     """300 ms with the coincidence of all ten periods in the middle."""
     result = measure("tick_handler", 300, opt="-O0", param_phase_ms="41250")
     assert result.clock_hz == 84_000_000
-    results = tasks_released(result)
+    results = cycles_by_released_tasks(result)
     assert len(results[10]) == 1
     assert sum(map(len, results.values())) == 299
-    model = tick_model(results)
+    model = fit_tick_model(results)
     assert model is not None
     assert (model.worst, model.worst_count) == (max(results[10]), 10)
     assert 100 < model.per_task < 500, "hundreds of cycles without optimisation, as the paper found"
@@ -108,4 +108,4 @@ def test_every_board(kernel: str, benchmark: str, board: str) -> None:
 @pytest.mark.long
 def test_six_coincidences_in_250_s() -> None:
     result = measure("tick_handler", 250_000, opt="-O3", param_phase_ms="0")
-    assert len(tasks_released(result)[10]) == 6
+    assert len(cycles_by_released_tasks(result)[10]) == 6

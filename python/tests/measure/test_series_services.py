@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses.placed_figures import Places
+from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
@@ -45,24 +45,24 @@ def benchmark() -> Benchmark:
 
 
 def test_a_kernel_that_has_the_service_has_all_of_it() -> None:
-    whole = benchmark().on(HAS)
+    whole = benchmark().for_kernel(HAS)
     assert whole.series_ids == ("instrument.empty", "send", "give")
     assert whole.services == ("semaphore", "queue")
     assert list(whole.proof) == PROOFS
-    assert not benchmark().absent(HAS)
+    assert not benchmark().absent_series(HAS)
 
 
 def test_series_go_with_their_service_and_with_them_what_speaks_of_them() -> None:
-    left = benchmark().on(LACKS)
+    left = benchmark().for_kernel(LACKS)
     assert left.series_ids == ("instrument.empty", "give")
     assert left.services == ("semaphore",)
     assert list(left.proof) == [{**PROOFS[0], "series": ["give"]}, PROOFS[2]]
-    assert {item.id: why for item, why in benchmark().absent(LACKS).items()} == {"send": REASON}
+    assert {item.id: why for item, why in benchmark().absent_series(LACKS).items()} == {"send": REASON}
 
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
 def test_a_proof_may_ask_whether_a_service_is_measured(facts: Any, so: bool) -> None:
-    evidence = Evidence(decoded(), None, benchmark().on(facts), board(), facts)
+    evidence = Evidence(decoded(), None, benchmark().for_kernel(facts), board(), facts)
     assert evidence.is_so("queue = 1") is so
     assert evidence.is_so("queue = 0") is not so
 
@@ -99,7 +99,7 @@ def test_every_format_says_what_is_missing_and_why(name: str) -> None:
 
 
 def test_the_terminal_has_a_row_for_it() -> None:
-    table = make_latency_table([reported()], Places(), 120)
+    table = make_latency_table([reported()], PlacementLookup(), 120)
     assert list(table.columns[0].cells)[-1] == "queue send"
     assert list(table.columns[1].cells)[-1] == "n/a"
 

@@ -13,7 +13,7 @@ from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue import Setup
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.cli import explain_changes
 from rtoslab.cli.explain_changes import explain, sentence
@@ -139,7 +139,7 @@ def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
 def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
-    paper = papers(CATALOGUE)[key]
+    paper = read_papers(CATALOGUE)[key]
     result = candidates(CATALOGUE, paper)
     assert len({setup.title for setup in result}) == len(result) > 10
     plan = explain_plan(CATALOGUE, paper, result, OPTIONS)
@@ -161,7 +161,7 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
 
 
 def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
-    paper = papers(CATALOGUE)["vieira2026"]
+    paper = read_papers(CATALOGUE)["vieira2026"]
     with pytest.raises(PlanError, match="vieira2026 has no figure that one of ours stands beside"):
         explain_plan(CATALOGUE, paper, candidates(CATALOGUE, paper), OPTIONS)
     assert "leave --setup and --placements out" in error(

@@ -9,21 +9,21 @@ import pytest
 from rtoslab.base.errors import BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import papers
+from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.cli import app
 from rtoslab.papers import weights
 from rtoslab.papers.reproduction import reproduce
 from rtoslab.papers.setup_report import setups_section
 
 CATALOGUE = Catalogue(find_root())
-PAPERS = papers(CATALOGUE)
+PAPERS = read_papers(CATALOGUE)
 
 
 def test_a_footprint_that_cannot_be_built_is_a_failed_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise BuildError("Building minimal failed: the disk is full.")
 
-    monkeypatch.setattr(weights, "weigh", fails)
+    monkeypatch.setattr(weights, "build_program", fails)
     figure = reproduce(CATALOGUE, PAPERS["eren2024"], []).compared[165]
     assert (figure.state, figure.here) == ("failed", None)
     assert figure.why == "build: Building minimal failed: the disk is full."

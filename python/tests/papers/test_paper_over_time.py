@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from rtoslab.catalogue.paper_schemas import OverTime
+from rtoslab.catalogue.paper_schemas import SampleTrace
 from rtoslab.papers.over_time import MOST_MARKS, over_time, peaks, samples
 from rtoslab.results.results import MeasuredPoint, SeriesSamples
 from tests.fakes import measured
 
-FIGURE = OverTime(
+FIGURE = SampleTrace(
     title="Figure 4", where={"benchmark": "t2"}, series="tick.released_", colour="kernel", y_title="tick, µs"
 )
 CLOCK_HZ = 1_000_000

@@ -11,7 +11,7 @@ from rtoslab.analyses import placement_values
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
-from rtoslab.catalogue.paper_schemas import Figure, Table
+from rtoslab.catalogue.paper_schemas import RedrawnFigure, RedrawnTable
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import show_paper
 from rtoslab.papers.paper_charts import replot
@@ -67,7 +67,7 @@ def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos")])
     both = replace(done, paper=paper, compared={1: done.compared[1], 2: sized})
     for ids, lone in (((1,), False), ((1, 2), True)):
-        assert ("ours is of one placement" in redraw(Table(title="T", rows=ids), both).note) == lone
+        assert ("ours is of one placement" in redraw(RedrawnTable(title="T", rows=ids), both).note) == lone
 
 
 def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
@@ -164,10 +164,10 @@ def test_placements_are_planned() -> None:
 def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     """One core counts 450 to 600, two 180 to 220 each: 360 to 440 of 450 to 600 are 60 to 98 %."""
     done = _paper(tmp_path, [450, 500, 600], [180, 200, 220])
-    (pairs,) = pairs_chart(Table(title="T", rows=(1,)), done.paper.published_rows, done.compared)
+    (pairs,) = pairs_chart(RedrawnTable(title="T", rows=(1,)), done.paper.published_rows, done.compared)
     mark = pairs.rows[-1]
     assert (mark["y"], mark["low"], mark["high"]) == (2000, 1800, 2400)
-    figure = Figure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
+    figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
         update={"where": {"metric": "throughput", "stat": "total"}}
     )
     drawn = replot(figure, done, done.values)
@@ -181,7 +181,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
 
 
 def test_a_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
-    figure = Figure.model_validate(FACTS["part"][1]["figure"][0])
+    figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = _paper(tmp_path, [500_000, 500_001], [200_000, 200_001])
     drawn = replot(figure, done, done.values)
     assert drawn is not None

@@ -11,8 +11,8 @@ import pytest
 from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import PaperFolder, papers
-from rtoslab.catalogue.paper_schemas import Setup, Version
+from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
+from rtoslab.catalogue.paper_schemas import KernelVersion, Setup
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
@@ -27,7 +27,7 @@ from tests.fakes import measured
 from tests.papers.test_papers import LOSES, folder, published
 
 CATALOGUE = Catalogue(find_root())
-PAPERS = papers(CATALOGUE)
+PAPERS = read_papers(CATALOGUE)
 
 
 def _setup(**facts: Any) -> Setup:
@@ -82,7 +82,7 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
     assert whole[: len(plain)] == plain
     suites = [point_id(CATALOGUE, item) for item in plain]
     assert not [point for point in suites for setup in paper.facts.setup if equivalent_point(paper, setup, point)]
-    here = set(CATALOGUE.kernels_here)
+    here = set(CATALOGUE.buildable_kernels)
     for setup in paper.facts.setup:
         if not setup.config and not here.intersection(setup.kernel):
             continue
@@ -144,7 +144,7 @@ def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
 
 
 def _with_version(paper: PaperFolder, **facts: Any) -> PaperFolder:
-    version = Version.model_validate({"kernel": "freertos", "printed": "9", "trees": ("freertos-9",), **facts})
+    version = KernelVersion.model_validate({"kernel": "freertos", "printed": "9", "trees": ("freertos-9",), **facts})
     return replace(paper, facts=paper.facts.model_copy(update={"version": (version,)}))
 
 

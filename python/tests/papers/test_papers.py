@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses.axis_values import select, values
+from rtoslab.analyses.axis_values import point_values, select_values
 from rtoslab.base.errors import CatalogueError, ReportError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
-from rtoslab.catalogue.paper_schemas import Figure, Paper, Table
+from rtoslab.catalogue.paper_schemas import Paper, RedrawnFigure, RedrawnTable
 from rtoslab.papers.absences import Absences
 from rtoslab.papers.arithmetic import evaluate
 from rtoslab.papers.compare import ComparedRow, compare
@@ -79,7 +79,7 @@ LOSES = (
 
 def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> Reproduction:
     """The paper against these points, of kernel `k` alone."""
-    report = list(values(result))
+    report = list(point_values(result))
     compared = compare(paper, result, report, KERNELS, {})
     absences = Absences(paper, result, KERNELS)
     names = {"k": "K"}
@@ -92,7 +92,7 @@ def of_measured(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
 
 
 def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
-    return compare(folder(tmp_path, [row]), stored, values(of_measured(stored)), KERNELS, {})[1]
+    return compare(folder(tmp_path, [row]), stored, point_values(of_measured(stored)), KERNELS, {})[1]
 
 
 def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
 
 def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    table = redraw(Table(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured(1, 1000)))
+    table = redraw(RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured(1, 1000)))
     assert table.title == "Table 1, 1/s"
     assert [name for name, _ in table.heads] == [
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
@@ -168,8 +168,8 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    result = compare(paper, (), values([measured(1, 1000)]), KERNELS, {})
-    (chart,) = pairs_chart(Table(title="T", rows=(1, 2)), paper.published_rows, result)
+    result = compare(paper, (), point_values([measured(1, 1000)]), KERNELS, {})
+    (chart,) = pairs_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
     ]  # fmt: skip
@@ -177,7 +177,7 @@ def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None
 
 
 def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
-    figure = Figure.model_validate(FACTS["part"][1]["figure"][0])
+    figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = done_with(folder(tmp_path, []), measured(1, 1000), measured(2, 800))
     drawn = replot(figure, done, done.values)
     assert drawn is not None
@@ -258,12 +258,14 @@ def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
 
 
 def test_values_lie_on_their_axes() -> None:
-    (peak,) = select(values([measured(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"})
+    (peak,) = select_values(
+        point_values([measured(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
+    )
     assert (peak.value, peak.unit, peak.axis("param.words")) == (3000, "bytes", "")
-    assert peak.in_unit("us") is None
+    assert peak.convert_to("us") is None
     as_usual, other = ({"metric": "heap", "opt": opt} for opt in ("-O2", "-O3"))
-    assert select(values([measured(2)]), as_usual) == [peak]
-    assert select(values([measured(2)]), other) == []
+    assert select_values(point_values([measured(2)]), as_usual) == [peak]
+    assert select_values(point_values([measured(2)]), other) == []
 
 
 @pytest.mark.parametrize("expression", ["r9", "r1 +", "open('x')", "r1 / 0", "r1 ** 2", "__import__('os')"])

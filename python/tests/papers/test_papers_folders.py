@@ -9,7 +9,7 @@ import pytest
 from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import find_paper, papers
+from rtoslab.catalogue.paper_folders import find_paper, read_papers
 from rtoslab.cli import app, cmd_paper
 from rtoslab.papers.completeness import require_complete
 from rtoslab.papers.experiment import missing_benchmarks, paper_plan
@@ -48,10 +48,10 @@ def test_the_command_without_a_finished_point(
         assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
 
 
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+@pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
 def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
     """Its benchmarks, boards and clocks exist, by default and with --full; a kernel may lack a service."""
-    paper = papers(CATALOGUE)[key]
+    paper = read_papers(CATALOGUE)[key]
     assert missing_benchmarks(CATALOGUE, paper) == []
     plans = [paper_plan(CATALOGUE, paper, Options(full=full)).points for full in (False, True)]
     assert plans[0]
@@ -77,7 +77,7 @@ def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+@pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
 def test_a_paper_is_reproduced_whole(key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every point has its proofs; every figure that does not wait for --full or a kernel has its value."""
     assert app.main(["paper", key, "--json", "--out", str(tmp_path)], standalone_mode=False) == 0
@@ -85,13 +85,13 @@ def test_a_paper_is_reproduced_whole(key: str, tmp_path: Path, capsys: pytest.Ca
     absent = [item for item in output["figures"] if item["state"] not in {"measured", "reference", "bring your own"}]
     assert all("param.loops=100000" in item["why"] or "window_ms=250000" in item["why"] for item in absent), absent
     why = {item["seen"] for item in output["claims"] if item["outcome"] == "not computed"}
-    assert why == {claim.why for claim in papers(CATALOGUE)[key].claims if claim.why}
+    assert why == {claim.why for claim in read_papers(CATALOGUE)[key].claims if claim.why}
 
 
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+@pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
 def test_the_folder_of_a_paper_is_whole(key: str) -> None:
     """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
-    paper = papers(CATALOGUE)[key]
+    paper = read_papers(CATALOGUE)[key]
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
     require_complete(CATALOGUE, paper)
     mapped = [row for row in paper.published_rows.values() if row.lab_benchmark]
@@ -99,18 +99,18 @@ def test_the_folder_of_a_paper_is_whole(key: str) -> None:
     assert len({claim.id for claim in paper.claims}) == len(paper.claims)
 
 
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+@pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
 def test_every_statement_of_a_paper_is_registered(key: str) -> None:
     """Each row that states something stands in a claim, which judges it or says why not."""
-    paper = papers(CATALOGUE)[key]
+    paper = read_papers(CATALOGUE)[key]
     stated = {row.id for row in paper.published_rows.values() if row.kind in {"finding", "ordering"}}
     assert stated <= {row for claim in paper.claims for row in claim.rows}
     assert all(claim.kind == "not computed" or claim.cases for claim in paper.claims)
 
 
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+@pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
 def test_a_slip_that_a_statement_names_is_there(key: str) -> None:
-    paper = papers(CATALOGUE)[key]
+    paper = read_papers(CATALOGUE)[key]
     message = " ".join(f"{claim.why} {claim.rests_on} {claim.bound_from}" for claim in paper.claims)
     named = {
         name for result in re.findall(r"slips? ([a-z0-9_]+(?:, [a-z0-9_]+)*)\)", message) for name in result.split(", ")
@@ -120,19 +120,19 @@ def test_a_slip_that_a_statement_names_is_there(key: str) -> None:
     assert setups <= {setup.id for setup in paper.facts.setup}
 
 
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+@pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
 def test_what_leads_all_kernels_is_held_against_all_of_them(key: str) -> None:
-    paper = papers(CATALOGUE)[key]
+    paper = read_papers(CATALOGUE)[key]
     for claim in paper.claims:
         compared = [place["kernel"] for place in claim.of if "kernel" in place]
         if claim.kind in {"least", "most", "rank", "beaten", "near_others"} and compared:
             assert set(compared) == set(paper.facts.kernels) - {"bare"}, claim.id
 
 
-@pytest.mark.parametrize("key", list(papers(CATALOGUE)))
+@pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
 def test_a_claim_says_of_which_kernel_it_speaks(key: str) -> None:
     """Or every kernel in the run would be asked what the paper says of one."""
     single = {"freertos"} if key == "miranda2021" else set()
-    for claim in papers(CATALOGUE)[key].claims:
+    for claim in read_papers(CATALOGUE)[key].claims:
         named = {"kernel"} if claim.along == "kernel" else claim.kernels
         assert named or single or claim.kind == "not computed", claim.id

@@ -6,10 +6,10 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import PaperFolder, papers
+from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.papers.slips import compute_value
 
-PAPERS = papers(Catalogue(find_root()))
+PAPERS = read_papers(Catalogue(find_root()))
 MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "eren2024"))
 
 

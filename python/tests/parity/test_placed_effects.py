@@ -9,7 +9,7 @@ from rich.console import Console
 
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.middle_placement import placed_points
-from rtoslab.analyses.place_matters import place_bound
+from rtoslab.analyses.place_matters import place_dependent_results
 from rtoslab.analyses.placed_times import placed_times
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
@@ -79,7 +79,7 @@ def test_in_one_placement_every_change_counts() -> None:
 def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: Path) -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
-    bound = place_bound(stored)
+    bound = place_dependent_results(stored)
     effects = {effect.option: effect for effect in Observations(single, bound).effects()}
     assert (effects["a"].claimed_targets, effects["a"].open) == ([], ["t", "u"])
     document = sweep_document("T", stored)

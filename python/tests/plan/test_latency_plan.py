@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtoslab.api.real_boards import readable_on_board
+from rtoslab.api.real_boards import mark_unreadable_points
 from rtoslab.base.errors import PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -68,11 +68,11 @@ def test_latencies_are_measured_on_one_core() -> None:
 
 
 def test_a_real_board_is_read_by_its_counter() -> None:
-    readable = {point.instrument: point.not_applicable for point in readable_on_board(plan()).points}
+    readable = {point.instrument: point.not_applicable for point in mark_unreadable_points(plan()).points}
     assert readable["counter"] is None
     assert "cycle counter" in str(readable["pin"])
     assert "cycle counter" in str(readable["probe"])
-    assert all(point.not_applicable is None for point in readable_on_board(plan("t7")).points)
+    assert all(point.not_applicable is None for point in mark_unreadable_points(plan("t7")).points)
 
 
 def test_names_of_an_option_may_be_listed() -> None:

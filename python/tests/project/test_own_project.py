@@ -261,7 +261,7 @@ def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o
 def test_only_what_differs_in_nothing_but_its_place_has_moved(
     after: ImageFigures, cause: str, functions: tuple[str, ...]
 ) -> None:
-    judged = judge_project({"app": an_image(10.0)}, {"app": after}, Rules.of({}, []), moved="pass")
+    judged = judge_project({"app": an_image(10.0)}, {"app": after}, Rules.from_texts({}, []), moved="pass")
     (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
     assert (change.cause, change.functions) == (cause, functions)
     assert judged.failed == (cause is not MOVED)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.catalogue.kernel_facts import SeveralCores
+from rtoslab.catalogue.kernel_facts import MulticoreFacts
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.rules import all_rules
 from rtoslab.records.decoder import decode
@@ -213,7 +213,7 @@ def test_of_several_cores_a_kernel_says_how_they_ask_and_interrupt(
 def test_one_core_has_no_interrupt_of_another() -> None:
     given = evidence(INTERRUPTS, exceptions={0: {15: 250, 31: 1}}, calls=Counter({(0, "core_interrupt"): 10}))
     message = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
-    known = given.kernel.model_copy(update={"several_cores": SeveralCores.model_validate(message)})
+    known = given.kernel.model_copy(update={"several_cores": MulticoreFacts.model_validate(message)})
     (result,) = (
         finding for finding in judge_all(dataclasses.replace(given, kernel=known)) if finding.rule == "interrupts_told"
     )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.analyses import values
+from rtoslab.analyses import point_values
 from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -218,13 +218,13 @@ def test_what_is_kept_here_is_whole(path: Path) -> None:
     assert (reference.paper, reference.kernel) == (path.parent.name, path.stem)
     catalogue = Catalogue(find_root())
     facts = find_paper(catalogue, reference.paper).facts
-    assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.roles}
+    assert reference.kernel in {*catalogue.kernels, *facts.kernels, *facts.kernel_by_tree}
     run_ids = {stored_point.result.run_id for stored_point in reference.points}
     assert {placed_values.run_id for placed_values in reference.placed} <= run_ids
     results = [
         stored_point.result for stored_point in reference.points if isinstance(stored_point.result, MeasuredPoint)
     ]
-    assert values(results)
+    assert point_values(results)
     assert {result.point.benchmark for result in results} <= catalogue.benchmarks.keys()
     assert not re.search(r"[\"' =](/(?!tmp\"|var/|dev/|data\")[a-z]+/)", reference.points[0].folder.read_text())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses import Places, placed_points
+from rtoslab.analyses import PlacementLookup, placed_points
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import ChartData, Document, make_document, report_formats
@@ -55,7 +55,7 @@ def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
     placed = placed_points(points(planted))
     shown = [point.middle for point in placed]
     bound = {id(item) for item in shown} if matters else set()
-    section = answer_section(speed_figures(shown, Places(placed), bound, NAMES), Places(placed))
+    section = answer_section(speed_figures(shown, PlacementLookup(placed), bound, NAMES), PlacementLookup(placed))
     assert section is not None
     return "\n".join(section.prose)
 
@@ -173,7 +173,7 @@ def test_why_it_loses_is_said_as_a_range_over_the_tests_that_lose() -> None:
         return [measured(1, 1000, **names), measured(2, 400, wait=waits, **names)]
 
     shown = [*one("T2 yield", 3_000_000), *one("T3 preemption", 6_000_000)]
-    section = answer_section(speed_figures(shown, Places(), (), NAMES), Places())
+    section = answer_section(speed_figures(shown, PlacementLookup(), (), NAMES), PlacementLookup())
     assert section is not None
     (text,) = section.prose
     assert "Of the cycles that a count costs more where it loses, waiting for spinlocks takes 16 to 32 %" in text
@@ -188,12 +188,14 @@ def test_latencies_are_compared_by_their_medians() -> None:
     slow = timed("probe", [200, 210, 220])
     fast = timed("probe", [100, 105, 110])
     fast = fast.model_copy(update={"point": fast.point.model_copy(update={"kernel": "b"})})
-    section = answer_section(speed_figures([slow, fast], Places(), (), {**NAMES, "k": "Kay"}), Places())
+    section = answer_section(
+        speed_figures([slow, fast], PlacementLookup(), (), {**NAMES, "k": "Kay"}), PlacementLookup()
+    )
     assert section is not None
     (text,) = section.prose
     assert text.startswith("By the median of each interval: Beta is faster than Kay: ")
     assert "(2.00 times as fast)" in text
-    single = answer_section(speed_figures([slow], Places(), (), {"k": "Kay"}), Places())
+    single = answer_section(speed_figures([slow], PlacementLookup(), (), {"k": "Kay"}), PlacementLookup())
     assert single is not None
     assert single.prose[0].startswith(
         "By the median of each interval: Kay takes 210 cycles (1.68 \N{MICRO SIGN}s) for "
@@ -203,10 +205,10 @@ def test_latencies_are_compared_by_their_medians() -> None:
 def test_of_many_variants_the_plain_one_alone_is_here() -> None:
     configs = [{}, *({"param.bytes": str(size)} for size in (8, 16, 32, 64))]
     results = [measured(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
-    section = answer_section(speed_figures(results, Places(), (), NAMES), Places())
+    section = answer_section(speed_figures(results, PlacementLookup(), (), NAMES), PlacementLookup())
     assert section is not None
     assert section.prose == ["At test (T2), the two are within 0.1 % of each other."]
-    few = answer_section(speed_figures(results[:4], Places(), (), NAMES), Places())
+    few = answer_section(speed_figures(results[:4], PlacementLookup(), (), NAMES), PlacementLookup())
     assert few is not None
     assert few.prose == ["At test (T2) and test (T2, bytes=8), the two are within 0.1 % of each other."]
 

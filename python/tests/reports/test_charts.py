@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rtoslab.analyses import Places
+from rtoslab.analyses import PlacementLookup
 from rtoslab.reports.charts import render_svg
 from rtoslab.reports.palette import SERIES_COLOURS, estimate_text_width, series_colours
 from rtoslab.reports.sections.latency import latency_section
@@ -254,7 +254,7 @@ def test_a_latency_under_many_conditions_is_a_line_each() -> None:
             results.append(plain.model_copy(update={"point": plain.point.model_copy(update={"config": config})}))
         return results
 
-    few, many = (latency_section(points(count), Places()) for count in (6, 7))
+    few, many = (latency_section(points(count), PlacementLookup()) for count in (6, 7))
     assert few is not None
     assert many is not None
     assert [data.kind for data in few.charts] == ["histogram"]
@@ -265,7 +265,7 @@ def test_a_latency_under_many_conditions_is_a_line_each() -> None:
 
 def test_the_heap_of_a_test_in_several_variants_is_the_most() -> None:
     points = [measured(1, heap=heap, config={"param.words": str(heap)}) for heap in (3000, 5000, 4000)]
-    section = memory_section(points, Places())
+    section = memory_section(points, PlacementLookup())
     assert section is not None
     assert [(row["test"], row["series"], row["bytes"]) for row in section.charts[0].rows] == [
         ("T2 test", "1 core", 5000)

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.compare.comparison import compare
+from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.sides import Side, figures_of
+from rtoslab.compare.sides import Side, point_figures
 from rtoslab.reports import report_formats
 from rtoslab.reports.charts import render_svg
 from rtoslab.reports.deviation_marks import mark_deviations
@@ -123,7 +123,7 @@ def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 def side(name: str, *results: MeasuredPoint) -> Side:
     stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
-    return Side(name, tuple(figures_of(point) for point in stored))
+    return Side(name, tuple(point_figures(point) for point in stored))
 
 
 def text_of(tables: Iterable[TableData]) -> str:
@@ -133,14 +133,14 @@ def text_of(tables: Iterable[TableData]) -> str:
 def test_a_comparison_marks_it_by_row_or_by_title() -> None:
     changed = of("odd", APART, per_core=2000)
     for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
-        built = comparison_document([compare(before, after)])
+        built = comparison_document([compare_sides(before, after)])
         tables = [table for section in built.sections for table in section.tables]
         assert tables
         assert "†" in text_of(tables)
         assert "odd††" not in text_of(tables)
         assert FOOTNOTE in built.summary
         assert any(FOOTNOTE in table.note for table in tables)
-    assert "†" not in str(comparison_document([compare(side("a", EVEN), side("b", EVEN))]))
+    assert "†" not in str(comparison_document([compare_sides(side("a", EVEN), side("b", EVEN))]))
 
 
 def test_a_document_marked_twice_is_marked_once() -> None:

@@ -21,8 +21,8 @@ import pytest
 from rich.console import Console
 
 from rtoslab.analyses import Band
-from rtoslab.archive.exports import FIGURE_COLUMNS, FORMS, SAMPLE_COLUMNS, figure_rows, sample_rows
-from rtoslab.archive.index import Filters, find
+from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
+from rtoslab.archive.index import PointFilters, find_points
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import choice_document
@@ -30,14 +30,14 @@ from rtoslab.cli import app, cmd_choose, cmd_paper, cmd_rta, cmd_stability, cmd_
 from rtoslab.cli.display import run_as_json
 from rtoslab.cli.sections import show_document
 from rtoslab.compare.baseline import make_baseline
-from rtoslab.compare.comparison import compare
+from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.gate import gate_document, judge
+from rtoslab.compare.gate import gate_document, judge_run
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json as comparison_as_json
 from rtoslab.compare.machines import as_junit
 from rtoslab.compare.rules import Rules
-from rtoslab.compare.sides import Side, figures_of
+from rtoslab.compare.sides import Side, point_figures
 from rtoslab.measure.pipeline import Outcome
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import show_paper
@@ -93,7 +93,7 @@ def stored(*results: MeasuredPoint) -> list[StoredPoint]:
 
 
 def side(name: str, *results: MeasuredPoint) -> Side:
-    return Side(name, tuple(figures_of(point) for point in stored(*results)))
+    return Side(name, tuple(point_figures(point) for point in stored(*results)))
 
 
 STABILITY = replace(
@@ -106,7 +106,7 @@ BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 def history(tmp_path: Path) -> Document:
     run_of(tmp_path, 0, [odd()])
     run_of(tmp_path, 1, [odd(2000)])
-    return history_document(list(find([tmp_path], Filters())))
+    return history_document(list(find_points([tmp_path], PointFilters())))
 
 
 def placed() -> PlacementStudy:
@@ -142,7 +142,7 @@ def reproduced(tmp_path: Path) -> Any:
 
 DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
     "reports/document.py": lambda _: make_document(CATALOGUE, stored(odd(), measured(1, 1000, kernel="even")), None),
-    "compare/document.py": lambda _: comparison_document([compare(BEFORE, AFTER)]),
+    "compare/document.py": lambda _: comparison_document([compare_sides(BEFORE, AFTER)]),
     "compare/history.py": history,
     "sweep/report.py": lambda _: sweep_document("Sweep", stored(odd(), odd(2000, config={"opt": "-Os"}))),
     "placements/report.py": lambda _: mark_deviations(study_document([placed()]), [odd()]),
@@ -219,13 +219,13 @@ def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield comparison_as_json([compare(BEFORE, AFTER)])
-    yield as_junit([compare(BEFORE, AFTER)])
+    yield comparison_as_json([compare_sides(BEFORE, AFTER)])
+    yield as_junit([compare_sides(BEFORE, AFTER)])
 
 
 def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     baseline = make_baseline(BEFORE, {})
-    judgement = judge(baseline, "main", AFTER, Rules.of(baseline.rules, ()))
+    judgement = judge_run(baseline, "main", AFTER, Rules.from_texts(baseline.rules, ()))
     yield report_formats()["md"](gate_document(judgement))
     yield comparison_as_json([judgement.comparison])
     yield as_junit([judgement.comparison])
@@ -234,11 +234,11 @@ def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     sampled = timed("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
-    result = list(find([path], Filters()))
+    result = list(find_points([path], PointFilters()))
     for rows, columns in ((figure_rows, FIGURE_COLUMNS), (sample_rows, SAMPLE_COLUMNS)):
         for form in ("csv", "jsonl"):
-            yield FORMS[form](rows(result), columns).decode()
-        table = pq.read_table(io.BytesIO(FORMS["parquet"](rows(result), columns)))
+            yield EXPORTERS[form](rows(result), columns).decode()
+        table = pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows(result), columns)))
         yield str(table.column("deviations").to_pylist())
 
 

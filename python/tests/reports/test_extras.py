@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from rtoslab.base import find_root
-from rtoslab.base.extras import EXTRAS, missing_package
+from rtoslab.base.extras import EXTRAS, missing_extra_package
 from rtoslab.cli.overview import SECTIONS
 from tests.forking import Forking
 from tests.instruments.small_program import small_program
@@ -59,7 +59,7 @@ def test_the_packages_that_are_named_are_those_of_pyproject() -> None:
     declared = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for name, packages in EXTRAS.items():
         assert [item.partition(">=")[0] for item in declared[name]] == list(packages)
-        assert missing_package(name) == ""
+        assert missing_extra_package(name) == ""
 
 
 def test_the_demo_without_charts_ends_well_and_says_how_to_get_them(without_report: Forking, tmp_path: Path) -> None:

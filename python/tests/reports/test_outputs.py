@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from rtoslab.base.errors import StoreError
 from rtoslab.base.output_files import write_whole
 from rtoslab.base.paths import find_root
-from rtoslab.captures.capture import Capture, channel_of
-from rtoslab.captures.forms import capture_forms, named, parse_capture
+from rtoslab.captures.capture import Capture, make_channel
+from rtoslab.captures.forms import capture_forms, parse_capture, with_portable_names
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
 from rtoslab.reports.export_files import escape_latex, export_document
@@ -126,8 +126,8 @@ def test_an_export_removes_only_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["vcd", "sigrok", "pulseview", "saleae", "saleae1"])
 def test_channel_names_survive_every_form(form: str) -> None:
     names = ("$end", "a,b", "a\nb", 'q"', "", "a b", "[/x]", "probe1=x", "a b")
-    channels = tuple(channel_of(name, [0, 3, 7], [0, 1, 0]) for name in names)
-    capture = named(Capture(Fraction(1, 1_000_000), channels, 9))
+    channels = tuple(make_channel(name, [0, 3, 7], [0, 1, 0]) for name in names)
+    capture = with_portable_names(Capture(Fraction(1, 1_000_000), channels, 9))
     assert len({channel.name for channel in capture.channels}) == len(names)
     again = parse_capture(capture_forms()[form].write(capture), "x")
     assert [channel.name for channel in again.channels] == [channel.name for channel in capture.channels]

@@ -9,10 +9,10 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
-from rtoslab.catalogue.paper_folders import papers
+from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.catalogue.trees import PORTS_VARIABLE
 from rtoslab.cli import app
-from rtoslab.conformance.examination import Conformance, examine
+from rtoslab.conformance.examination import Conformance, examine_port
 from rtoslab.conformance.judge import Outcome
 from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
@@ -36,7 +36,7 @@ def _measured(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> lis
 def _conforms(root: Path, kernel: str, board: str) -> Conformance:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], [board], [1]))
-    return examine(catalogue, point)
+    return examine_port(catalogue, point)
 
 
 def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
@@ -102,7 +102,7 @@ def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytes
     output = json.loads(capsys.readouterr().out)
     assert [item["state"] for item in output["figures"]] == ["measured", "measured"]
     assert [item["outcome"] for item in output["claims"]] == ["same"]
-    paper = papers(Catalogue(checkout))["doe2026"]
+    paper = read_papers(Catalogue(checkout))["doe2026"]
     require_complete(Catalogue(checkout), paper)
     assert {row.id for row in paper.published_rows.values() if row.kind == "ordering"} == set(paper.claims[0].rows)
 

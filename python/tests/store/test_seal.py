@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rtoslab.archive.index import Filters, find
+from rtoslab.archive.index import PointFilters, find_points
 from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.records import seal
 from rtoslab.results.results import Failed, MeasuredPoint, SeriesSamples
@@ -155,7 +155,7 @@ def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Pat
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured(2)
     with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
-        (only,) = find([tmp_path], Filters())
+        (only,) = find_points([tmp_path], PointFilters())
     assert only.result == measured(2)
 
 
@@ -215,7 +215,9 @@ def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
 def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
     stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
-    results = [(item.stored.folder.name, item.result, item.stored.manifest) for item in find([run.path], Filters())]
+    results = [
+        (item.stored.folder.name, item.result, item.stored.manifest) for item in find_points([run.path], PointFilters())
+    ]
     try:
         plan = run.plan()
     except StoreError:

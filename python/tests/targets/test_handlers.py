@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rtoslab.analyses.tick_cost import by_loops, tick_model
+from rtoslab.analyses.tick_cost import choices_by_loops, fit_tick_model
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
@@ -248,7 +248,7 @@ def test_series_of_switches_leave_the_control_task_out() -> None:
 
 
 def test_model_of_the_tick() -> None:
-    model = tick_model({0: [100, 100, 104], 1: [150], 3: [250, 252]})
+    model = fit_tick_model({0: [100, 100, 104], 1: [150], 3: [250, 252]})
     assert model is not None
     assert model.per_task == pytest.approx(50, abs=1)
     assert model.base == pytest.approx(100, abs=2)
@@ -257,8 +257,8 @@ def test_model_of_the_tick() -> None:
     assert model.remainder == pytest.approx(152 - 3 * model.per_task)
     assert [residual.n for residual in model.residuals] == [3, 1, 2]
     assert sum(residual.mean * residual.n for residual in model.residuals) == pytest.approx(0, abs=1e-9)
-    assert tick_model({0: [100]}) is None
-    assert tick_model({1: [100], 2: [150]}) is None
+    assert fit_tick_model({0: [100]}) is None
+    assert fit_tick_model({1: [100], 2: [150]}) is None
 
 
 def test_loops_by_the_papers_rule() -> None:
@@ -271,7 +271,7 @@ def test_loops_by_the_papers_rule() -> None:
         series = (select("A_B", 1), select("B_A", 0), select("A_IDLE", 6), select("X", None))
 
     point: Any = Point()
-    assert {loops: [samples.id for samples in result] for loops, result in by_loops(point).items()} == {
+    assert {loops: [samples.id for samples in result] for loops, result in choices_by_loops(point).items()} == {
         1: ["select.A_B", "select.B_A"],
         6: ["select.A_IDLE"],
     }

@@ -90,8 +90,8 @@ def test_a_series_says_that_the_kernels_dispatcher_is_in_it() -> None:
             {"id": "give", "title": "give", "starts": "-", "ends": "-"},
         ],
     })  # fmt: skip
-    assert [series_facts.title for series_facts in facts.on(kernel()).series] == ["edge to handler", "give"]
-    behind = facts.on(kernel(behaviour={"handler_entry": "kernel"}))
+    assert [series_facts.title for series_facts in facts.for_kernel(kernel()).series] == ["edge to handler", "give"]
+    behind = facts.for_kernel(kernel(behaviour={"handler_entry": "kernel"}))
     assert [series_facts.title for series_facts in behind.series] == [
         "edge to handler, through the kernel's dispatcher",
         "give",

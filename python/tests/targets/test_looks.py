@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import BuildError, look_again, memoize_by_contents, one_look
+from rtoslab.base import BuildError, contents_cache, expire_contents_cache, memoize_by_contents
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import builder
 from rtoslab.images.image_inputs import inputs_digest
@@ -26,20 +26,20 @@ def test_within_a_look_the_same_is_asked_once_and_without_one_each_time() -> Non
         request.append(number)
         return len(request)
 
-    with one_look():
+    with contents_cache():
         assert [ask(1), ask(2), ask(1)] == [1, 2, 1]
-        with one_look():
+        with contents_cache():
             assert ask(1) == 1, "a look inside another one is that one"
         assert ask(1) == 1, "and does not end it"
-        look_again()
+        expire_contents_cache()
         assert ask(1) == 3
-        look_again(older_than_s=1000)
+        expire_contents_cache(older_than_s=1000)
         assert ask(1) == 3
         time.sleep(0.01)
-        look_again(older_than_s=0.01)
+        expire_contents_cache(older_than_s=0.01)
         assert ask(1) == 4
     assert [ask(1), ask(1)] == [5, 6]
-    with one_look():
+    with contents_cache():
         assert ask(1) == 7
 
 
@@ -51,13 +51,13 @@ def edit(root: Path) -> None:
 def test_an_edited_source_is_seen_at_the_next_look(tmp_path: Path) -> None:
     catalogue = Catalogue(copy_checkout(tmp_path))
     request = point(catalogue)
-    with one_look():
+    with contents_cache():
         before = inputs_digest(catalogue, request)
         edit(catalogue.root)
         assert inputs_digest(catalogue, request) == before
     after = inputs_digest(catalogue, request)
     assert after != before
-    with one_look():
+    with contents_cache():
         assert inputs_digest(catalogue, request) == after
 
 
@@ -74,7 +74,7 @@ def test_what_was_edited_while_an_image_was_built_is_seen_behind_it(
 
     monkeypatch.setattr(builder, "_build_into", build_into)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
-    with one_look():
+    with contents_cache():
         before = inputs_digest(catalogue, request)
         with pytest.raises(BuildError):  # nothing was built
             builder.build(catalogue, request)

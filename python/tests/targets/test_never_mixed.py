@@ -12,7 +12,7 @@ from rtoslab.analyses import group_by
 from rtoslab.base.errors import ReportError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.paper_folders import papers
+from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.papers import weights
 from rtoslab.papers.paper_charts import replot
 from rtoslab.papers.reproduction import Reproduction, reproduce
@@ -21,7 +21,7 @@ from tests.planted_values import planted
 
 CATALOGUE = Catalogue(find_root())
 PACKAGE = find_root() / "python" / "rtoslab"
-PAPERS = papers(CATALOGUE)
+PAPERS = read_papers(CATALOGUE)
 REDUCTIONS = {"median", "mean", "fmean", "geometric_mean", "average", "median_low", "median_high", "nanmedian"}
 NAMED = {
     "papers/document.py": "of ratios to published figures, which its sentence calls the median",
@@ -33,7 +33,7 @@ NAMED = {
 
 def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
     """The paper by all reference results that there are, without building anything."""
-    monkeypatch.setattr(weights, "weigh", lambda *_, **__: pytest.fail("nothing is to be built"))
+    monkeypatch.setattr(weights, "build_program", lambda *_, **__: pytest.fail("nothing is to be built"))
     paper = PAPERS[key]
     bare = paper.facts.model_copy(update={"footprint": ()})
     paper = type(paper)(paper.key, paper.folder, bare, paper.suites)
@@ -80,7 +80,7 @@ def test_a_group_is_refused_by_the_axis_that_it_mixes() -> None:
     values = [planted({"metric": "m", "stat": "s", "kernel": kernel, "value": 1}) for kernel in ("a", "b")]
     assert len(group_by(values, ("kernel",))) == 2
     with pytest.raises(ReportError, match=r"'F' would make one value of several at b \(kernel: 'a', 'b'\)"):
-        group_by(values, ("benchmark",), what="'F'")
+        group_by(values, ("benchmark",), subject="'F'")
     with pytest.raises(ReportError, match="has the same value 2 times"):
         group_by([values[0], values[0]], ("kernel",))
     seeds = [planted({"metric": "m", "stat": "s", "param.seed": seed, "value": seed}) for seed in (1, 2)]

@@ -9,7 +9,7 @@ from elftools.dwarf.die import DIE
 
 from rtoslab.base import ImageFileError, SymbolError, find_root
 from rtoslab.catalogue import Catalogue, Kernel
-from rtoslab.footprint import members_of
+from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines, build
 from rtoslab.intake import Elf, debug
 from rtoslab.plan import Options, make_plan
@@ -96,10 +96,10 @@ def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
         elf,
     ]
     subprocess.run(compile_it, check=True)
-    result = {name: item.offset for name, item in members_of(elf, "block").items()}
+    result = {name: item.offset for name, item in structure_members(elf, "block").items()}
     inside = {"stack": 4, "stack.start": 4, "stack.size": 8}
     assert result == {"state": 0, **inside, "name": 12, "a": 20, "b": 20}
-    assert [name for name, item in members_of(elf, "block").items() if item.is_array] == ["name"]
+    assert [name for name, item in structure_members(elf, "block").items() if item.is_array] == ["name"]
 
 
 def naming(**names: str) -> Kernel:

@@ -83,7 +83,7 @@ def test_an_earlier_version_is_given_its_own_configuration(home: Path) -> None:
 
 
 def test_versions_are_compared_by_number(home: Path) -> None:
-    facts = Catalogue(find_root()).port(home / "ports" / "tiny").facts
+    facts = Catalogue(find_root()).read_port(home / "ports" / "tiny").facts
     assert earlier_names(facts, "1.9") == ("tiny_new_word",)
     assert earlier_names(facts, "V1.1.4") == ("tiny_new_word", "TINY_PAUSE")
     assert earlier_names(facts, "1.10") == ()
@@ -116,7 +116,7 @@ def test_nuttx_10_1_is_told_chip_and_entry_by_its_own_options(board: str, chip: 
 def test_a_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
     port = Catalogue(find_root()).kernel("nuttx").facts
     for version, member in (("11.0", "stack_base_ptr"), ("10.1", "stack_alloc_ptr")):
-        memory = port.earlier_than(earlier_names(port, version)).memory
+        memory = port.without_names(earlier_names(port, version)).memory
         assert memory is not None
         assert memory.task_block is not None
         assert (memory.task_block.stack, memory.task_block.type) == (member, "tcb_s")

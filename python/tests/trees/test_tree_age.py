@@ -11,7 +11,7 @@ import pytest
 from rtoslab.base import sha256_of
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_trees, tree_text
+from rtoslab.catalogue.trees import read_trees, tree_toml
 from rtoslab.reference import Reference, reference_path, tree_changes, write_reference
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
@@ -93,7 +93,7 @@ def test_what_was_not_compiled_is_told_by_the_commit(tree: Path, asked_anew: Non
 
 def test_another_version_is_said(tree: Path) -> None:
     path = next((tree.parent / "trees").glob("tiny.toml"))
-    path.write_text(tree_text(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
+    path.write_text(tree_toml(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
     assert changes(of_today(tree)) == ["tiny is 1.6, not 1.5"]
 
 

@@ -10,7 +10,7 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.trees import read_trees, tree_text
+from rtoslab.catalogue.trees import read_trees, tree_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
 from rtoslab.trees.draft import draft_description
@@ -32,7 +32,7 @@ def described(home: Path) -> Path:
     tree = draft_description(kernel.facts, "tiny", "tiny", home / "tree", None)
     path = home / "trees" / "tiny.toml"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(tree_text(tree))
+    path.write_text(tree_toml(tree))
     return path
 
 
@@ -201,5 +201,5 @@ def test_every_command_tells_of_a_tree_that_nobody_named(ask: tuple[str, ...]) -
 
 def test_what_nobody_named_is_not_among_all_kernels() -> None:
     catalogue = Catalogue(find_root())
-    assert set(catalogue.kernels_here) == {"bare", "freertos", "rt"}
+    assert set(catalogue.buildable_kernels) == {"bare", "freertos", "rt"}
     assert set(catalogue.kernels) > {"nuttx", "threadx"}

@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.trees import Tree, read_trees, tree_text
+from rtoslab.catalogue.trees import Tree, read_trees, tree_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
 from rtoslab.trees.draft import draft_description
 from rtoslab.trees.versions import recognise_port
@@ -58,7 +58,7 @@ def test_a_version_lacks_what_needs_a_name_that_its_tree_does_not_have(home: Pat
     old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
     assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
     assert (old.services["pool"], new.services["pool"]) == (False, True)
-    assert old.lacking(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which came with Tiny 1.5"
+    assert old.reason_unable(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which came with Tiny 1.5"
     assert old.symbols["semaphore_count"] == ("tiny_count",)
     assert new.symbols["semaphore_count"] == ("bare_semaphore_count",)
     assert old.symbols["semaphore_take"] == new.symbols["semaphore_take"]
@@ -146,7 +146,7 @@ def freertos_without(absent: set[str], user: Path) -> Kernel:
     """The facts of a tree of FreeRTOS that has not these names."""
     (user / "trees").mkdir(exist_ok=True)
     tree = Tree(id="old", port="freertos", path=str(user), version="V9", absent=tuple(sorted(absent)))
-    (user / "trees" / "old.toml").write_text(tree_text(tree))
+    (user / "trees" / "old.toml").write_text(tree_toml(tree))
     return Catalogue(find_root()).kernels["old"].facts
 
 
@@ -177,7 +177,7 @@ def _number(version: str) -> tuple[int, ...]:
 
 def test_the_packages_freertos_needs_no_tree_and_has_every_name() -> None:
     catalogue = Catalogue(find_root())
-    assert "freertos" in catalogue.kernels_here
+    assert "freertos" in catalogue.buildable_kernels
     entry = catalogue.kernels["freertos"]
     names = [earlier.name for earlier in entry.facts.earlier]
     assert len(set(names)) == len(names)

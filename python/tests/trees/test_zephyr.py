@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.user_kernels import ExportWants
+from rtoslab.catalogue.user_kernels import ExportRequirements
 from tests.trees.test_exports import said
 
 CONFIG = find_root() / "firmware" / "kernels" / "zephyr" / "config"
@@ -19,7 +19,7 @@ DRIVERS = ("\t{(const void *)0x20000010, (ISR)0x8001235},\n", "\t{(void *)0x0, (
 """As later versions and 1.14 write one."""
 
 
-def wants() -> ExportWants:
+def wants() -> ExportRequirements:
     export = Catalogue(find_root()).kernel("zephyr").facts.export
     assert export is not None
     return export
@@ -127,7 +127,7 @@ def test_zephyr_1_14_is_asked_for_what_it_knows(tmp_path: Path) -> None:
 
 def test_what_zephyr_1_14_does_otherwise() -> None:
     facts = Catalogue(find_root()).kernel("zephyr").facts
-    earlier = facts.earlier_than(["k_timeout_t"])
+    earlier = facts.without_names(["k_timeout_t"])
     assert facts.services["condition"]
     assert not earlier.services["condition"]
     assert "mutex_unlock" in facts.results

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from rtoslab.base import CaptureError, UnknownNameError, write_whole
 from rtoslab.captures.capture import Capture
-from rtoslab.captures.tracks import distinct
+from rtoslab.captures.tracks import distinct_labels
 from rtoslab.intake import CAPTURE_BYTES, one_line, read_bytes
 
 HEAD_BYTES = 4096
@@ -24,18 +24,18 @@ _BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 
 @cache
 def capture_forms() -> dict[str, ModuleType]:
-    """Every form by name."""
+    """Returns the module of each file form by name."""
     modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {name: module for name, module in modules.items() if hasattr(module, "recognises")}
 
 
 def read_capture(path: Path) -> Capture:
-    """A capture in any form, told by its content. Raises CaptureError."""
+    """Reads a capture in any form, which its content tells. Raises CaptureError."""
     return parse_capture(read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), one_line(path.name))
 
 
 def parse_capture(data: bytes, name: str) -> Capture:
-    """The same of a file's content. `name` is the file's. Raises CaptureError."""
+    """Parses the content of a capture file. `name` is the file's. Raises CaptureError."""
     for module in capture_forms().values():
         if module.recognises(data[:HEAD_BYTES]):
             capture: Capture = module.read(data, name)
@@ -47,22 +47,22 @@ def parse_capture(data: bytes, name: str) -> Capture:
 
 
 def _with_cut_note(capture: Capture, data: bytes, name: str) -> Capture:
-    """Programs end the last line of a text. A file that was cut seldom ends with a whole line."""
+    """Adds a note if the last line has no end, as in a file that was cut short."""
     if data[-1:] in {b"\n", b"\r"}:
         return capture
     return replace(capture, notes=(*capture.notes, f"{name} does not end with a whole line; it may be cut short."))
 
 
-def form_of(path: Path, form: str | None = None) -> str:
-    """The name of the form that a path is written in: the one named, by default the one with its suffix.
+def choose_form(path: Path, form: str | None = None) -> str:
+    """Returns the name of the form to write a path in: the given one, or the only one with its suffix.
 
     Raises CaptureError, UnknownNameError."""
     if form is None:
-        fitting = [name for name, module in capture_forms().items() if path.suffix == module.SUFFIX]
-        if len(fitting) != 1:
-            among = f"say --form with one of {', '.join(fitting or capture_forms())}"
+        candidates = [name for name, module in capture_forms().items() if path.suffix == module.SUFFIX]
+        if len(candidates) != 1:
+            among = f"say --form with one of {', '.join(candidates or capture_forms())}"
             raise CaptureError(f"The suffix of {path.name} does not tell the form; {among}.")
-        (form,) = fitting
+        (form,) = candidates
     if form not in capture_forms():
         raise UnknownNameError("form of captures", form, capture_forms())
     return form
@@ -70,12 +70,12 @@ def form_of(path: Path, form: str | None = None) -> str:
 
 def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
     """Writes a capture in the form that the path's ending names. Raises CaptureError, UnknownNameError."""
-    write_whole(path, capture_forms()[form_of(path, form)].write(named(capture)), "the capture")
+    write_whole(path, capture_forms()[choose_form(path, form)].write(with_portable_names(capture)), "the capture")
 
 
-def named(capture: Capture) -> Capture:
+def with_portable_names(capture: Capture) -> Capture:
     """Gives the channels names that every form accepts: no separators, quotes or line ends, no keyword of a VCD."""
-    names = distinct("the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels))
+    names = distinct_labels("the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels))
     return replace(
         capture, channels=tuple(replace(pair, name=name) for pair, name in zip(capture.channels, names, strict=True))
     )

@@ -16,9 +16,9 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merge_channels, require_known
-from rtoslab.captures.rates import rate_hz, rate_text
-from rtoslab.captures.tracks import Repeats, Track, Tracks, decimal_places, require_tick
+from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
+from rtoslab.captures.rates import parse_rate_hz, rate_text
+from rtoslab.captures.tracks import RepeatedRows, Track, Tracks, decimal_places, require_tick
 from rtoslab.intake import CAPTURE_ROWS, lines, quote, ticks
 
 SUFFIX: Final = ".csv"
@@ -30,55 +30,55 @@ _NUMBER: Final = re.compile(r"-?[\d.]{1,40}([eE][-+]?\d{1,9})?", re.ASCII)
 
 
 def recognises(head: bytes) -> bool:
-    """A comment that begins with a semicolon."""
+    """Whether the file begins with a comment after a semicolon."""
     return re.match(rb"(\xef\xbb\xbf)?;", head) is not None
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: no sample rate, a row that cannot be read, or is cut short, or more than the limits."""
-    rows = _Rows(name)
+    """Reads a CSV of PulseView or DSView. Raises CaptureError for a missing rate, a bad row, or too much."""
+    rows = _RowReader(name)
     for number, line in enumerate(lines(data, name, CaptureError), 1):
-        if line == rows.before and not rows.timed and not rows.is_ended:
+        if line == rows.last_row and not rows.has_times and not rows.is_ended:
             rows.tick += 1
         elif line.startswith(";"):
-            rows.comment(line.lstrip("; "), number)
+            rows.add_comment(line.lstrip("; "), number)
         elif line.strip():
-            rows.add(line, number)
-        elif rows.before is not None:
+            rows.add_row(line, number)
+        elif rows.last_row is not None:
             rows.is_ended = True
     return rows.capture()
 
 
-class _Rows:
-    """The content of the rows so far."""
+class _RowReader:
+    """Reads rows one by one, and collects the channels' levels."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.tick = -1
-        self.before: str | None = None
-        """The row before, without its time."""
-        self.timed = False
+        self.last_row: str | None = None
+        """The last row, without its time."""
+        self.has_times = False
         self.is_ended = False
         """Whether an empty line stood after a row."""
-        self._rate = Fraction(1)
+        self._rate_hz = Fraction(1)
         self._tick_s: Fraction | None = None
         self._names: list[str] = []
-        self._tracks: list[Track] | None = None
-        self._levels: list[str] = []
-        self._all = Tracks(name)
-        self._repeats = Repeats(name)
-        self._count = 0
+        self._columns: list[Track] | None = None
+        self._last_cells: list[str] = []
+        self._tracks_of_file = Tracks(name)
+        self._repeats = RepeatedRows(name)
+        self._change_count = 0
 
-    def comment(self, text: str, number: int) -> None:
-        """Raises CaptureError for one after the rows, as where two files were joined."""
-        if self._tracks is not None:
+    def add_comment(self, text: str, number: int) -> None:
+        """Reads rate and channels from a comment. Raises CaptureError for a comment after rows."""
+        if self._columns is not None:
             raise CaptureError(
                 f"{self.name}, line {number}: a comment stands behind the rows; are these two files, or a damaged row? "
                 "Export it again."
             )
         if (rate := _RATE.match(text)) and self._tick_s is None:
-            self._rate = rate_hz(rate[1], self.name)
-            self._tick_s = 1 / self._rate
+            self._rate_hz = parse_rate_hz(rate[1], self.name)
+            self._tick_s = 1 / self._rate_hz
         elif (listed := _CHANNELS.match(text)) and not self._names:
             self._names = [part.strip() for part in listed[2].split(",")]
             if listed[1] and int(listed[1]) != len(self._names):
@@ -87,80 +87,81 @@ class _Rows:
                     "export it again."
                 )
 
-    def add(self, line: str, number: int) -> None:
-        """A row that differs from the one before, or has a time. Raises CaptureError."""
-        if self._tracks is None:
+    def add_row(self, line: str, number: int) -> None:
+        """Adds a row that differs from the last one, or has a time. Raises CaptureError."""
+        if self._columns is None:
             cells = [cell.strip() for cell in line.split(",")]
-            if self._begin(cells):
+            if self._begin_columns(cells):
                 return
-        assert self._tracks is not None
+        assert self._columns is not None
         where = f"{self.name}, line {number}"
         if self.is_ended:
             raise CaptureError(f"{where}: an empty line stands before this row; export it again.")
-        self._count += 1
-        if self._count > CAPTURE_ROWS:
+        self._change_count += 1
+        if self._change_count > CAPTURE_ROWS:
             raise CaptureError(f"{self.name} has more than {CAPTURE_ROWS:,} changes; export a shorter stretch.")
-        time, _, rest = line.partition(",") if self.timed else ("", "", line)
-        tick = self._time(time, where) if self.timed else self.tick + 1
+        time, _, rest = line.partition(",") if self.has_times else ("", "", line)
+        tick = self._parse_time(time, where) if self.has_times else self.tick + 1
         if tick < self.tick:
             raise CaptureError(f"{where}: the time goes back; export it again.")
         self.tick = tick
-        self._repeats.add(number, is_repeat=rest == self.before)
-        if rest != self.before:
-            self._row(rest, where)
-            self.before = rest
+        self._repeats.add(number, is_repeat=rest == self.last_row)
+        if rest != self.last_row:
+            self._set_levels(rest, where)
+            self.last_row = rest
 
-    def _begin(self, cells: list[str]) -> bool:
-        """Sees from the first row what the columns are. Whether that row was a head."""
+    def _begin_columns(self, cells: list[str]) -> bool:
+        """Finds the columns by the first row, and returns whether that row is a head."""
         if self._tick_s is None:
             raise CaptureError(f"{self.name} does not tell its sample rate; export it with its comments.")
         is_head = not all(_NUMBER.fullmatch(cell) for cell in cells)
-        self.timed = is_head and _TIME.fullmatch(cells[0]) is not None
-        columns = cells[1:] if self.timed else cells
+        self.has_times = is_head and _TIME.fullmatch(cells[0]) is not None
+        columns = cells[1:] if self.has_times else cells
         heads = [f"D{column}" if not is_head or item == "logic" else item for column, item in enumerate(columns)]
-        self._tracks = [self._all.add(name) for name in self._names or heads]
+        self._columns = [self._tracks_of_file.add_channel(name) for name in self._names or heads]
         return is_head
 
-    def _row(self, rest: str, where: str) -> None:
-        assert self._tracks is not None
+    def _set_levels(self, rest: str, where: str) -> None:
+        assert self._columns is not None
         cells = rest.split(",")
-        if len(cells) != len(self._tracks):
-            expected = len(self._tracks) + self.timed
+        if len(cells) != len(self._columns):
+            expected = len(self._columns) + self.has_times
             raise CaptureError(
-                f"{where}: {len(cells) + self.timed} columns instead of {expected}; is it cut short? Export it again."
+                f"{where}: {len(cells) + self.has_times} columns instead of {expected}; is it cut short? "
+                "Export it again."
             )
         rows = 0
         for place, cell in enumerate(cells):
-            if not self._levels or cell != self._levels[place]:
+            if not self._last_cells or cell != self._last_cells[place]:
                 level = cell.strip()
                 if level not in {"0", "1"}:
                     raise CaptureError(f"{where}: {quote(level)} is no level; export the logic channels only.")
-                rows += self._tracks[place].set(self.tick, int(level))
-        self._levels = cells
-        self._all.count(rows)
+                rows += self._columns[place].set_level(self.tick, int(level))
+        self._last_cells = cells
+        self._tracks_of_file.count_rows(rows)
 
-    def _time(self, text: str, where: str) -> int:
+    def _parse_time(self, text: str, where: str) -> int:
         try:
             decimal_places(text, where)
-            return require_tick(ticks(text.strip(), self._rate), where)
+            return require_tick(ticks(text.strip(), self._rate_hz), where)
         except ValueError as cause:
             raise CaptureError(f"{where}: {quote(text)} is no time in seconds ({cause}); is it cut short?") from None
 
     def capture(self) -> Capture:
-        """Raises CaptureError if there was no row."""
+        """Returns the capture of all rows. Raises CaptureError if there was none."""
         if self._tick_s is None:
             raise CaptureError(f"{self.name} does not tell its sample rate; export it with its comments.")
-        if self.before is None:
+        if self.last_row is None:
             raise CaptureError(f"{self.name} has no row of samples; export it again.")
-        return self._all.capture(self._tick_s, self.tick + (0 if self.timed else 1), self._notes())
+        return self._tracks_of_file.capture(self._tick_s, self.tick + (0 if self.has_times else 1), self._notes())
 
     def _notes(self) -> tuple[str, ...]:
-        return self._repeats.notes() if self.timed else ()
+        return self._repeats.notes() if self.has_times else ()
 
 
 def write(capture: Capture) -> bytes:
     """Writes rows like sigrok-cli, one a sample. Unknown levels become 0."""
-    require_known(capture, ABOUT)
+    require_known_levels(capture, ABOUT)
     names = ", ".join(channel.name for channel in capture.channels)
     count = len(capture.channels)
     head = [

@@ -14,13 +14,13 @@ from typing import Any, Final
 
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
-from rtoslab.captures.tracks import Repeats, Tracks, decimal_places, require_tick
+from rtoslab.captures.tracks import RepeatedRows, Tracks, decimal_places, require_tick
 from rtoslab.intake import CAPTURE_ROWS, lines, quote, ticks
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
 PLACES: Final = 12
-"""The decimal places that are read: picoseconds. Logic 1's further places are zeros."""
+"""Decimal places that are read: picoseconds. Further places of Logic 1 are zeros."""
 WRITTEN_PLACES: Final = 9
 _RATE: Final = Fraction(10**PLACES)
 _CALENDAR: Final = re.compile(r"([-\d]{1,10}T[\d:]{1,8})(?:\.(\d{1,12}))?(Z|[+-]\d\d:\d\d)?", re.ASCII)
@@ -28,27 +28,27 @@ _LEVELS: Final = {"0": 0, "1": 1, "X": UNKNOWN, "": UNKNOWN}
 
 
 def recognises(head: bytes) -> bool:
-    """The head's first column."""
+    """Whether the first column of the head is a time."""
     return re.match(rb"(\xef\xbb\xbf)?\"?Time ?\[s\]\"?\s*,", head) is not None
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: a row that cannot be read, or is cut short, or more than the limits on captures."""
+    """Reads a CSV of Logic 1 or 2. Raises CaptureError for a row that cannot be read or is cut, or too much."""
     rows = csv.reader(lines(data, name, CaptureError), skipinitialspace=True)
     try:
-        return _read(rows, name)
+        return _read_rows(rows, name)
     except csv.Error as cause:
         raise CaptureError(f"{name}, line {rows.line_num}: it is no row of comma-separated values ({cause}).") from None
 
 
-def _read(rows: Any, name: str) -> Capture:
-    """`rows` is a csv.reader, whose type has no name."""
+def _read_rows(rows: Any, name: str) -> Capture:
+    """Returns the capture of the rows. `rows` is a csv.reader, whose type has no name."""
     tracks = Tracks(name)
-    columns = [tracks.add(item.strip()) for item in next(rows)[1:]]
+    columns = [tracks.add_channel(item.strip()) for item in next(rows)[1:]]
     clock: _Clock | None = None
     before: list[str] = []
-    last, repeats, places = 0, Repeats(name), _Places()
-    for number, row in enumerate(_with_cells(rows, name)):
+    last, repeats, places = 0, RepeatedRows(name), _DecimalPlaces()
+    for number, row in enumerate(_non_empty_rows(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(columns) + 1:
             raise CaptureError(f"{where}: {len(row)} columns instead of {len(columns) + 1}; is it cut short?")
@@ -56,15 +56,15 @@ def _read(rows: Any, name: str) -> Capture:
             raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter stretch.")
         clock = clock or _Clock(row[0], where)
         tick = clock.tick(row[0], where)
-        places.add(row[0], where)
+        places.check(row[0], where)
         if tick < last:
             raise CaptureError(f"{where}: the time goes back; export it again.")
         last, cells = tick, row[1:]
         repeats.add(rows.line_num, is_repeat=cells == before)
         if cells != before:
-            tracks.count(
+            tracks.count_rows(
                 sum(
-                    columns[place].set(tick, _level(cell, where))
+                    columns[place].set_level(tick, _parse_level(cell, where))
                     for place, cell in enumerate(cells)
                     if not before or cell != before[place]
                 )
@@ -75,8 +75,8 @@ def _read(rows: Any, name: str) -> Capture:
     return tracks.capture(Fraction(1, 10**PLACES), last, repeats.notes())
 
 
-def _with_cells(rows: Any, name: str) -> Iterator[list[str]]:
-    """The rows with cells. Empty lines are at the end only. Raises CaptureError."""
+def _non_empty_rows(rows: Any, name: str) -> Iterator[list[str]]:
+    """Yields the rows with cells. Raises CaptureError for an empty line before a row."""
     empty = 0
     for row in rows:
         if row and empty:
@@ -87,13 +87,13 @@ def _with_cells(rows: Any, name: str) -> Iterator[list[str]]:
             empty = empty or rows.line_num
 
 
-class _Places:
-    """Both versions write every time of a file with the same number of decimal places."""
+class _DecimalPlaces:
+    """Checks that all times of a file have the same number of decimal places, as both versions write them."""
 
     def __init__(self) -> None:
         self._usual: int | None = None
 
-    def add(self, text: str, where: str) -> None:
+    def check(self, text: str, where: str) -> None:
         """Raises CaptureError for a time with another number of places than the first row's."""
         places = decimal_places(text, where)
         if self._usual is None:
@@ -105,7 +105,7 @@ class _Places:
             )
 
 
-def _level(cell: str, where: str) -> int:
+def _parse_level(cell: str, where: str) -> int:
     level = _LEVELS.get(cell.strip().upper())
     if level is None:
         raise CaptureError(f"{where}: {quote(cell)} is no level; export the digital channels only.")
@@ -116,27 +116,27 @@ class _Clock:
     """Turns a file's times into ticks since its first row. All are in seconds, or all by the calendar and one zone."""
 
     def __init__(self, text: str, where: str) -> None:
-        self._calendar = "T" in text
-        self._second, self._zero = datetime(1970, 1, 1), 0
-        if self._calendar:
-            self._second = self._moment(text, where)[0]
-        self._zero = self._ticks(text, where)
+        self._is_calendar = "T" in text
+        self._first_second, self._first_tick = datetime(1970, 1, 1), 0
+        if self._is_calendar:
+            self._first_second = self._parse_date(text, where)[0]
+        self._first_tick = self._absolute_ticks(text, where)
 
     def tick(self, text: str, where: str) -> int:
-        """Picoseconds since the first row. Raises CaptureError."""
-        return require_tick(self._ticks(text, where) - self._zero, where)
+        """Returns a time as picoseconds since the first row. Raises CaptureError."""
+        return require_tick(self._absolute_ticks(text, where) - self._first_tick, where)
 
-    def _ticks(self, text: str, where: str) -> int:
-        if not self._calendar:
-            return _picoseconds(text, where)
-        second, fraction = self._moment(text, where)
-        if (second.tzinfo is None) != (self._second.tzinfo is None):
+    def _absolute_ticks(self, text: str, where: str) -> int:
+        if not self._is_calendar:
+            return _parse_picoseconds(text, where)
+        second, fraction = self._parse_date(text, where)
+        if (second.tzinfo is None) != (self._first_second.tzinfo is None):
             raise CaptureError(f"{where}: of the times some have a zone and some have none; export it again.")
-        return (second - self._second) // timedelta(seconds=1) * 10**PLACES + fraction
+        return (second - self._first_second) // timedelta(seconds=1) * 10**PLACES + fraction
 
     @staticmethod
-    def _moment(text: str, where: str) -> tuple[datetime, int]:
-        """The whole second and the picoseconds in it: Python's own times hold microseconds only."""
+    def _parse_date(text: str, where: str) -> tuple[datetime, int]:
+        """Returns the whole second and the picoseconds in it, because Python's times have microseconds only."""
         match = _CALENDAR.fullmatch(text.strip())
         try:
             second = datetime.fromisoformat(match[1] + (match[3] or "").replace("Z", "+00:00")) if match else None
@@ -147,7 +147,7 @@ class _Clock:
         return second, int((match[2] or "0").ljust(PLACES, "0"))
 
 
-def _picoseconds(text: str, where: str) -> int:
+def _parse_picoseconds(text: str, where: str) -> int:
     try:
         return ticks(text.strip(), _RATE)
     except ValueError as cause:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels, require_known
+from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels, require_known_levels
 from rtoslab.captures.forms import saleae
 
 SUFFIX: Final = ".csv"
@@ -13,13 +13,13 @@ read = saleae.read
 
 
 def recognises(head: bytes) -> bool:
-    """Its reader is `saleae`'s, which recognises it."""
+    """Whether `saleae` recognises the file, which reads both forms."""
     return saleae.recognises(head)
 
 
 def write(capture: Capture) -> bytes:
-    """Rows of changes only: where the capture ends is not told."""
-    require_known(capture, ABOUT)
+    """Writes rows like Logic 1, changes only. The form does not tell the end of the capture."""
+    require_known_levels(capture, ABOUT)
     ticks, levels = merge_channels(capture)
     rows = [", ".join(["Time[s]", *(channel.name for channel in capture.channels)])]
     scale: Fraction = capture.tick_s * 10**PLACES

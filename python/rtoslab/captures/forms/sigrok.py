@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import CaptureError
-from rtoslab.captures.capture import Capture, merge_channels, require_known
-from rtoslab.captures.packed_levels import Samples
-from rtoslab.captures.rates import rate_hz, rate_text
+from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
+from rtoslab.captures.packed_levels import PackedSamples
+from rtoslab.captures.rates import parse_rate_hz, rate_text
 from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, open_archive, quote, whole
 
 SUFFIX: Final = ".sr"
@@ -22,29 +22,31 @@ _PART_DIGITS: Final = 6
 
 
 def recognises(head: bytes) -> bool:
-    """A zip file."""
+    """Whether the file is a zip file."""
     return head[:4] in {b"PK\x03\x04", b"PK\x05\x06"}
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: no session, damaged, cut short, without logic channels, or more than the limits."""
+    """Reads a sigrok session. Raises CaptureError if it is none, damaged, without logic channels, or too large."""
     with open_archive(data, name, CaptureError) as session:
-        return _session(session, name)
+        return _read_session(session, name)
 
 
-def _session(session: Archive, name: str) -> Capture:
+def _read_session(session: Archive, name: str) -> Capture:
     names = set(session.names)
     if "metadata" not in names:
         raise CaptureError(f"{name} is a zip file without `metadata`, so it is no sigrok session.")
-    version = _text(session, "version") if "version" in names else ""
+    version = _member_text(session, "version") if "version" in names else ""
     if version not in {"1", "2"}:
         raise CaptureError(
             f"{name} is a sigrok session of version {one_line(version[:40]) or 'none'}; versions 1 and 2 are known."
         )
-    device = next((group for group in _groups(_text(session, "metadata"), name) if "capturefile" in group), None)
+    device = next(
+        (group for group in _parse_metadata(_member_text(session, "metadata"), name) if "capturefile" in group), None
+    )
     if device is None:
         raise CaptureError(f"{name} has no logic channels (its metadata names no capturefile).")
-    rate = rate_hz(device.get("samplerate", ""), name)
+    rate = parse_rate_hz(device.get("samplerate", ""), name)
     try:
         unit = whole(device.get("unitsize", "1"), 1, CHANNELS // 8)
     except ValueError as cause:
@@ -52,19 +54,19 @@ def _session(session: Archive, name: str) -> Capture:
     probes = {int(key[5:]) - 1: label for key, label in device.items() if re.fullmatch(r"probe[1-9]\d{0,8}", key)}
     if any(bit >= 8 * unit for bit in probes):
         raise CaptureError(f"{name}: a sample has {unit} bytes, too few for probe{max(probes) + 1}.")
-    channels = Samples(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
-    for part in _parts(session.names, device["capturefile"], name):
+    channels = PackedSamples(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
+    for part in _sample_members(session.names, device["capturefile"], name):
         for piece in session.pieces(part):
             channels.add(piece)
     return channels.capture(1 / rate)
 
 
-def _text(session: Archive, member: str) -> str:
+def _member_text(session: Archive, member: str) -> str:
     return session.read(member, MEMBER_TEXT_BYTES).decode("utf-8").strip()
 
 
-def _groups(text: str, name: str) -> list[dict[str, str]]:
-    """Groups of keys and values, in order. Keys in small letters."""
+def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
+    """Returns the groups of keys and values, in order. Keys are in small letters."""
     groups: list[dict[str, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
         content = line.strip()
@@ -81,8 +83,8 @@ def _groups(text: str, name: str) -> list[dict[str, str]]:
     return groups
 
 
-def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
-    """The members that hold the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
+def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
+    """Returns the members with the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
     parts: dict[int, str] = {}
     for part in names:
         digits = part.removeprefix(f"{base}-")
@@ -101,8 +103,8 @@ def _parts(names: Sequence[str], base: str, name: str) -> list[str]:
 
 
 def write(capture: Capture) -> bytes:
-    """A tick is a sample. Unknown levels read 0, as on a wire that nobody drives."""
-    require_known(capture, ABOUT)
+    """Writes a session with a sample for each tick. Unknown levels at the ends become 0."""
+    require_known_levels(capture, ABOUT)
     rate = rate_text(capture.tick_s)
     count = len(capture.channels)
     unit = max(1, -(-count // 8))
@@ -120,11 +122,13 @@ def write(capture: Capture) -> bytes:
         add("version", "2")
         add("metadata", metadata)
         for number, start in enumerate(range(0, max(1, capture.end_tick), CHUNK_SAMPLES), 1):
-            add(f"logic-1-{number}", _pack(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES)))
+            add(
+                f"logic-1-{number}", _packed_samples(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES))
+            )
     return out.getvalue()
 
 
-def _pack(capture: Capture, unit: int, start: int, end: int) -> bytes:
+def _packed_samples(capture: Capture, unit: int, start: int, end: int) -> bytes:
     ticks, levels = merge_channels(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)
     for column in range(len(capture.channels)):

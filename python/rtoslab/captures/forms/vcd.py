@@ -8,7 +8,7 @@ from typing import Final
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
 from rtoslab.captures.tracks import Tracks, require_tick
-from rtoslab.captures.vectors import Vector, is_value
+from rtoslab.captures.vectors import Vector, is_bit_value
 from rtoslab.intake import CHANNELS, quote, whole, words
 
 SUFFIX: Final = ".vcd"
@@ -20,21 +20,21 @@ _WITHOUT_END: Final = {b"$dumpvars", b"$dumpall", b"$dumpon", b"$dumpoff", b"$en
 _KEYWORDS: Final = {"$var", "$scope", "$upscope", "$timescale", "$enddefinitions"}
 _NO_BITS: Final = {"real", "realtime", "string"}
 _BODY_WORDS: Final = 64
-"""Most words of a declaration. What a comment has more is skipped."""
+"""The most words of a declaration. Further words of a comment are skipped."""
 _SCOPES: Final = 64
 _TIME_DIGITS: Final = 20
 """More than a time that fits has, but for leading zeros."""
 
 
 def recognises(head: bytes) -> bool:
-    """A declaration keyword comes first."""
+    """Whether the file begins with a declaration keyword."""
     return re.match(rb"\s*\$(date|version|timescale|comment|scope|var)\b", head) is not None
 
 
 def read(data: bytes, name: str) -> Capture:
-    """Raises CaptureError: no VCD, cut short, or more than the limits on captures."""
+    """Reads a VCD. Raises CaptureError if it is none, is cut short, or is too large."""
     try:
-        return _Reader(data, name).whole()
+        return _Reader(data, name).read_capture()
     except StopIteration:
         raise CaptureError(f"{name} ends in the middle of a declaration or value; copy or export it again.") from None
 
@@ -47,58 +47,59 @@ class _Reader:
         self.tracks = Tracks(name)
         self.variables: dict[bytes, Vector | None] = {}
         """Keyed by identifier. None: no digital one."""
-        self.scope: list[str] = []
+        self.scopes: list[str] = []
         self._idle_count = 0
-        """Values that change nothing, and the time of the first one."""
+        """The number of values that change nothing. The next field is the time of the first one."""
         self._idle_time = 0
 
-    def whole(self) -> Capture:
-        self._declarations()
-        end = self._changes()
+    def read_capture(self) -> Capture:
+        """Reads the whole file."""
+        self._read_declarations()
+        end = self._read_changes()
         assert self.tick_s is not None
         return self.tracks.capture(self.tick_s, end, self._notes())
 
-    def _declarations(self) -> None:
+    def _read_declarations(self) -> None:
         for word in self.words:
             if word == b"$enddefinitions":
-                self._until_end()
+                self._read_body()
                 break
             if not word.startswith(b"$"):
-                raise CaptureError(f"{self.name} is no VCD: {_format(word)} stands among its declarations.")
-            body = self._until_end()
+                raise CaptureError(f"{self.name} is no VCD: {_quote_word(word)} stands among its declarations.")
+            body = self._read_body()
             if word == b"$timescale":
-                self.tick_s = self._timescale("".join(body))
+                self.tick_s = self._parse_timescale("".join(body))
             elif word == b"$scope":
-                self._enter(body[-1] if body else "")
+                self._enter_scope(body[-1] if body else "")
             elif word == b"$upscope":
-                self.scope = self.scope[:-1]
+                self.scopes = self.scopes[:-1]
             elif word == b"$var":
-                self._variable(body)
+                self._declare_variable(body)
         else:
             raise CaptureError(f"{self.name} ends before $enddefinitions; copy or export it again.")
         if self.tick_s is None:
             raise CaptureError(f"{self.name} has no $timescale, so its times mean nothing; export it again.")
 
-    def _until_end(self) -> list[str]:
-        """The words up to $end. Long texts are cut to the first ones."""
+    def _read_body(self) -> list[str]:
+        """Reads the words of a declaration up to $end. Long texts are cut to the first words."""
         body: list[str] = []
         while (word := next(self.words)) != b"$end":
             if len(body) < _BODY_WORDS:
                 body.append(word.decode("utf-8", errors="replace"))
         return body
 
-    def _enter(self, scope: str) -> None:
-        if len(self.scope) >= _SCOPES:
+    def _enter_scope(self, scope: str) -> None:
+        if len(self.scopes) >= _SCOPES:
             raise CaptureError(f"{self.name} nests scopes deeper than {_SCOPES} levels; export fewer.")
-        self.scope.append(scope)
+        self.scopes.append(scope)
 
-    def _timescale(self, text: str) -> Fraction:
+    def _parse_timescale(self, text: str) -> Fraction:
         match = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
         if match is None:
             raise CaptureError(f"{self.name}: the $timescale {quote(text)} is none (1, 10 or 100, and s to fs).")
         return Fraction(int(match[1]), 10 ** _UNITS[match[2]])
 
-    def _variable(self, body: list[str]) -> None:
+    def _declare_variable(self, body: list[str]) -> None:
         if len(body) < 4:  # type, width, identifier, name
             raise CaptureError(f"{self.name}: a $var cannot be read: {quote(' '.join(body))}.")
         if any(word in _KEYWORDS for word in body):
@@ -116,39 +117,40 @@ class _Reader:
         plain = re.sub(r"\[\d{1,9}:\d{1,9}\]$", "", label)
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
         if any(item in self.tracks for item in labels):
-            labels = [".".join([*self.scope, item]) for item in labels]
-        self.variables[ident] = Vector([self.tracks.add(item) for item in labels])
+            labels = [".".join([*self.scopes, item]) for item in labels]
+        self.variables[ident] = Vector([self.tracks.add_channel(item) for item in labels])
 
-    def _changes(self) -> int:
-        now, variables, count = 0, self.variables, self.tracks.count
+    def _read_changes(self) -> int:
+        """Reads the value changes after the declarations, and returns the last time."""
+        now, variables, count = 0, self.variables, self.tracks.count_rows
         is_dump = False
         for word in self.words:
             first = word[0]
             if first == _HASH:
-                now = self._time(word, now)
+                now = self._parse_time(word, now)
             elif first in _SCALARS and len(word) > 1:
                 known = variables.get(word[1:])
                 if known is not None and known.width == 1:
-                    rows = known.tracks[0].set(now, _SCALARS[first])
+                    rows = known.tracks[0].set_level(now, _SCALARS[first])
                     count(rows)
                     if rows < 1 and not is_dump:
-                        self._note_idle(now)
+                        self._count_idle_value(now)
                 else:
-                    self._set(word[1:], word[:1], now)
+                    self._set_value(word[1:], word[:1], now)
             elif first in b"bB":
-                self._set(next(self.words), word[1:], now)
+                self._set_value(next(self.words), word[1:], now)
             elif first in b"rRsS":
                 next(self.words)
             elif word == b"$comment":
-                self._until_end()
+                self._read_body()
             elif word in _WITHOUT_END:
                 is_dump = word != b"$end"
             else:
-                raise CaptureError(f"{self.name}: at time {now} stands {_format(word)}, which is no value change.")
+                raise CaptureError(f"{self.name}: at time {now} stands {_quote_word(word)}, which is no value change.")
         return now
 
-    def _note_idle(self, now: int) -> None:
-        """Notes a value that its wire has already, or one that is taken back at the same time."""
+    def _count_idle_value(self, now: int) -> None:
+        """Counts a value that its wire has already, or that is taken back at the same time."""
         if not self._idle_count:
             self._idle_time = now
         self._idle_count += 1
@@ -159,10 +161,10 @@ class _Reader:
         values = f"{count_text(self._idle_count, 'value')} of a wire repeated or taken back at once"
         return (f"{self.name}: {values}, first at time {self._idle_time}; a time or a value there may be lost.",)
 
-    def _time(self, word: bytes, now: int) -> int:
+    def _parse_time(self, word: bytes, now: int) -> int:
         digits = word[1:]
         if not digits.isdigit():
-            raise CaptureError(f"{self.name}: {_format(word)} is no time.")
+            raise CaptureError(f"{self.name}: {_quote_word(word)} is no time.")
         if len(digits) > _TIME_DIGITS:
             digits = digits.lstrip(b"0")[: _TIME_DIGITS + 1] or b"0"
         time = require_tick(int(digits), f"{self.name}, after {now}")
@@ -170,30 +172,30 @@ class _Reader:
             raise CaptureError(f"{self.name}: the time goes back from {now} to {time}.")
         return time
 
-    def _set(self, ident: bytes, value: bytes, now: int) -> None:
+    def _set_value(self, ident: bytes, value: bytes, now: int) -> None:
         if ident not in self.variables:
             raise CaptureError(
-                f"{self.name}: at time {now} a value is given to {_format(ident)}, which was not declared."
+                f"{self.name}: at time {now} a value is given to {_quote_word(ident)}, which was not declared."
             )
         variable = self.variables[ident]
-        if len(value) > 4 * CHANNELS or (variable is not None and not is_value(value)):
-            raise CaptureError(f"{self.name}: at time {now} {_format(value)} is no value of bits.")
+        if len(value) > 4 * CHANNELS or (variable is not None and not is_bit_value(value)):
+            raise CaptureError(f"{self.name}: at time {now} {_quote_word(value)} is no value of bits.")
         if variable is not None:
-            self.tracks.count(variable.set(now, value))
+            self.tracks.count_rows(variable.set_bits(now, value))
 
 
-def _format(word: bytes) -> str:
+def _quote_word(word: bytes) -> str:
     return quote(word.decode("utf-8", errors="replace"))
 
 
 def write(capture: Capture) -> bytes:
-    """Every tick whole: the time scale is the coarsest power of ten that holds it, or femtoseconds, rounded."""
-    unit, places = _scale(capture.tick_s)
+    """Writes a VCD in the coarsest time scale in which a tick is an integer, else in rounded femtoseconds."""
+    unit, places = _time_scale(capture.tick_s)
     idents = [_identifier(number) for number in range(len(capture.channels))]
-    return "\n".join(_lines(capture, unit, places, idents)).encode() + b"\n"
+    return "\n".join(_vcd_lines(capture, unit, places, idents)).encode() + b"\n"
 
 
-def _lines(capture: Capture, unit: str, places: int, idents: list[str]) -> Iterator[str]:
+def _vcd_lines(capture: Capture, unit: str, places: int, idents: list[str]) -> Iterator[str]:
     yield f"$timescale {unit} $end"
     yield "$scope module pins $end"
     for ident, pair in zip(idents, capture.channels, strict=True):
@@ -216,8 +218,8 @@ def _lines(capture: Capture, unit: str, places: int, idents: list[str]) -> Itera
     yield f"#{at(capture.end_tick)}"
 
 
-def _scale(tick_s: Fraction) -> tuple[str, int]:
-    """(`1 ns`, 9): a VCD knows powers of ten only."""
+def _time_scale(tick_s: Fraction) -> tuple[str, int]:
+    """Returns the time scale's text and its decimal places: (`1 ns`, 9). A VCD has powers of ten only."""
     for places in range(16):
         if (tick_s * 10**places).denominator == 1:
             break
@@ -226,7 +228,7 @@ def _scale(tick_s: Fraction) -> tuple[str, int]:
 
 
 def _identifier(number: int) -> str:
-    """Printable characters from ! on."""
+    """Returns the short identifier of a channel's number, in printable characters from ! on."""
     text = ""
     while True:
         text += chr(33 + number % 94)

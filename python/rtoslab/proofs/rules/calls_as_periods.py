@@ -22,7 +22,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    functions = evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())
+    functions = evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())
     steps = [step for step in evidence.observed.steps if step.core == 0]
     ticks = sum(step.kind == seen_steps.TICK for step in steps)
     problems: list[str] = []

@@ -31,7 +31,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
         required = sum(map(evidence.count, cores)) * ratio
         text, agrees = compare(where, "calls", calls, required, params.tolerance * len(cores))
-        named = ", ".join(evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
+        named = ", ".join(evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
         (seen if agrees else problems).append(text if agrees else f"{text}{origin}")
     return finding(params.rule, demands, problems, seen)
@@ -39,7 +39,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 def _alike(params: Params, evidence: Evidence) -> list[Params]:
     """The same proof of the benchmark's other services that end in the same function."""
-    symbols = evidence.kernel.on(evidence.board.cpu).symbols
+    symbols = evidence.kernel.for_cpu(evidence.board.cpu).symbols
     others = [Params.model_validate(proof) for proof in evidence.benchmark.proof if proof.get("rule") == params.rule]
     return [
         other

@@ -22,7 +22,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     )
     if evidence.observed is None:
         return unseen(params.rule, demands)
-    kernel = evidence.kernel.on(evidence.board.cpu)
+    kernel = evidence.kernel.for_cpu(evidence.board.cpu)
     size = kernel.argument_place("malloc", "bytes")
     code = kernel.results.get("malloc")
     sizes: set[int] = set()

@@ -40,7 +40,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     observed = evidence.observed
     if observed is None or not observed.own:
         return unseen(params.rule, demands, "this target has no profile" if observed is None else "no profile was kept")
-    kernel = evidence.kernel.on(evidence.board.cpu)
+    kernel = evidence.kernel.for_cpu(evidence.board.cpu)
     services = {*params.calling, *_BRACKETS, *_services_in_proofs(evidence)}
     allowed = {name for service in services for name in kernel.symbols.get(service, ())}
     allowed |= {name for name, begun in kernel.completes.items() if allowed.intersection(begun)}

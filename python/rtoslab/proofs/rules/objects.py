@@ -36,7 +36,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen(params.rule, demands, "kernel.toml does not say what the object holds")
     others = evidence.controls()
     calls = [step for step in steps_of(evidence) if step.kind == CALL and step.who not in others]
-    kernel = evidence.kernel.on(evidence.board.cpu)
+    kernel = evidence.kernel.for_cpu(evidence.board.cpu)
     service = Service(kernel, params.service)
     called = {step.first for step in calls if service.is_called(step)}
     if not called and are_cut(evidence):

@@ -51,7 +51,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 def _jobs(params: Params, evidence: Evidence) -> dict[int, list[int]]:
     """Control block -> cycles that it ran between two of its calls, each time. Not the first, which began earlier."""
     assert evidence.observed is not None
-    functions = evidence.kernel.on(evidence.board.cpu).symbols.get(params.service, ())
+    functions = evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())
     ran: dict[int, int] = {}
     jobs: dict[int, list[int]] = {}
     since: tuple[int, int] | None = None

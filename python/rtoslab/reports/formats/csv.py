@@ -8,14 +8,14 @@ import io
 from collections.abc import Iterator
 
 from rtoslab.analyses import (
-    FIGURES,
+    SPREAD_FIGURES,
     Band,
     PlacedPoint,
+    core_shares,
     latencies,
     lock_costs,
     placed_points,
-    placement,
-    shares,
+    placement_number,
     throughput,
     without_placement,
 )
@@ -50,7 +50,7 @@ def render(document: Document) -> str:
     table.writerow(COLUMNS)
     for stored in document.points:
         result = stored.result
-        front = (*_axis_cells(result.point, placement(result.point)), result.run_id, result.status)
+        front = (*_axis_cells(result.point, placement_number(result.point)), result.run_id, result.status)
         if isinstance(result, MeasuredPoint):
             for core, quantity, value, unit in _values(result):
                 table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
@@ -61,7 +61,7 @@ def render(document: Document) -> str:
             reason = result.message if isinstance(result, Failed) else result.reason
             table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
     for placed in placed_points(document.measured_results):
-        if len(placed.all) > 1:
+        if len(placed.placements) > 1:
             for values in _band_rows(placed):
                 table.writerow(map(sheet, values))
     return out.getvalue()
@@ -76,11 +76,11 @@ def _axis_cells(point: PointId, where: str) -> tuple[str | int, ...]:
 def _band_rows(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
     """Yields rows for median, least and most of each value that all placements have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
-    for placed_point in placed.all:
+    for placed_point in placed.placements:
         for core, quantity, value, unit in _values(placed_point):
             bands.setdefault((core, quantity, unit), []).append(value)
     for (core, quantity, unit), values in bands.items():
-        if len(values) == len(placed.all):
+        if len(values) == len(placed.placements):
             band = Band(values)
             for name, value in (("median", band.median), ("least", band.least), ("most", band.most)):
                 front = (*_axis_cells(placed.middle.point, name), "", placed.middle.status)
@@ -95,10 +95,10 @@ def _values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float,
 def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     for latency in latencies(point):
         figures = latency.spread
-        for name in FIGURES:
+        for name in SPREAD_FIGURES:
             value = getattr(figures, name)
             yield 0, f"latency.{latency.series.id}.{name}", value, "cycles"
-            yield 0, f"latency.{latency.series.id}.{name}", latency.ns(value), "ns"
+            yield 0, f"latency.{latency.series.id}.{name}", latency.to_nanoseconds(value), "ns"
         yield 0, f"latency.{latency.series.id}.samples", figures.n, "1"
         yield 0, f"latency.{latency.series.id}.maximum_at", figures.maximum_at, "1"
         yield 0, f"latency.{latency.series.id}.with_a_tick", latency.tick_samples, "1"
@@ -120,7 +120,7 @@ def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | 
         yield "", "heap_peak", point.heap.peak_bytes, "bytes"
     for stack in point.stacks:
         yield stack.core, f"stack_used.{stack.name}", stack.used_bytes, "bytes"
-    for share in shares(point):
+    for share in core_shares(point):
         yield share.core, "window", share.cycles, "cycles"
         for part, cycles in share.parts.items():
             yield share.core, f"cycles.{part.replace(' ', '_')}", cycles, "cycles"

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from rtoslab.analyses import (
-    FIGURES,
+    SPREAD_FIGURES,
     PlacedPoint,
-    Places,
-    gains,
+    PlacementLookup,
+    core_gains,
+    core_shares,
     histogram,
     latencies,
     placed_points,
-    shares,
     throughput,
 )
 from rtoslab.reports.table import Document
@@ -30,15 +30,15 @@ def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
         "fairness": rate.fairness,
         "share_of_each_core": rate.core_parts,
         "least_over_most": rate.least_over_most,
-        "cycles_by_cause": {share.core: share.parts for share in shares(point)},
+        "cycles_by_cause": {share.core: share.parts for share in core_shares(point)},
     }
 
 
 def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
     return {
         latency.series.id: {
-            **{f"{name}_cycles": getattr(latency.spread, name) for name in FIGURES},
-            **{f"{name}_ns": latency.ns(getattr(latency.spread, name)) for name in FIGURES},
+            **{f"{name}_cycles": getattr(latency.spread, name) for name in SPREAD_FIGURES},
+            **{f"{name}_ns": latency.to_nanoseconds(getattr(latency.spread, name)) for name in SPREAD_FIGURES},
             "n": latency.spread.n,
             "maximum_at": latency.spread.maximum_at,
             "instrument": latency.instrument,
@@ -76,14 +76,18 @@ def _band_object(placed: PlacedPoint) -> dict[str, Any]:
         metric.id: {"unit": metric.unit, "median": band.median, "least": band.least, "most": band.most}
         for metric, band in placed.bands
     }
-    return {"point": placed.middle.point.model_dump(mode="json"), "placements": len(placed.all), "figures": figures}
+    return {
+        "point": placed.middle.point.model_dump(mode="json"),
+        "placements": len(placed.placements),
+        "figures": figures,
+    }
 
 
 def _gain_objects(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
-    places = Places(placed)
+    places = PlacementLookup(placed)
     rows = []
-    for item in gains(one.middle for one in placed):
-        gain = places.gain(item)
+    for item in core_gains(one.middle for one in placed):
+        gain = places.gain_ratio(item)
         axes = {"benchmark": item.benchmark, "kernel": item.kernel, "board": item.board, "cores": item.cores}
         band = {"gain": gain.value, "gain_band": [gain.least, gain.most], "per_core": gain.value / item.cores}
         rows.append({**axes, **band})

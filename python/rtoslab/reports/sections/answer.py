@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rtoslab.analyses import Places
+from rtoslab.analyses import PlacementLookup
 from rtoslab.base import count_text
 from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparisons
 from rtoslab.reports.sections.second_core import second_core_sentences
@@ -22,7 +22,7 @@ _PLACEMENT: Final = (
 )
 
 
-def answer_section(figures: Sequence[SpeedFigure], places: Places) -> Section | None:
+def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> Section | None:
     """Returns the section on which kernel is faster at what, and on what more cores bring. None without a figure."""
     variants: dict[str, set[str]] = {}
     for figure in figures:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import PARTS, VISIBLE_PART, lock_costs, shares, top_functions
+from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, core_shares, lock_costs, top_functions
 from rtoslab.reports.sections.naming import kernel_and_board, named_points, without_repeated_seeds
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import MeasuredPoint
@@ -15,16 +15,16 @@ SMALLEST_FUNCTION = 0.005
 def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Returns the section on cycles by cause and core. None without any."""
     rows = [
-        [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in PARTS)]
+        [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
         for test, series, point in named_points(points)
-        for share in shares(point)
+        for share in core_shares(point)
     ]
     if not rows:
         return None
-    used = [index for index in range(len(PARTS)) if any(row[3 + index] != "-" for row in rows)]
+    used = [index for index in range(len(CYCLE_PARTS)) if any(row[3 + index] != "-" for row in rows)]
     table = TableData(
         "Cycles of the window by cause",
-        ("test", "run with", "core", *(f">{PARTS[index]}" for index in used)),
+        ("test", "run with", "core", *(f">{CYCLE_PARTS[index]}" for index in used)),
         [[*row[:3], *(row[3 + index] for index in used)] for row in rows],
         "From the virtual board, without touching the image. Kernel: its functions without the waits named beside "
         "it. Spinlock wait: from the first failed read of a lock to the successful one. Causes below 0.05 % of every "
@@ -43,14 +43,14 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
         {
             "row": f"{series}, core {share.core}" if point.point.cores > 1 else series,
             "part": part,
-            "order": PARTS.index(part),
+            "order": CYCLE_PARTS.index(part),
             "share": share.parts[part] / share.cycles,
             "test": point.point.title,
             **kernel_and_board(point.point),
         }
         for _, series, point in named_points(charted)
-        for share in shares(point)
-        for part in PARTS
+        for share in core_shares(point)
+        for part in CYCLE_PARTS
     ]
     caption = "Share of each core's cycles in the window by cause."
     repeated = " Of runs that differ in the seed of their draws, the first." if len(charted) < len(points) else ""
@@ -102,7 +102,7 @@ def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
     rows, leading = [], []
     for test, series, point in named_points(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
-        counts = sum(share.counts for share in shares(point))
+        counts = sum(share.counts for share in core_shares(point))
         functions = [
             function for function in top_functions(point, TOP_FUNCTIONS) if function.cycles / total >= SMALLEST_FUNCTION
         ]

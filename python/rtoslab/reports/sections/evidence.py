@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import cores_of, probe_effect, ruler_costs
+from rtoslab.analyses import cores_text, empty_measurement_costs, probe_effect
 from rtoslab.reports.sections.naming import brief_test, named_points
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, MeasuredPoint
@@ -22,7 +22,7 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) ->
         for proof in point.proofs
     ]
     rows += [
-        [brief_test(point.point), cores_of(point.point), proof.rule, proof.demands, proof.saw, proof.verdict.value]
+        [brief_test(point.point), cores_text(point.point), proof.rule, proof.demands, proof.saw, proof.verdict.value]
         for point in failed
         for proof in point.proofs
     ]
@@ -60,7 +60,7 @@ def rulers_section(points: Sequence[MeasuredPoint]) -> Section | None:
                 f"{cost.maximum} (repeat {cost.maximum_at})",
                 cost.unit,
             ]
-            for cost in ruler_costs(point)
+            for cost in empty_measurement_costs(point)
         ]
         effect = probe_effect(point)
         if effect:

@@ -5,17 +5,17 @@ from operator import attrgetter
 from typing import Final
 
 from rtoslab.analyses import (
-    FIGURES,
-    Absence,
-    Comparison,
+    SPREAD_FIGURES,
+    AbsentSeries,
     Latency,
-    Places,
-    absences,
-    comparisons,
-    conditions,
+    PlacementLookup,
+    SeriesComparison,
+    absent_series,
     histogram,
     instrument_costs,
+    series_comparisons,
     series_names,
+    without_instrument,
 )
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.sections.naming import MIDDLE_NOTE, kernel_and_board, record_axes
@@ -38,12 +38,12 @@ _AGREEMENT = (
 )
 
 
-def latency_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
+def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
     """Returns the section with the figures by the best instrument and a histogram for each series. None without any."""
-    compared = comparisons(points)
+    compared = series_comparisons(points)
     if not compared:
         return None
-    absent = absences(points)
+    absent = absent_series(points)
     names = _series_names([*compared, *absent])[: len(compared)]
     boards = dict.fromkeys(
         [*(comparison.point.board for comparison in compared), *(absence.point.board for absence in absent)]
@@ -60,7 +60,9 @@ def latency_section(points: Sequence[MeasuredPoint], places: Places) -> Section 
     return Section("latency", "Latencies", (_PROSE,), _make_charts(compared, names, places), tables)
 
 
-def _figures_table(title: str, compared: Sequence[Comparison], absent: Sequence[Absence], places: Places) -> TableData:
+def _figures_table(
+    title: str, compared: Sequence[SeriesComparison], absent: Sequence[AbsentSeries], places: PlacementLookup
+) -> TableData:
     """Returns the table of one board."""
     together = _series_names([*compared, *absent])
     rows = [_figure_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
@@ -78,18 +80,21 @@ def _figures_table(title: str, compared: Sequence[Comparison], absent: Sequence[
     return TableData(title, columns, rows, note, records=records)
 
 
-def instruments_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
+def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
     """Returns the section with the medians of every instrument. None if no series has several."""
-    compared = comparisons(points)
-    if not any(len(comparison.by) > 1 for comparison in compared):
+    compared = series_comparisons(points)
+    if not any(len(comparison.by_instrument) > 1 for comparison in compared):
         return None
     rows = [
         [
             pair.title,
             name,
-            *(_median_text(pair.by.get(one), places) for one in INSTRUMENTS),
-            *(_left_over_text(pair.by.get(one), places) for one in ("counter", "pin")),
-            *(_probe_effect_text(pair.by.get(one), pair.by.get("probe"), places) for one in ("counter", "pin")),
+            *(_median_text(pair.by_instrument.get(one), places) for one in INSTRUMENTS),
+            *(_left_over_text(pair.by_instrument.get(one), places) for one in ("counter", "pin")),
+            *(
+                _probe_effect_text(pair.by_instrument.get(one), pair.by_instrument.get("probe"), places)
+                for one in ("counter", "pin")
+            ),
         ]
         for pair, name in zip(compared, _series_names(compared), strict=True)
     ]
@@ -102,30 +107,30 @@ def instruments_section(points: Sequence[MeasuredPoint], places: Places) -> Sect
     )
 
 
-def _median_text(latency: Latency | None, places: Places) -> str:
+def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
     return (
         NONE
         if latency is None
-        else band_text(places.of_series(latency, lambda latency: latency.spread.median), cycles_text)
+        else band_text(places.series_band(latency, lambda latency: latency.spread.median), cycles_text)
     )
 
 
-def _left_over_text(latency: Latency | None, places: Places) -> str:
+def _left_over_text(latency: Latency | None, places: PlacementLookup) -> str:
     if latency is None or latency.left_over_median is None:
         return NONE
-    return band_text(places.of_series(latency, lambda latency: latency.left_over_median or 0.0), _signed_text)
+    return band_text(places.series_band(latency, lambda latency: latency.left_over_median or 0.0), _signed_text)
 
 
-def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: Places) -> str:
+def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: PlacementLookup) -> str:
     """Returns how much longer the operation takes between its marks with an instrument than by the probe alone."""
-    mine, other = (places.between_marks(one) for one in (latency, by_probe))
-    return NONE if mine is None or other is None else band_text(mine.less(other), _signed_text)
+    mine, other = (places.marks_band(one) for one in (latency, by_probe))
+    return NONE if mine is None or other is None else band_text(mine.minus(other), _signed_text)
 
 
-def _instrument_costs_table(points: Sequence[MeasuredPoint], places: Places) -> TableData:
+def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
     """Returns the table of the subtracted costs: the empty interval of every image."""
     costs = instrument_costs(points)
-    names = series_names([conditions(cost.point.point) for cost in costs], with_cores=False)
+    names = series_names([without_instrument(cost.point.point) for cost in costs], with_cores=False)
     rows = [
         [
             pair.point.point.title,
@@ -141,19 +146,19 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: Places) -> 
     return TableData("What the instruments cost themselves, cycles", columns, rows, note)
 
 
-def _empty_interval_text(point: MeasuredPoint, name: str, places: Places) -> str:
-    band = places.band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
+def _empty_interval_text(point: MeasuredPoint, name: str, places: PlacementLookup) -> str:
+    band = places.figure_band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
     return band_text(band, cycles_text)
 
 
-def _series_names(compared: Sequence[Comparison | Absence]) -> list[str]:
+def _series_names(compared: Sequence[SeriesComparison | AbsentSeries]) -> list[str]:
     return [name or "-" for name in series_names([item.point for item in compared], with_cores=False)]
 
 
-def _figure_cells(comparison: Comparison, name: str, places: Places) -> list[str]:
+def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLookup) -> list[str]:
     best = comparison.best
-    of = {one: places.of_series(best, attrgetter(f"spread.{one}")) for one in FIGURES}
-    at = places.of_series(best, attrgetter("spread.maximum_at"))
+    of = {one: places.series_band(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
+    at = places.series_band(best, attrgetter("spread.maximum_at"))
     return [
         comparison.title,
         name,
@@ -166,13 +171,13 @@ def _figure_cells(comparison: Comparison, name: str, places: Places) -> list[str
         band_text(of["maximum"], cycles_text),
         band_text(at, "{:.0f}".format),
         band_text(of["jitter"], cycles_text),
-        band_text(of["median"], lambda cycles: f"{best.us(cycles):,.3f}"),
-        band_text(of["maximum"], lambda cycles: f"{best.us(cycles):,.3f}"),
-        band_text(places.of_series(best, attrgetter("tick_samples")), "{:,.0f}".format),
+        band_text(of["median"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+        band_text(of["maximum"], lambda cycles: f"{best.to_microseconds(cycles):,.3f}"),
+        band_text(places.series_band(best, attrgetter("tick_samples")), "{:,.0f}".format),
     ]
 
 
-def _records(comparison: Comparison, places: Places) -> Iterator[Record]:
+def _records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[Record]:
     """Yields each figure in cycles and in microseconds."""
     best = comparison.best
     axes = {
@@ -181,17 +186,19 @@ def _records(comparison: Comparison, places: Places) -> Iterator[Record]:
         "instrument": best.instrument,
         "n": best.spread.n,
     }
-    for name in FIGURES:
-        band = places.of_series(best, attrgetter(f"spread.{name}"))
-        for unit, scale in (("cycles", 1.0), ("us", best.us(1.0))):
+    for name in SPREAD_FIGURES:
+        band = places.series_band(best, attrgetter(f"spread.{name}"))
+        for unit, scale in (("cycles", 1.0), ("us", best.to_microseconds(1.0))):
             yield {**axes, "stat": name, "value": scale * band.median, **band_ends(band, scale), "unit": unit}
 
 
-def _make_charts(compared: Sequence[Comparison], names: Sequence[str], places: Places) -> list[ChartData]:
+def _make_charts(
+    compared: Sequence[SeriesComparison], names: Sequence[str], places: PlacementLookup
+) -> list[ChartData]:
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
-        drawn = {len(places.of(item.best.point)) for item, _ in mine}
+        drawn = {len(places.placements_of(item.best.point)) for item, _ in mine}
         middle = f" {MIDDLE_NOTE}" if drawn != {1} else ""
         if len(mine) > _MOST_PANELS:
             charts.append(_range_chart(mine, middle))
@@ -206,7 +213,7 @@ def _make_charts(compared: Sequence[Comparison], names: Sequence[str], places: P
     return charts
 
 
-def _range_chart(compared: Sequence[tuple[Comparison, str]], middle: str) -> ChartData:
+def _range_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) -> ChartData:
     """Returns the chart of a series under many conditions: medians, and lines from the shortest to the longest."""
     rows = [
         {

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from rtoslab.analyses import (
-    PARTS,
+    CYCLE_PARTS,
     VISIBLE_PART,
     BusiestLock,
     Loss,
-    cores_of,
-    losses,
+    core_losses,
+    cores_text,
     series_names,
 )
 from rtoslab.base import count_text
@@ -35,10 +35,10 @@ _CRITICAL_NOTE = (
 
 def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> Section | None:
     """Returns the section on what more cores cost, in cycles. None without a loss."""
-    losses_ = losses(points)
+    losses_ = core_losses(points)
     if not losses_:
         return None
-    names = series_names([loss.gain.many.point.point for loss in losses_])
+    names = series_names([loss.gain.many_cores.point.point for loss in losses_])
     return Section(
         "losses",
         "What more cores cost a single operation",
@@ -49,7 +49,7 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigur
 
 
 def _test_name(loss: Loss) -> str:
-    return brief_test(loss.gain.many.point.point)
+    return brief_test(loss.gain.many_cores.point.point)
 
 
 def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
@@ -57,18 +57,18 @@ def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
     for loss, name in zip(losses_, names, strict=True):
         if _is_too_long(loss):
             continue
-        single_core = name.replace(cores_of(loss.gain.many.point.point), count_text(1, "core"))
-        for cost, row in ((loss.one, single_core), (loss.many, name)):
+        single_core = name.replace(cores_text(loss.gain.many_cores.point.point), count_text(1, "core"))
+        for cost, row in ((loss.one_core, single_core), (loss.many_cores, name)):
             rows += [
                 {
                     "test": loss.gain.title,
-                    **kernel_and_board(loss.gain.many.point.point),
+                    **kernel_and_board(loss.gain.many_cores.point.point),
                     "row": row,
                     "part": part,
-                    "order": PARTS.index(part),
-                    "multiple": cost.parts[part] / loss.one.total,
+                    "order": CYCLE_PARTS.index(part),
+                    "multiple": cost.parts[part] / loss.one_core.total,
                 }
-                for part in PARTS
+                for part in CYCLE_PARTS
             ]
     caption = "Cycles that one count costs a core, by cause, in multiples of the core alone."
     longer = [
@@ -78,14 +78,18 @@ def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
 
 
 def _is_too_long(loss: Loss) -> bool:
-    return loss.many.total > LONGEST_BAR * loss.one.total
+    return loss.many_cores.total > LONGEST_BAR * loss.one_core.total
 
 
 def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
-    used = [part for part in PARTS if any(abs(item.extra[part]) >= VISIBLE_PART * item.many.total for item in losses_)]
+    used = [
+        part
+        for part in CYCLE_PARTS
+        if any(abs(item.extra_cycles[part]) >= VISIBLE_PART * item.many_cores.total for item in losses_)
+    ]
     rows = [
-        [_test_name(loss), name, f"{loss.one.total:,.1f}", f"{loss.many.total:,.1f}"]
-        + [f"{round(loss.extra[part], 1) + 0.0:+,.1f}" for part in used]
+        [_test_name(loss), name, f"{loss.one_core.total:,.1f}", f"{loss.many_cores.total:,.1f}"]
+        + [f"{round(loss.extra_cycles[part], 1) + 0.0:+,.1f}" for part in used]
         for loss, name in zip(losses_, names, strict=True)
     ]
     columns = ("test", "run with", ">cycles per count, 1 core", ">with all", *(f">{part}" for part in used))
@@ -95,7 +99,11 @@ def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
 def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
     rows = []
     for loss, name in zip(losses_, names, strict=True):
-        cost = [_cycles_text(loss.one.critical), _cycles_text(loss.many.critical), _cycles_text(loss.many.sections)]
+        cost = [
+            _cycles_text(loss.one_core.critical_cycles),
+            _cycles_text(loss.many_cores.critical_cycles),
+            _cycles_text(loss.many_cores.section_count),
+        ]
         rows.append([_test_name(loss), name, *cost, *_lock_cells(loss.lock)])
     columns = (
         "test",

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 
-from rtoslab.analyses import cores_of, series_names, short_test
+from rtoslab.analyses import cores_text, series_names, short_test_name
 from rtoslab.base import canonical, count_text
 from rtoslab.reports.table import Section, TableData
 from rtoslab.store import StoredPoint, flatten
@@ -37,8 +37,8 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
         ("test", "cores", "run id", "image SHA-256"),
         [
             [
-                short_test(pair.result.point),
-                cores_of(pair.result.point),
+                short_test_name(pair.result.point),
+                cores_text(pair.result.point),
                 pair.result.run_id,
                 flat.get("elf_sha256", ""),
             ]
@@ -46,7 +46,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
         ],
     )
     names = [
-        f"{short_test(pair.result.point)} {name}"
+        f"{short_test_name(pair.result.point)} {name}"
         for pair, name in zip(with_manifest, _series_names(with_manifest), strict=True)
     ]
     differing = TableData(

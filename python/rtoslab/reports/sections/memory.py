@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from rtoslab.analyses import Band, Places, fragmentation, series_names
+from rtoslab.analyses import Band, PlacementLookup, series_names, worst_fragmentation
 from rtoslab.reports.sections.naming import kernel_and_board, named_points
 from rtoslab.reports.sections.speed_figures import without_own_parameters
 from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text
@@ -13,12 +13,12 @@ from rtoslab.results import MeasuredPoint, StackUse
 _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_free_bytes", "free_pieces")))
 
 
-def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
+def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
     """Returns the section on heap and stacks. None without any figure."""
     rows, stacks, pieces = [], [], []
     for test, series, point in named_points(points):
         if point.heap:
-            peak = places.band(point, lambda item: item.heap.peak_bytes if item.heap else 0)
+            peak = places.figure_band(point, lambda item: item.heap.peak_bytes if item.heap else 0)
             rows.append(
                 [
                     point.point.title,
@@ -27,13 +27,15 @@ def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section |
                     f"{point.heap.size_bytes:,}",
                     "not counted"
                     if point.heap.allocations is None
-                    else band_text(places.band(point, _allocation_count), _bytes_text),
+                    else band_text(places.figure_band(point, _allocation_count), _bytes_text),
                 ]
             )
-        left = fragmentation(point)
+        left = worst_fragmentation(point)
         if left is not None:
-            fragments = [left for item in places.of(point) if (left := fragmentation(item)) is not None]
-            share = band_text(Band([item.share for item in fragments]), "{:.1%}".format)
+            fragments = [
+                left for item in places.placements_of(point) if (left := worst_fragmentation(item)) is not None
+            ]
+            share = band_text(Band([item.unusable_share for item in fragments]), "{:.1%}".format)
             pieces.append(
                 [
                     test,
@@ -66,13 +68,13 @@ def memory_section(points: Sequence[MeasuredPoint], places: Places) -> Section |
     return Section("memory", "Memory", (), _heap_charts(points, places), tables)
 
 
-def _heap_charts(points: Sequence[MeasuredPoint], places: Places) -> list[ChartData]:
+def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> list[ChartData]:
     """Returns the chart of the heap's peaks. Of a test in several variants it shows the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
     names = series_names([without_own_parameters(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
         if pair.heap:
-            peak = places.band(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
+            peak = places.figure_band(pair, lambda at: at.heap.peak_bytes if at.heap else 0)
             mark = {"test": pair.point.title, "series": series, "bytes": peak.median, "text": _bytes_text(peak.median)}
             known = marks.get((pair.point.title, series))
             if known is None or known["bytes"] < peak.median:
@@ -81,13 +83,13 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: Places) -> list[ChartD
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 
 
-def _stack_band(stack: StackUse, point: MeasuredPoint, places: Places) -> Band:
+def _stack_band(stack: StackUse, point: MeasuredPoint, places: PlacementLookup) -> Band:
     """Returns the used bytes of one stack over a point's placements."""
 
     def used_bytes_of(other: MeasuredPoint) -> float:
         return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
-    return places.band(point, used_bytes_of)
+    return places.figure_band(point, used_bytes_of)
 
 
 def _allocation_count(point: MeasuredPoint) -> float:

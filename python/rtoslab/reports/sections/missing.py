@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import conditions, numberless, series_names
+from rtoslab.analyses import points_without_number, series_names, without_instrument
 from rtoslab.base import count_text
 from rtoslab.reports.sections.naming import brief_test
 from rtoslab.reports.table import Section, TableData
@@ -18,10 +18,12 @@ def missing_section(
     measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]
 ) -> Section | None:
     """Returns the section on points without a number. None without any. It comes early, so that nobody overlooks it."""
-    groups = [(group, conditions(point)) for group, point in numberless([*failed, *missing], measured)]
+    groups = [
+        (group, without_instrument(point)) for group, point in points_without_number([*failed, *missing], measured)
+    ]
     if not groups:
         return None
-    names = series_names([*(point for _, point in groups), *(conditions(result.point) for result in measured)])
+    names = series_names([*(point for _, point in groups), *(without_instrument(result.point) for result in measured)])
     tests: dict[tuple[str, str, str], list[str]] = {}
     for (group, point), name in zip(groups, names, strict=False):
         test = tests.setdefault((_series_with_placements(name, len(group)), *_outcome_and_reason(group[0])), [])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rtoslab.analyses import SEED, series_names, short_test
+from rtoslab.analyses import SEED_PARAMETER, series_names, short_test_name
 from rtoslab.reference import WORD
 from rtoslab.reports.table import Section
 from rtoslab.results import MeasuredPoint, PointId
@@ -41,7 +41,7 @@ def titled_groups(
 
 def brief_test(point: PointId) -> str:
     """Returns a test's name in tables: `T2`, or its title where it has no such name."""
-    short = short_test(point)
+    short = short_test_name(point)
     return point.title if short == point.benchmark else short
 
 
@@ -67,6 +67,6 @@ def without_repeated_seeds(points: Sequence[MeasuredPoint]) -> list[MeasuredPoin
     """Returns the points without those that differ from an earlier one in the seed alone. Charts show no others."""
     first: dict[str, MeasuredPoint] = {}
     for point in points:
-        config = {key: value for key, value in point.point.config.items() if key != f"param.{SEED}"}
+        config = {key: value for key, value in point.point.config.items() if key != f"param.{SEED_PARAMETER}"}
         first.setdefault(point.point.model_copy(update={"config": config}).model_dump_json(), point)
     return list(first.values())

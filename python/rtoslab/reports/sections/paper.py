@@ -18,7 +18,7 @@ def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: Pap
     if not claims:
         return None  # of another board, another number of cores: the paper's notes would be about nothing here
     rows = [
-        [verdict.claim.section, verdict.claim.says, verdict.words, verdict.numbers_text, verdict.threshold]
+        [verdict.claim.section, verdict.claim.says, verdict.outcome_text, verdict.numbers_text, verdict.threshold]
         for verdict in claims
     ]
     columns = ("section", "the paper says", "here", "seen", "judged by")

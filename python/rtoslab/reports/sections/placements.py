@@ -17,9 +17,17 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
         for metric, band in point.bands:
             text = cycles_text if metric.unit == CYCLES else "{:,.1f}".format
             figures = [text(bound) for bound in (band.median, band.least, band.most)]
-            share = f"{band.percent:.1f} %" if band.width else "none"
+            share = f"{band.width_percent:.1f} %" if band.width else "none"
             rows.append(
-                [brief_test(point.middle.point), name, metric.id, *figures, share, str(len(point.all)), point.number]
+                [
+                    brief_test(point.middle.point),
+                    name,
+                    metric.id,
+                    *figures,
+                    share,
+                    str(len(point.placements)),
+                    point.number,
+                ]
             )
     prose = (
         "The same objects were linked in several places and orders. A figure's band reaches from the place that suits "
@@ -27,7 +35,7 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
         "points are medians, with their bands in brackets; one without brackets is the same in all placements. What "
         "belongs together, such as the parts of all cycles, is of one placement, the one in the middle."
     )
-    single = [placed_point.middle.point for placed_point in points if len(placed_point.all) == 1]
+    single = [placed_point.middle.point for placed_point in points if len(placed_point.placements) == 1]
     names = series_names([*single, *(placed_point.middle.point for placed_point in several)])
     sentences = [f"{brief_test(point)} ({name})" for point, name in zip(single, names, strict=False)]
     lone = (f"In one placement alone, without a band, stand: {', '.join(sentences)}.",) if single else ()

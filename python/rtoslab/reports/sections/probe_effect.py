@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtoslab.analyses import WAYS, FourWays, Places, four_ways, series_names
+from rtoslab.analyses import ALL_INSTRUMENTS, InstrumentComparison, PlacementLookup, compare_instruments, series_names
 from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
@@ -14,25 +14,33 @@ _PROSE = (
 
 
 def probe_effect_section(
-    points: Sequence[MeasuredPoint], places: Places, parts_of: Mapping[str, tuple[str, ...]]
+    points: Sequence[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
 ) -> Section | None:
     """Returns the section on operations that were measured by counts and by intervals alike. None without any."""
-    agreements = four_ways(points, places, parts_of)
+    agreements = compare_instruments(points, places, parts_of)
     if not agreements:
         return None
     names = [
         name or item.title
         for item, name in zip(agreements, series_names([ways.point for ways in agreements]), strict=True)
     ]
-    columns = ("operation", "run with", *(f">{way}" for way in WAYS), *(f">{way} less probe" for way in WAYS[:-1]))
+    columns = (
+        "operation",
+        "run with",
+        *(f">{way}" for way in ALL_INSTRUMENTS),
+        *(f">{way} less probe" for way in ALL_INSTRUMENTS[:-1]),
+    )
     rows = [
         [
             item.title,
             name,
-            *(band_text(item.by[way], cycles_text) if way in item.by else "-" for way in WAYS),
             *(
-                "-" if (more := item.more_than_probe(way)) is None else band_text(more, _signed_text)
-                for way in WAYS[:-1]
+                band_text(item.by_instrument[way], cycles_text) if way in item.by_instrument else "-"
+                for way in ALL_INSTRUMENTS
+            ),
+            *(
+                "-" if (more := item.difference_from_probe(way)) is None else band_text(more, _signed_text)
+                for way in ALL_INSTRUMENTS[:-1]
             ),
         ]
         for item, name in zip(agreements, names, strict=True)
@@ -41,12 +49,12 @@ def probe_effect_section(
     return Section("probe-effect", "Probe effect", (_PROSE,), _effect_charts(agreements, names), (table,))
 
 
-def _effect_charts(agreements: Sequence[FourWays], names: Sequence[str]) -> list[ChartData]:
+def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[str]) -> list[ChartData]:
     rows = [
         {"x": name, "y": round(more.median, 2), "series": way, "text": _signed_text(more.median), **band_ends(more)}
         for pair, name in zip(agreements, names, strict=True)
-        for way in WAYS[:-1]
-        if (more := pair.more_than_probe(way)) is not None
+        for way in ALL_INSTRUMENTS[:-1]
+        if (more := pair.difference_from_probe(way)) is not None
     ]
     if not rows:
         return []

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import count_text, one_look
+from rtoslab.base import contents_cache, count_text
 from rtoslab.reference import changed_since
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import MeasuredPoint
@@ -21,7 +21,7 @@ _PROSE = (
 def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | None:
     """Returns the section on version, commit, flags and age of reference results. None without any."""
     rows: dict[tuple[str, ...], int] = {}
-    with one_look():
+    with contents_cache():
         for point in beside:
             if isinstance(point.result, MeasuredPoint):
                 row = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import Places, gains, series_names, throughput
+from rtoslab.analyses import PlacementLookup, core_gains, series_names, throughput
 from rtoslab.reports.sections.naming import kernel_and_board
 from rtoslab.reports.sections.speed_figures import without_own_parameters
 from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text
@@ -21,28 +21,28 @@ _NOTE = (
 )
 
 
-def scaling_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
+def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
     """Returns the section on access patterns: the paper's figure 16, and the same on one shared object."""
-    pairs = [item for item in gains(points) if item.many.point.metric.startswith(FAMILY)]
+    pairs = [item for item in core_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
-    names = series_names([without_own_parameters(pair.many.point.point) for pair in pairs])
+    names = series_names([without_own_parameters(pair.many_cores.point.point) for pair in pairs])
     several = len(set(names)) > 1
     rows, marks = [], []
     for item, name in zip(pairs, names, strict=True):
-        point = item.many.point
+        point = item.many_cores.point
         objects = "one object for all cores" if point.params.get("shared") == "1" else "an object for each core"
         series = f"{name}, {objects}" if several else objects
-        parts = ", ".join(_core_share_text(core, point, places) for core in item.many.core_parts)
-        gain = places.gain(item)
-        total = places.band(point, lambda one: throughput(one).total_hz)
-        evenness = places.band(point, lambda one: throughput(one).least_over_most)
+        parts = ", ".join(_core_share_text(core, point, places) for core in item.many_cores.core_parts)
+        gain = places.gain_ratio(item)
+        total = places.figure_band(point, lambda one: throughput(one).total_hz)
+        evenness = places.figure_band(point, lambda one: throughput(one).least_over_most)
         rates = [
-            *(band_text(one, "{:.1%}".format) for one in (gain.by(item.cores), gain)),
+            *(band_text(one, "{:.1%}".format) for one in (gain.divided_by(item.cores), gain)),
             band_text(total, "{:,.0f}".format),
         ]
         rows.append([item.title, series, *rates, parts, band_text(evenness, "{:.3f}".format)])
-        percent = gain.by(item.cores / 100)
+        percent = gain.divided_by(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
         marks.append({**mark, **kernel_and_board(point.point), **band_ends(percent)})
     columns = (
@@ -65,5 +65,5 @@ def scaling_section(points: Sequence[MeasuredPoint], places: Places) -> Section 
     return Section("scaling", "Access patterns: what is left per core", (_PROSE,), (chart,), (table,))
 
 
-def _core_share_text(core: int, point: MeasuredPoint, places: Places) -> str:
-    return band_text(places.band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)
+def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
+    return band_text(places.figure_band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)

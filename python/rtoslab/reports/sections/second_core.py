@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import Gain, Loss, Places, Ratio, gains, losses
+from rtoslab.analyses import Gain, Loss, PlacementLookup, Ratio, core_gains, core_losses
 from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
     depends_on_placement,
@@ -41,18 +41,18 @@ class _CorePair:
     ratio: Ratio
 
 
-def second_core_sentences(figures: Sequence[SpeedFigure], places: Places) -> list[str]:
+def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLookup) -> list[str]:
     """Returns a paragraph for each kernel, board, number of cores and configuration that has a figure on one core."""
     counting = [figure for figure in figures if figure.is_rate]
     by_point = {id(speed_figure.point): speed_figure for speed_figure in counting}
     points = [speed_figure.point for speed_figure in counting]
     groups: dict[tuple[str, str, int, str], list[_CorePair]] = {}
-    for gain in gains(points):
-        many, one = by_point[id(gain.many.point)], by_point[id(gain.one.point)]
-        ratio = many.figure.over(one.figure)
+    for gain in core_gains(points):
+        many, one = by_point[id(gain.many_cores.point)], by_point[id(gain.one_core.point)]
+        ratio = many.figure.ratio_to(one.figure)
         key = (many.kernel, many.board, many.cores, many.conditions)
         groups.setdefault(key, []).append(_CorePair(many.test, many, gain, ratio))
-    explained = {id(loss.gain.many.point): loss for loss in losses(points)}
+    explained = {id(loss.gain.many_cores.point): loss for loss in core_losses(points)}
     heads = _subjects(list(groups))
     return [
         " ".join(
@@ -117,11 +117,11 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Lo
     lost = [
         loss
         for pair in pairs
-        if (loss := explained.get(id(pair.gain.many.point))) and pair.ratio.value < 1 and _extra_cycles(loss) > 0
+        if (loss := explained.get(id(pair.gain.many_cores.point))) and pair.ratio.value < 1 and _extra_cycles(loss) > 0
     ]
     parts: list[str] = []
     for cause, words in _CAUSES.items():
-        shares = [max(0.0, loss.extra[cause] / _extra_cycles(loss)) for loss in lost]
+        shares = [max(0.0, loss.extra_cycles[cause] / _extra_cycles(loss)) for loss in lost]
         if max(shares, default=0.0) >= _WORTH_SAYING:
             parts.append(f"{words} {'takes' if not parts else ''} {_percent_range(shares)}".replace("  ", " "))
     if not parts:
@@ -132,7 +132,7 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Lo
 
 def _extra_cycles(loss: Loss) -> float:
     """Returns the cycles that a count costs a core more."""
-    return loss.many.total - loss.one.total
+    return loss.many_cores.total - loss.one_core.total
 
 
 def _percent_range(shares: Sequence[float]) -> str:
@@ -144,8 +144,8 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     """Returns a sentence for each kernel, board and lock that is held nearly all the time and so bounds throughput."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
-    for loss in losses([speed_figure.point for speed_figure in by_point.values()]):
-        figure = by_point[id(loss.gain.many.point)]
+    for loss in core_losses([speed_figure.point for speed_figure in by_point.values()]):
+        figure = by_point[id(loss.gain.many_cores.point)]
         if loss.lock is not None and loss.lock.held_part >= BOUND_PART:
             key = (figure.kernel, figure.board, loss.lock.name)
             held.setdefault(key, []).append((figure.test, loss.lock.held_part))
@@ -162,14 +162,16 @@ def _tests_text(tests: Sequence[NamedTest]) -> str:
     return join_listed(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
-def _heap_sentence(pairs: Sequence[_CorePair], places: Places) -> str:
+def _heap_sentence(pairs: Sequence[_CorePair], places: PlacementLookup) -> str:
     """Returns the sentence on how the heap's peak grows. Empty if it does not."""
     grown = []
     for pair in pairs:
-        many, one = pair.gain.many.point, pair.gain.one.point
+        many, one = pair.gain.many_cores.point, pair.gain.one_core.point
         if many.heap and one.heap:
-            peaks = [places.band(point, lambda at: at.heap.peak_bytes if at.heap else 0) for point in (many, one)]
-            more = peaks[0].less(peaks[1])
+            peaks = [
+                places.figure_band(point, lambda at: at.heap.peak_bytes if at.heap else 0) for point in (many, one)
+            ]
+            more = peaks[0].minus(peaks[1])
             if more.least == more.most or not more.least <= 0 <= more.most:
                 grown.append(more.median)
     grown = [more for more in grown if more > 0]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from rtoslab.analyses import Band, Places, gains, series_names, throughput
+from rtoslab.analyses import Band, PlacementLookup, core_gains, series_names, throughput
 from rtoslab.reports.sections.naming import kernel_and_board, named_points, points_by_board, record_axes, titled_groups
 from rtoslab.reports.table import ChartData, Record, Section, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint
 
 
-def throughput_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
+def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
     """Returns the section on counts per second, with a table for each board. None without points."""
     if not points:
         return None
@@ -17,12 +17,12 @@ def throughput_section(points: Sequence[MeasuredPoint], places: Places) -> Secti
     return Section("throughput", "Throughput", (), (), tables)
 
 
-def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Places) -> TableData:
+def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
     rows = []
     for _, series, point in named_points(points):
-        total = places.band(point, lambda row: throughput(row).total_hz)
-        cycles = places.band(point, lambda row: throughput(row).cycles_per_count)
-        fairness = places.band(point, lambda row: throughput(row).fairness)
+        total = places.figure_band(point, lambda row: throughput(row).total_hz)
+        cycles = places.figure_band(point, lambda row: throughput(row).cycles_per_count)
+        fairness = places.figure_band(point, lambda row: throughput(row).fairness)
         rows.append(
             [
                 point.point.title,
@@ -49,41 +49,51 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
     )
 
 
-def _core_rate_text(core: int, point: MeasuredPoint, places: Places) -> str:
+def _core_rate_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
     return band_text(_core_band(core, point, places), "{:,.0f}".format)
 
 
-def _core_band(core: int, point: MeasuredPoint, places: Places) -> Band:
-    return places.band(point, lambda row: throughput(row).per_core_hz[core])
+def _core_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> Band:
+    return places.figure_band(point, lambda row: throughput(row).per_core_hz[core])
 
 
-def _records(point: MeasuredPoint, places: Places) -> Iterator[Record]:
+def _records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
     """Yields the figures of a point. `core` is empty for all cores together."""
-    rate, count = f"{point.unit}/s", len(places.of(point))
+    rate, count = f"{point.unit}/s", len(places.placements_of(point))
     figures: list[tuple[str, str, str, Band]] = [
-        ("throughput", "", rate, places.band(point, lambda row: throughput(row).total_hz)),
+        ("throughput", "", rate, places.figure_band(point, lambda row: throughput(row).total_hz)),
         *(("throughput", str(core), rate, _core_band(core, point, places)) for core in throughput(point).per_core_hz),
-        ("cycles_per_count", "", "cycles", places.band(point, lambda row: throughput(row).cycles_per_count)),
-        ("fairness", "", "", places.band(point, lambda row: throughput(row).fairness)),
+        ("cycles_per_count", "", "cycles", places.figure_band(point, lambda row: throughput(row).cycles_per_count)),
+        ("fairness", "", "", places.figure_band(point, lambda row: throughput(row).fairness)),
     ]
     for metric, core, unit, band in figures:
         axes = {**record_axes(point.point), "metric": metric, "core": core}
         yield {**axes, "value": band.median, **band_ends(band), "n": count, "unit": unit}
 
 
-def gain_section(points: Sequence[MeasuredPoint], places: Places) -> Section | None:
+def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
     """Returns the section on the gain of more cores. None without a pair of points."""
-    pairs = gains(points)
+    pairs = core_gains(points)
     if not pairs:
         return None
-    names = series_names([pair.many.point.point for pair in pairs])
+    names = series_names([pair.many_cores.point.point for pair in pairs])
     data, rows = [], []
     for name, item in zip(names, pairs, strict=True):
-        gain = places.gain(item)
-        mark = {"test": item.title, "series": name, "cores": item.cores, **kernel_and_board(item.many.point.point)}
+        gain = places.gain_ratio(item)
+        mark = {
+            "test": item.title,
+            "series": name,
+            "cores": item.cores,
+            **kernel_and_board(item.many_cores.point.point),
+        }
         data.append({**mark, "gain": gain.value, "text": f"{gain.value:.2f}", **band_ends(gain)})
         rows.append(
-            [item.title, name, band_text(gain, "x {:.3f}".format), band_text(gain.by(item.cores), "{:.1%}".format)]
+            [
+                item.title,
+                name,
+                band_text(gain, "x {:.3f}".format),
+                band_text(gain.divided_by(item.cores), "{:.1%}".format),
+            ]
         )
     table = TableData(
         "Gain over one core",

@@ -8,13 +8,22 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from rtoslab.analyses import Band, Places, Ratio, comparisons, cores_of, series_names, short_test, throughput
+from rtoslab.analyses import (
+    Band,
+    PlacementLookup,
+    Ratio,
+    cores_text,
+    series_comparisons,
+    series_names,
+    short_test_name,
+    throughput,
+)
 from rtoslab.results import MeasuredPoint, PointId
 
 _OWN: Final = "param."
 """The beginning of the key of a benchmark's own parameter."""
 _PINNED: Final = "param.pinned"
-"""`cores_of` includes this parameter."""
+"""`cores_text` includes this parameter."""
 _TASKS: Final = "tasks"
 """Replaces it among the conditions."""
 
@@ -63,7 +72,7 @@ class SpeedFigure:
 
     def speed_over(self, other: "SpeedFigure") -> Ratio:
         """Returns how many times as fast this figure is."""
-        return self.figure.over(other.figure) if self.is_rate else other.figure.over(self.figure)
+        return self.figure.ratio_to(other.figure) if self.is_rate else other.figure.ratio_to(self.figure)
 
     @property
     def text(self) -> str:
@@ -77,14 +86,17 @@ class SpeedFigure:
 
 def named_test(point: PointId, parameters: str = "") -> NamedTest:
     """Returns the name of a benchmark's test by its title."""
-    short = short_test(point)
+    short = short_test_name(point)
     if short == point.benchmark:
         return NamedTest(point.title, "", parameters)
     return NamedTest(point.title.removeprefix(short).strip(), short, parameters)
 
 
 def speed_figures(
-    points: Sequence[MeasuredPoint], places: Places, placement_bound: Collection[int], titles: Mapping[str, str]
+    points: Sequence[MeasuredPoint],
+    places: PlacementLookup,
+    placement_bound: Collection[int],
+    titles: Mapping[str, str],
 ) -> list[SpeedFigure]:
     """Returns every point's figures, in the order of the points. Figures of 0 are left out.
 
@@ -99,7 +111,7 @@ def speed_figures(
     def figure_of(
         test: NamedTest, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
     ) -> SpeedFigure:
-        known = len(places.of(point)) > 1 or id(point) not in placement_bound
+        known = len(places.placements_of(point)) > 1 or id(point) not in placement_bound
         return SpeedFigure(
             test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
             point.point.cores, conditions[id(point)], series[id(point)], point, Band(values, 0.0, known), unit, is_rate,
@@ -108,16 +120,16 @@ def speed_figures(
     figures = []
     for point in points:
         if not point.is_latency:
-            rates = places.band(point, lambda item: throughput(item).total_hz).values
+            rates = places.figure_band(point, lambda item: throughput(item).total_hz).values
             name = named_test(point.point, parameters[id(point)])
             figures.append(figure_of(name, point, rates, f"{point.unit}/s", is_rate=True))
-    rows = comparisons([item for item in points if item.is_latency])
+    rows = series_comparisons([item for item in points if item.is_latency])
     homes: dict[str, set[str]] = {}
     for row in rows:
         homes.setdefault(row.title, set()).add(row.point.title)
     for row in rows:
         point = row.best.point
-        cycles = places.of_series(row.best, attrgetter("spread.median")).values
+        cycles = places.series_band(row.best, attrgetter("spread.median")).values
         words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
         name = NamedTest(words, "", parameters[id(point)])
         figures.append(figure_of(name, point, cycles, "cycles", is_rate=False))
@@ -148,7 +160,7 @@ def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
 def _condition_config(point: PointId) -> dict[str, str]:
     """Returns the configuration. On several cores it says if tasks are not pinned."""
     config = {key: value for key, value in point.config.items() if key != _PINNED}
-    return {**config, _TASKS: "not pinned"} if "not pinned" in cores_of(point) else config
+    return {**config, _TASKS: "not pinned"} if "not pinned" in cores_text(point) else config
 
 
 def _parameter_texts(points: Sequence[MeasuredPoint]) -> list[str]:

@@ -2,8 +2,17 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import LEVEL, SEED, Level, Step, levels, series_names, steps, throughput
-from rtoslab.base import all_of, count_text
+from rtoslab.analyses import (
+    SEED_PARAMETER,
+    STRESS_PARAMETER,
+    StressLevel,
+    StressRun,
+    series_names,
+    stress_levels,
+    stress_runs,
+    throughput,
+)
+from rtoslab.base import all_count_text, count_text
 from rtoslab.reports.sections.naming import kernel_and_board
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import MeasuredPoint
@@ -26,7 +35,7 @@ _NOTE = (
 
 def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Returns the section on a semaphore under stress: the paper's figure 17, with collisions. None without one."""
-    steps_ = steps(levels(points))
+    steps_ = stress_levels(stress_runs(points))
     if not steps_:
         return None
     names = _series_names(steps_)
@@ -58,8 +67,8 @@ def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
     )
 
 
-def _series_names(steps_: Sequence[Step]) -> list[str]:
-    hidden = {f"param.{LEVEL}", f"param.{SEED}"}
+def _series_names(steps_: Sequence[StressLevel]) -> list[str]:
+    hidden = {f"param.{STRESS_PARAMETER}", f"param.{SEED_PARAMETER}"}
     identities = [step.series.point for step in steps_]
     plain = [
         identity.model_copy(
@@ -70,7 +79,7 @@ def _series_names(steps_: Sequence[Step]) -> list[str]:
     return series_names(plain)
 
 
-def _findings_by_series(steps_: Sequence[Step], names: Sequence[str]) -> list[str]:
+def _findings_by_series(steps_: Sequence[StressLevel], names: Sequence[str]) -> list[str]:
     """Returns a paragraph for each series of steps, with its name where there are several."""
     several = len(set(names)) > 1
     outcome = []
@@ -81,7 +90,7 @@ def _findings_by_series(steps_: Sequence[Step], names: Sequence[str]) -> list[st
     return outcome
 
 
-def _findings_text(steps_: Sequence[Step]) -> str:
+def _findings_text(steps_: Sequence[StressLevel]) -> str:
     """Returns sentences on the target's rate under stress, and on calls that starve."""
     sentences = []
     first = next((item for item in steps_ if item.percent > 0 and item.normalised_range), None)
@@ -94,19 +103,19 @@ def _findings_text(steps_: Sequence[Step]) -> str:
     stressed = [run for step in steps_ if step.percent for run in step.runs]
     starving = [run for run in stressed if _starving_cores(run)]
     if starving:
-        run = max(starving, key=lambda level: (level.percent, max(level.failed.values())))
+        run = max(starving, key=lambda level: (level.percent, max(level.failed_attempts.values())))
         core = _starving_cores(run)[0]
         pairs = throughput(run.point).total_hz * run.point.window_s
-        calls = count_text(run.collided[core], "call")
-        tries = count_text(run.failed[core], "attempt", f"of core {core} fails", f"of core {core} fail")
+        calls = count_text(run.collided_calls[core], "call")
+        tries = count_text(run.failed_attempts[core], "attempt", f"of core {core} fails", f"of core {core} fail")
         runs = f"{len(starving)} of {count_text(len(stressed), 'run')}"
-        where = all_of(len(stressed), "run") if len(starving) == len(stressed) else runs
+        where = all_count_text(len(stressed), "run") if len(starving) == len(stressed) else runs
         sentences.append(
             f"In {where} with stress a call starves. At {run.percent} %, for instance, {tries} in "
-            f"{calls}, {run.failed[core] / pairs:.2f} for each pair of the target: "
+            f"{calls}, {run.failed_attempts[core] / pairs:.2f} for each pair of the target: "
             + (
-                f"{run.lock.contended_part:.0%} of all who want the {run.lock.name} find it taken, so "
-                if run.lock
+                f"{run.busiest_lock.contended_part:.0%} of all who want the {run.busiest_lock.name} find it taken, so "
+                if run.busiest_lock
                 else ""
             )
             + "the cores pass it to and fro in step, and every attempt falls between the other core's take and its "
@@ -116,13 +125,13 @@ def _findings_text(steps_: Sequence[Step]) -> str:
     return " ".join(sentences)
 
 
-def _starving_cores(run: Level) -> list[int]:
+def _starving_cores(run: StressRun) -> list[int]:
     """Returns the cores with a call that starves, the worst first."""
-    worst = sorted(run.failed, key=lambda core: -run.failed[core])
-    return [core for core in worst if run.failed[core] >= STARVES * max(1, run.collided[core])]
+    worst = sorted(run.failed_attempts, key=lambda core: -run.failed_attempts[core])
+    return [core for core in worst if run.failed_attempts[core] >= STARVES * max(1, run.collided_calls[core])]
 
 
-def _stress_table(steps_: Sequence[Step], names: Sequence[str]) -> TableData:
+def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableData:
     several = len(set(names)) > 1
     rows = []
     for step, name in zip(steps_, names, strict=True):
@@ -143,26 +152,26 @@ def _stress_table(steps_: Sequence[Step], names: Sequence[str]) -> TableData:
     return TableData("Target, stress and collisions", columns, rows, _NOTE)
 
 
-def _run_cells(run: Level) -> list[str]:
+def _run_cells(run: StressRun) -> list[str]:
     seconds = run.point.window_s
     target = set(run.point.metric_cores)
     return [
-        run.point.params.get(SEED, "-"),
+        run.point.params.get(SEED_PARAMETER, "-"),
         f"{run.rate_hz:,.0f}",
         _percent_text(run.normalised),
         f"{run.accesses / seconds:,.0f}",
         _percent_text(run.stress_busy),
-        _failures_text(run, [core for core in run.failed if core in target]),
-        _failures_text(run, [core for core in run.failed if core not in target]),
+        _failures_text(run, [core for core in run.failed_attempts if core in target]),
+        _failures_text(run, [core for core in run.failed_attempts if core not in target]),
         _percent_text(run.wait_part),
-        _percent_text(run.lock.held_part if run.lock else None),
+        _percent_text(run.busiest_lock.held_part if run.busiest_lock else None),
     ]
 
 
-def _failures_text(run: Level, cores: Sequence[int]) -> str:
+def _failures_text(run: StressRun, cores: Sequence[int]) -> str:
     if not cores:
         return "-"
-    failed, calls = sum(run.failed[core] for core in cores), sum(run.collided[core] for core in cores)
+    failed, calls = sum(run.failed_attempts[core] for core in cores), sum(run.collided_calls[core] for core in cores)
     return f"{failed / run.point.window_s:,.0f} ({calls:,})"
 
 

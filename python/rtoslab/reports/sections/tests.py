@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import short_test
+from rtoslab.analyses import short_test_name
 from rtoslab.catalogue import Catalogue
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import MeasuredPoint
@@ -12,7 +12,7 @@ def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> Sect
     """Returns the section with a row for each test that has a short name such as T1. None without any."""
     rows: dict[str, list[str]] = {}
     for point in points:
-        short, benchmark = short_test(point.point), catalogue.benchmarks.get(point.point.benchmark)
+        short, benchmark = short_test_name(point.point), catalogue.benchmarks.get(point.point.benchmark)
         if short != point.point.benchmark and benchmark is not None and not point.is_latency:
             name = point.point.title.removeprefix(short).strip()
             rows.setdefault(short, [short, name, benchmark.facts.question, benchmark.facts.inside, point.unit])

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from rtoslab.analyses import TickModel, by_loops, series_names, spread, tasks_released, tick_model
+from rtoslab.analyses import (
+    TickModel,
+    choices_by_loops,
+    cycles_by_released_tasks,
+    fit_tick_model,
+    sample_spread,
+    series_names,
+)
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import MeasuredPoint
 
@@ -20,7 +27,7 @@ _SEARCH = (
 
 def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Returns the section on the tick: base, cost per task, and residuals. None if no point shows the tick."""
-    shown = [(point, tick_model(tasks_released(point))) for point in points]
+    shown = [(point, fit_tick_model(cycles_by_released_tasks(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
     if not models:
         return None
@@ -76,7 +83,7 @@ def _signed_texts(*values: float) -> list[str]:
 
 def search_section(points: Sequence[MeasuredPoint]) -> Section | None:
     """Returns the section on the time of the choice by search steps. None if no kernel searches."""
-    searching = [point for point in points if by_loops(point)]
+    searching = [point for point in points if choices_by_loops(point)]
     if not searching:
         return None
     names = series_names([item.point for item in searching], with_cores=False)
@@ -93,9 +100,9 @@ def _whole_text(value: float) -> str:
 def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
     rows = []
     for samples in sorted(
-        chain.from_iterable(by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)
+        chain.from_iterable(choices_by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)
     ):
-        figures = spread(samples.cycles)
+        figures = sample_spread(samples.cycles)
         ends = (
             _whole_text(figures.minimum),
             _whole_text(figures.maximum),
