@@ -37,6 +37,7 @@ def judge_larger(high: float, low: float, resolution: float) -> StatementResult:
 
 
 def _result_of(holds: bool) -> StatementResult:
+    """Returns `same` if a statement holds, else `different`."""
     return "same" if holds else "different"
 
 
@@ -99,6 +100,7 @@ def _judge_single_values(rule: Rule) -> Judge:
 
 
 def _stand_in_note(value: Value) -> str:
+    """Returns a note in brackets if the value is of a substitute operation."""
     return f" ({value.substitute_text})" if value.substitute_text else ""
 
 

@@ -109,6 +109,7 @@ def _share_base(value: Value, place: AxisChoices, claim: Claim, index: ValueInde
 
 
 def _share_in_placement(value: Value, base: Value | None, placement: int) -> Value:
+    """Returns the value in one placement, as a share of its base if it has one."""
     if base is None:
         return replace(value, value=_number_in_placement(value, placement), band=None)
     return replace(
@@ -117,6 +118,7 @@ def _share_in_placement(value: Value, base: Value | None, placement: int) -> Val
 
 
 def _number_in_placement(value: Value, placement: int) -> float:
+    """Returns the value's number in one placement, or in its last one."""
     placed = value.placement_band.values
     return placed[min(placement, len(placed) - 1)]
 
@@ -133,6 +135,7 @@ def _join_axes(claim: Claim, values: Sequence[Value]) -> list[Value]:
 
 
 def _join_values(claim: Claim, members: Sequence[Value]) -> Value:
+    """Returns one value of several that differ only on the axes of `join`. Raises NotComputedError."""
     if len(members) == 1:
         return members[0]
     mixed = differing_axes(members, claim.join)

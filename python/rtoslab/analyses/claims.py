@@ -97,6 +97,7 @@ class ClaimVerdict:
 
 
 def _cases_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
+    """Returns the names of cases, the first ones with their numbers if `numbers` is set."""
     if len(cases) == whole and not numbers:
         return all_count_text(whole, "case")
     if not numbers:
@@ -178,6 +179,7 @@ def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
 
 
 def _threshold_text(claim: Claim, resolution: Resolution) -> str:
+    """Returns the bounds and the resolution that a claim is judged by, with their sources."""
     words = []
     if claim.bound_from:
         bounds = [f"{word} {bound:g}" for word, bound in (("at least", claim.at_least), ("at most", claim.at_most))

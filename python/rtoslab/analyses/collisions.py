@@ -101,6 +101,7 @@ def _stress_percent(point: MeasuredPoint) -> int:
 
 
 def _differ_in_level_only(one: MeasuredPoint, other: MeasuredPoint) -> bool:
+    """Whether two runs are equal but for their level of stress."""
     return _configuration_key(one) == _configuration_key(other)
 
 
@@ -113,6 +114,7 @@ def _configuration_key(point: MeasuredPoint, *but: str) -> str:
 
 
 def _share_outside_task(point: MeasuredPoint) -> float | None:
+    """Returns the share of the stress cores' cycles outside the tasks' own code."""
     if point.virtual is None:
         return None
     whole = sum(core.cycles for core in point.virtual.cores if core.core not in point.metric_cores)

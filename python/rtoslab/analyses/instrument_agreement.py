@@ -59,6 +59,7 @@ def compare_instruments(
 def _compare_point(
     point: MeasuredPoint, places: PlacementLookup, series: tuple[str, ...], timed: list[SeriesComparison]
 ) -> InstrumentComparison | None:
+    """Compares a point of counts with the latencies of its series. None if a series is missing."""
     parts = [
         comparison
         for ident in series

@@ -63,6 +63,7 @@ def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
 
 
 def _axis_cells(result: ArchivedPoint) -> Row:
+    """Returns the cells of a point's axes."""
     point = result.point
     return {
         "run": result.run.name,

@@ -85,6 +85,7 @@ class SettingsMatch:
         return float(self.weights @ np.abs(self._beyond_bounds(simulated)))
 
     def _beyond_bounds(self, simulated: Vector) -> Vector:
+        """Returns the signed distance of each value from silicon's bounds. 0 inside them."""
         return simulated - np.clip(simulated, self.low, self.high)
 
     def score(self, values: SettingValues) -> tuple[float, float]:

@@ -70,4 +70,5 @@ def rows_table(table: CalibrationTable, silicon: Readings, before: Readings, aft
 
 
 def _largest_text(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    """Returns the difference with the largest magnitude as text."""
     return f"{difference[np.argmax(np.abs(difference))]:+g}"

@@ -49,6 +49,7 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
 
 
 def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
+    """Returns values with a better score after one move, or None."""
     slopes = _slopes(match, values, keys)
     for candidates in (
         _single_moves(match, values, slopes),
@@ -76,12 +77,14 @@ def _slopes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) ->
 
 
 def _residual(match: SettingsMatch, values: SettingValues) -> Vector:
+    """Returns silicon's values less the virtual board's."""
     simulated = match.simulated_values(values)
     assert simulated is not None
     return match.silicon_values - simulated
 
 
 def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
+    """Yields the moves of one setting that its slopes suggest."""
     left = _residual(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []

@@ -185,6 +185,7 @@ def _is_compensation(match: SettingsMatch, best: SettingValues, trade: Mapping[s
 
 
 def _is_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
+    """Whether the fit gets no worse by these steps."""
     tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
     return min(tried.values()) >= 0 and match.excess(tried) <= match.excess(best) + TOLERANCE_CYCLES
 
@@ -197,6 +198,7 @@ def _values_along(match: SettingsMatch, best: SettingValues, trade: Mapping[str,
 
 
 def _distance(match: SettingsMatch, values: SettingValues) -> int:
+    """Returns the sum of the settings' distances from their defaults."""
     return sum(abs(value - match.defaults[key]) for key, value in values.items())
 
 

@@ -80,6 +80,7 @@ class Recording:
         return int((seconds < length_s).sum()), len(seconds)
 
     def _image_pulses(self) -> Pulses:
+        """Returns the image's own pulses from the window's opening on."""
         return find_pulses(self.capture.channels[0], self.capture.tick_s).last(
             len(self.pulse_series) + self.pulses_after_window
         )
@@ -151,6 +152,7 @@ def record_virtual(
 
 
 def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress) -> Recording:
+    """Runs the image to its end and returns its pin edges, with the series of each pulse in the window."""
     board = catalogue.board(point.board).facts
     machine = make_machine(board, cores=point.cores)
     apply_settings(machine, point.timing)

@@ -88,6 +88,7 @@ class Tracks:
         return track
 
     def _free_label(self, label: str) -> str:
+        """Returns the label, with a number if another channel has it."""
         if len(self._tracks) >= CHANNELS:
             raise CaptureError(f"{self.name} has more than {CHANNELS:,} channels or bits; export fewer.")
         unique = label

@@ -181,6 +181,7 @@ class Catalogue:
 
 
 def _match_entry(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
+    """Returns the entry of a name, or of a unique beginning of it. None if there is none."""
     if name in entries:
         return entries[name]
     short = [entry for entry in entries if entry.lower().startswith(name.lower())] if name else []
@@ -216,6 +217,7 @@ def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Ker
 
 
 def _read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
+    """Reads a folder's TOML file as an entry, and checks its id."""
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)
     if declared != ident:

@@ -44,6 +44,7 @@ def require_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> 
 
 
 def _named_services(facts: BaseModel) -> Iterable[str]:
+    """Yields the services that a TOML file names."""
     if isinstance(facts, Benchmark):
         yield from facts.services
         for parts in (*(series_facts.services for series_facts in facts.series), *facts.picks.values()):

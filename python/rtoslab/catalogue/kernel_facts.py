@@ -340,6 +340,7 @@ class Kernel(Strict):
 
 
 def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
+    """Returns the facts of a kernel's version that lacks one of the `[[earlier]]` names."""
     why = f"it needs {change.name}, which came with {kernel.title} {change.since}"
     update = {
         "reasons": {**kernel.reasons, **dict.fromkeys(change.lacks, why)},

@@ -34,6 +34,7 @@ def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> 
 
 
 def _is_behind(first: Score, other: Score) -> bool:
+    """Whether a kernel is clearly behind the first one."""
     return other is not first and other.ratio.is_known and other.ratio.least > 1
 
 

@@ -156,6 +156,7 @@ class KernelComparison:
         ]
 
     def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> Ratio:
+        """Returns the mean ratio of a kernel to the best kernel of each operation."""
         ratios = []
         for operation in self._shared_operations(kernel):
             having = [name for name in known if self._is_counted(name, operation)]
@@ -225,6 +226,7 @@ def make_comparison(
 
 
 def _find_cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, str]) -> Cell:
+    """Returns the figure of an operation among a kernel's rows, or the reason why there is none."""
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:

@@ -54,6 +54,7 @@ def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], pl
 
 
 def _matrix_point(catalogue: Catalogue, point: Point, placements: int) -> MatrixPoint:
+    """Returns a point in so many placements, or in one if its place cannot matter."""
     replaces = point_id(catalogue, point)
     if point.not_applicable is not None:
         return MatrixPoint(replaces, (), point.not_applicable)

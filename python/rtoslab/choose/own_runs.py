@@ -49,6 +49,7 @@ def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
 
 
 def _disturbance(point: PointId) -> int:
+    """Returns the rank of a point's instrument by its disturbance, 0 for the probe."""
     instrument = point.config.get("instrument", _BY_DISTURBANCE[0])
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
 
@@ -77,6 +78,7 @@ def _count_figures(compared: KernelComparison, operation: str) -> int:
 
 
 def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -> dict[str, list[StoredRow]]:
+    """Returns the rows of benchmarks that were measured in only one configuration on a board."""
     configurations: dict[tuple[str, int], set[str]] = {}
     for own in rows.values():
         for row in own:

@@ -65,6 +65,7 @@ def attribute_cycles(pair: Pair) -> list[FunctionShare]:
 
 
 def _code_state(name: str, pair: Pair) -> str:
+    """Returns `same`, `moved` or `changed` for a function's code. Empty if it is not known."""
     sides = [[result.code.get(name) for result in _results(figures)] for figures in (pair.before, pair.after)]
     if any(place is None for side in sides for place in side):
         return ""

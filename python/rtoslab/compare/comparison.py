@@ -125,6 +125,7 @@ def _is_exact(pair: Pair) -> bool:
 
 
 def _exact_change(pair: Pair, before: Metric, after: Metric, reason: Reason, *, is_gate: bool) -> FigureChange:
+    """Returns the change of an exact figure with its verdict."""
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # tolerates rounding
     if before.band or after.band:

@@ -65,6 +65,7 @@ def point_axes(point: PointId) -> Axes:
 
 
 def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
+    """Returns the axes with one value on each side, but not the same one."""
     pairs = {}
     for name in dict.fromkeys(key for axes in (*left, *right) for key in axes):
         ours = {axes.get(name, "as usual") for axes in left}

@@ -56,6 +56,7 @@ def _without_placement(figures: PointFigures) -> PointFigures:
 
 
 def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
+    """Joins points that differ only in their placement. Points with a failure among them stay."""
     measured = [figures for figures in group if figures.is_exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # a failure in some placement is shown as it is
         return group

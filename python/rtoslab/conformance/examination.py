@@ -180,6 +180,7 @@ def suite_point(point: Point) -> Point:
 
 
 def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> Conformance:
+    """Runs the suite for a point's port and judges its output."""
     kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
     checks = catalogue.conformance.check
     unknown = kernel.deviations.keys() - {check.id for check in checks}

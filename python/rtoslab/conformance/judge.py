@@ -161,6 +161,7 @@ def _scene_notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int,
 
 
 def _judge_check(check: Check, core: int, notes: SceneNotes, output: SuiteOutput) -> CheckFinding:
+    """Returns the finding of a check on a core, by the notes of its scene."""
     broken = next((number for number in output.broken_scenes if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
         where = "" if broken.core == core else f"not played, because on core {broken.core} "
@@ -182,12 +183,14 @@ def _make_finding(check: Check, core: int | None, saw: str, outcome: Outcome) ->
 
 
 def _judge_sequence(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+    """Returns whether the notes are the required ones, and the observation as text."""
     if notes.values == check.notes:
         return True, f"noted {_values_text(notes.values)}"
     return False, f"noted {_values_text(notes.values)} where {_values_text(check.notes)} was due"
 
 
 def _judge_timer(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+    """Returns whether the intervals are within the tolerance, and the observation as text."""
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
         return False, f"{len(notes.values)} intervals where {len(due)} were due"
@@ -209,6 +212,7 @@ def _judge_slices(check: Check, notes: SceneNotes) -> tuple[bool, str]:
 
 
 def _judge_growth(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+    """Returns whether a size grew enough and stayed below its limit, and the observation as text."""
     if len(notes.values) != 3:
         return False, f"noted {_values_text(notes.values)} where three figures were due"
     before, after, size = notes.values
@@ -216,6 +220,7 @@ def _judge_growth(check: Check, notes: SceneNotes) -> tuple[bool, str]:
 
 
 def _judge_ticks(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+    """Returns whether the number of tick interrupts fits the cycles, and the observation as text."""
     assert notes.stats is not None
     core = notes.stats["cores"][0]
     taken = core["exceptions"].get(SYSTICK, 0)

@@ -107,6 +107,8 @@ def _section_items(
 def _piece_items(
     section: Section, piece: InputSection, start: int, end: int, symbols: list[Symbol], export: str | None
 ) -> Iterable[OwnedBytes]:
+    """Yields the owners of an input section's bytes by symbol."""
+
     def item(name: str, symbol: Symbol | None, at: int, until: int) -> OwnedBytes:
         origin = object_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
         kind = _item_kind(section, piece.section, symbol)
@@ -126,6 +128,7 @@ def _piece_items(
 
 
 def _item_kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
+    """Returns the kind of bytes (KINDS) by their section and symbol."""
     if not section.is_text:
         return "data" if section.has_contents else "bss"
     if input_name.startswith((".rodata", ".init_array", ".vectors", ".boot_vectors", ".boot2")):

@@ -51,6 +51,7 @@ class CallGraph:
         return StaticStack(depth, tuple(sorted(unknown)))
 
     def _stack_bytes(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
+        """Returns the stack of a function and its callees in bytes. Adds gaps of the bound to `unknown`."""
         name = self.names.get(title, title)
         if len(above) > _DEEPEST:
             unknown.add(f"{name} is the end of {_DEEPEST} calls in a row")

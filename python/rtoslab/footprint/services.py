@@ -135,6 +135,7 @@ def _service_cost(
 
 
 def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
+    """Returns the bytes of a program by kind, and its text and rodata by origin."""
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
     for item in program.footprint.items:

@@ -62,6 +62,8 @@ class StackRun:
 
 @dataclass(frozen=True, slots=True)
 class _StackRange:
+    """The addresses of a task's stack."""
+
     task: str
     base: int
     end: int
@@ -76,6 +78,8 @@ def run_for_stacks(catalogue: Catalogue, program: BuiltProgram) -> StackRun:
 
 
 class _StackObserver:
+    """Runs an image, paints the stacks of its tasks, and reads how much paint is gone."""
+
     def __init__(self, catalogue: Catalogue, program: BuiltProgram) -> None:
         self.program = program
         self.board = catalogue.board(program.point.board).facts
@@ -148,6 +152,7 @@ class _StackObserver:
         return len(painted.lstrip(bytes([PAINT])))
 
     def _read_pool(self) -> tuple[int | None, int, str, bool]:
+        """Returns used bytes and size of the kernel's pool, the reason if unseen, and whether there is one."""
         facts = self.kernel.memory
         if facts is None:
             return None, 0, "its kernel.toml does not say where the kernel takes memory from", True

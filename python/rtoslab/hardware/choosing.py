@@ -68,6 +68,7 @@ def choose_target(
 
 
 def _only_entry_for(board: Board, bench: Bench) -> BenchTarget:
+    """Returns the hardware map's only entry for a board. Raises PortError if there is not exactly one."""
     candidates = [target for target in bench.target if target.board == board.id]
     if len(candidates) != 1:
         raise PortError(
@@ -112,6 +113,7 @@ def _target_from_map(
 
 
 def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
+    """Returns the probe of a serial number, or with `auto` the only one that can flash the board."""
     if requested != AUTO:
         result = _device_by_serial(requested, devices) if safe_serial(requested) else None
         if result is None:
@@ -138,6 +140,7 @@ def _device_by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice 
 
 
 def _only_port(probe: UsbDevice, board: Board) -> str:
+    """Returns the only serial port of a probe. Raises PortError if there is not exactly one."""
     if len(probe.ports) == 1:
         return probe.ports[0]
     ports_text = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
@@ -148,6 +151,7 @@ def _only_port(probe: UsbDevice, board: Board) -> str:
 
 
 def _flash_tool_names(names: FlashNames, probe: UsbDevice) -> str:
+    """Returns the names of the tools that can flash a board through a probe, for a sentence."""
     return (
         ", ".join(
             tool.name for tool in TOOLS.values() if probe_kind(probe) in tool.probe_kinds and tool.supports(names)

@@ -66,6 +66,7 @@ def _flash_image(target: Target, image: Path, folder: Path, listener: Listener, 
 
 
 def _convert_image(target: Target, image: Path, folder: Path) -> Path:
+    """Returns the path of the image in the form that the tool needs."""
     if target.tool.image_form == ELF:
         return image
     memory, content = target.board.memory, image.read_bytes()

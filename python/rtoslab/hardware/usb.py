@@ -110,6 +110,7 @@ def _sysfs_devices(place: Path) -> list[UsbDevice]:
 
 
 def _serial_port_devices() -> list[UsbDevice]:
+    """Returns USB devices with a serial port, for systems without sysfs."""
     devices: dict[tuple[int, int, str], UsbDevice] = {}
     for port in list_ports.comports():
         if port.vid is None or port.pid is None:

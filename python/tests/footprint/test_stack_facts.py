@@ -24,7 +24,7 @@ def stack(size: int, name: int, **facts: str) -> _StackRange:
 
     run: Any = object.__new__(_StackObserver)
     run.machine = SimpleNamespace(read=read)
-    return run._stack(BLOCK, TaskBlock(**FACTS, **facts), MEMBERS)  # type: ignore[no-any-return]
+    return run._read_stack(BLOCK, TaskBlock(**FACTS, **facts), MEMBERS)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(("unit", "bytes_each"), [("bytes", 1), ("words", 4)])
@@ -50,7 +50,7 @@ def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str, b
         read=lambda address, count: held[address].to_bytes(count, "little"),
     )
     run.kernel = SimpleNamespace(memory=KernelMemory(pool_symbol="heap", **facts))
-    return run._pool()  # type: ignore[no-any-return]
+    return run._read_pool()  # type: ignore[no-any-return]
 
 
 def test_what_is_taken_from_the_pool() -> None:

@@ -122,6 +122,7 @@ class _RowReader:
         return is_head
 
     def _set_levels(self, rest: str, where: str) -> None:
+        """Sets the level of each column whose cell differs from the last row."""
         assert self._columns is not None
         cells = rest.split(",")
         if len(cells) != len(self._columns):

@@ -127,6 +127,7 @@ class _Clock:
         return require_tick(self._absolute_ticks(text, where) - self._first_tick, where)
 
     def _absolute_ticks(self, text: str, where: str) -> int:
+        """Returns a time in picoseconds, of the calendar since the first second of the file."""
         if not self._is_calendar:
             return _parse_picoseconds(text, where)
         second, fraction = self._parse_date(text, where)

@@ -129,6 +129,7 @@ def write(capture: Capture) -> bytes:
 
 
 def _packed_samples(capture: Capture, unit: int, start: int, end: int) -> bytes:
+    """Returns the samples from `start` to `end`, `unit` bytes each."""
     ticks, levels = merge_channels(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)
     for column in range(len(capture.channels)):

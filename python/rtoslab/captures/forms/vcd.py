@@ -100,6 +100,7 @@ class _Reader:
         return Fraction(int(match[1]), 10 ** _UNITS[match[2]])
 
     def _declare_variable(self, body: list[str]) -> None:
+        """Adds a variable with a channel for each bit. Variables of other types are ignored."""
         if len(body) < 4:  # type, width, identifier, name
             raise CaptureError(f"{self.name}: a $var cannot be read: {quote(' '.join(body))}.")
         if any(word in _KEYWORDS for word in body):
@@ -173,6 +174,7 @@ class _Reader:
         return time
 
     def _set_value(self, ident: bytes, value: bytes, now: int) -> None:
+        """Sets the value of a declared variable from a time on."""
         if ident not in self.variables:
             raise CaptureError(
                 f"{self.name}: at time {now} a value is given to {_quote_word(ident)}, which was not declared."
