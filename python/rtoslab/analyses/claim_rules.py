@@ -88,7 +88,7 @@ def _judge_single_values(rule: Rule) -> Judge:
         if len(known) != len(numbers):
             raise NotComputedError("the values are of different quantities")
         parts = [
-            f"{places_text(value, names)} {_value_text(number, unit)}{_stand_in_note(value.value)}".strip()
+            f"{places_text(value, names)} {_value_text(number, unit)}{_substitute_note(value.value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
         scale = first.convert_to(unit)
@@ -99,7 +99,7 @@ def _judge_single_values(rule: Rule) -> Judge:
     return judge
 
 
-def _stand_in_note(value: Value) -> str:
+def _substitute_note(value: Value) -> str:
     """Returns a note in brackets if the value is of a substitute operation."""
     return f" ({value.substitute_text})" if value.substitute_text else ""
 
@@ -116,7 +116,7 @@ def _ratio_text(claim: Claim, numbers: Sequence[float]) -> str:
 
 
 def _judge_ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Each value is larger than the one before. With bounds, by so many times."""
+    """Judges whether each value is larger than the one before, with bounds by so many times."""
     outcomes = [judge_larger(high, low, resolution) for low, high in pairwise(numbers)]
     if combine_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
         outcomes += [_result_of(_is_within_bounds(claim, high / low)) for low, high in pairwise(numbers)]
@@ -128,19 +128,19 @@ def _judge_ascending(claim: Claim, numbers: Sequence[float], resolution: float) 
 
 
 def _judge_least(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The first `leaders` values are smaller than all others."""
+    """Judges whether the first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_larger(min(others), max(leaders), resolution)
 
 
 def _judge_most(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The first `leaders` values are larger than all others."""
+    """Judges whether the first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_larger(min(leaders), max(others), resolution)
 
 
 def _judge_rank(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The first value has the place `place` among all, the smallest first. With bounds, so many times its precursor."""
+    """Judges whether the first value has rank `place` among all, the smallest first, with bounds on its step."""
     first, others = numbers[0], numbers[1:]
     below = sum(other < first - resolution for other in others)
     level = sum(abs(other - first) <= resolution for other in others)
@@ -153,7 +153,9 @@ def _judge_rank(claim: Claim, numbers: Sequence[float], resolution: float) -> St
 
 
 def _judge_ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The first value is between `at_least` and `at_most` times the second. Equal ones are a tie where 1 is a bound."""
+    """Judges whether the first value is between `at_least` and `at_most` times the second.
+
+    Equal values are a tie if 1 is a bound."""
     first, second = numbers
     if 1.0 in {claim.at_least, claim.at_most} and abs(first - second) <= resolution:
         return "tie"
@@ -163,36 +165,36 @@ def _judge_ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> S
 
 
 def _judge_between(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Every value is between the bounds."""
+    """Judges whether every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
     return _result_of(low and high)
 
 
 def _judge_near_others(claim: Claim, numbers: Sequence[float], _: float) -> StatementResult:
-    """The first value over the median of the others is between the bounds."""
+    """Judges whether the first value over the median of the others is between the bounds."""
     return _result_of(_is_within_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
 def _judge_beaten(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The first value is larger than the least of the others."""
+    """Judges whether the first value is larger than the least of the others."""
     return judge_larger(numbers[0], min(numbers[1:]), resolution)
 
 
 def _judge_alike(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The largest value is at most `at_most` times the smallest."""
+    """Judges whether the largest value is at most `at_most` times the smallest."""
     return _result_of(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
 def _judge_varies(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """The largest value is at least `at_least` times the smallest, and by more than the instrument's resolution."""
+    """Judges whether the largest value is at least `at_least` times the smallest, beyond the resolution."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
     return _result_of(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
 def _judge_distinct(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """No two values are equal. Which is the larger one is not said. Those that the instrument cannot tell apart tie."""
+    """Judges whether no two values are equal. Values within the resolution are a tie."""
     steps = [high - low for low, high in pairwise(sorted(numbers))]
     if any(step == 0 for step in steps):
         return "different"
@@ -217,19 +219,19 @@ def _sample_spreads(
 
 
 def _judge_no_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
-    """No value spreads by more than the paper's instrument shows."""
+    """Judges whether no value spreads by more than the paper's instrument shows."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
     return _result_of(all(spread <= least for spread, least in spreads)), seen
 
 
 def _judge_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
-    """Every value spreads by more than the paper's instrument shows."""
+    """Judges whether every value spreads by more than the paper's instrument shows."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
     return _result_of(all(spread > least for spread, least in spreads)), seen
 
 
 def _judge_same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float, names: Names) -> ResultText:
-    """Two sequences along `along` put their members into the same order: at least `at_least` of all pairs agree."""
+    """Judges whether two sequences along `along` have the same order: at least `at_least` of all pairs agree."""
     first, second = ({value.axis(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
     if len(shared) < 3:
@@ -273,13 +275,13 @@ def _step_losses(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[f
 
 
 def _judge_first_step_largest(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
-    """The first step down is at least `at_least` times as large as any later one."""
+    """Judges whether the first step down is at least `at_least` times as large as any later one."""
     steps, seen = _step_losses(claim, picked)
     return _result_of(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
 def _judge_steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
-    """After the first step, the later half of the steps, up or down, sums up to at most `at_most` above the earlier.
+    """Judges whether, after the first step, the later half of the steps sums up to at most `at_most` above the earlier.
 
     `at_most` is in parts of the first value: what runs at one place differ by, so that noise is not a growing step. A
     sequence that falls by no more than that in all has no step that could shrink, and contradicts.
@@ -295,7 +297,7 @@ def _judge_steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float
 
 
 def _judge_gradual(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
-    """The sequence falls, and no single step takes more than `at_most` of all that is lost."""
+    """Judges whether the sequence falls, and no step takes more than `at_most` of the whole loss."""
     steps, seen = _step_losses(claim, picked)
     return _result_of(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
 

@@ -36,7 +36,7 @@ class CaseVerdict:
     name: str
     """The place of the case as text. Empty for the only case of a claim."""
     outcome: StatementResult | None
-    """None means: not computed."""
+    """None if the case could not be computed."""
     explanation: str
     """The numbers, or why there are none."""
     in_placements: tuple[StatementResult, ...] = ()

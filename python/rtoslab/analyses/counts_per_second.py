@@ -56,7 +56,7 @@ def throughput(point: MeasuredPoint) -> Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The same benchmark with more cores against one. A gain of 2 on two cores is perfect."""
+    """A benchmark on several cores compared with one core. A gain of 2 on two cores is perfect."""
 
     benchmark: str
     title: str

@@ -44,7 +44,7 @@ def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
 
 @dataclass(frozen=True, slots=True)
 class ProbeEffect:
-    """The same window by two instruments: the firmware's timer and the virtual board's cycle counter (core 0)."""
+    """The length of a window by two instruments: the firmware's timer and the virtual board's cycles (core 0)."""
 
     timer_us: float
     observed_us: float

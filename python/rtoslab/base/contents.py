@@ -26,11 +26,13 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class _Cache:
+    """Results by function and arguments, and the time of the last expiry."""
+
     values: dict[Any, Any] = field(default_factory=dict)
     since_s: float = field(default_factory=time.monotonic)
 
 
-_CACHE: Final[ContextVar[_Cache | None]] = ContextVar("look", default=None)
+_CACHE: Final[ContextVar[_Cache | None]] = ContextVar("contents_cache", default=None)
 """The cache of the innermost `contents_cache`, if one is open."""
 PACKAGE: Final = Path(__file__).parents[1]
 CLOCK_STEP_NS = 50_000_000

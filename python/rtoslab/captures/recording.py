@@ -66,9 +66,9 @@ class Recording:
 
         Raises CaptureError if the pulses do not match those of the image.
         """
-        pulses, true = find_pulses(channel, capture.tick_s), self._image_pulses()
-        coarse = len(true.width_ticks) and float(capture.tick_s) > true.seconds().min()
-        places = _match_by_time(true, pulses) if coarse else _match_by_order(true, pulses)
+        pulses, image_pulses = find_pulses(channel, capture.tick_s), self._image_pulses()
+        is_coarse = len(image_pulses.width_ticks) and float(capture.tick_s) > image_pulses.seconds().min()
+        places = _match_by_time(image_pulses, pulses) if is_coarse else _match_by_order(image_pulses, pulses)
         places, order = places[: len(self.pulse_series)], np.array(self.pulse_series)
         _require_known_series(pulses, places)
         seen = places >= 0
@@ -98,7 +98,7 @@ def _require_known_series(pulses: Pulses, places: NDArray[np.int64]) -> None:
 
 
 def _match_by_order(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
-    """Places in `pulses` of the true pulses: its last ones."""
+    """Returns the indices in `pulses` of the image's pulses: its last ones."""
     missing = len(image_pulses.width_ticks) - len(pulses.width_ticks)
     if missing > 0:
         _require_known_series(pulses, np.arange(0))
@@ -111,9 +111,9 @@ def _match_by_order(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
 
 
 def _match_by_time(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
-    """Places in `pulses` of the true pulses, -1 for one that was not seen: by their beginnings, back from the last."""
+    """Returns the indices in `pulses` of the image's pulses by their start times, back from the last. -1: not seen."""
     long_enough = np.flatnonzero(image_pulses.seconds() > float(pulses.tick_s))
-    begins, seen = (pulses.start_ticks * float(pulses.tick_s) for pulses in (image_pulses, pulses))
+    begins, seen = (item.start_ticks * float(item.tick_s) for item in (image_pulses, pulses))
     places = np.full(len(begins), -1, np.int64)
     if len(seen) and len(long_enough):
         shifted = begins - begins[long_enough[-1]] + seen[-1]

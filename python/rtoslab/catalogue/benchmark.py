@@ -44,10 +44,10 @@ class SeriesFacts(Strict):
     """Dotted, stable, never reused: object, operation, outcome."""
     title: str
     starts: str
-    """What starts it, in a reader's words. `ends` what ends it."""
+    """The event that starts it, in a reader's words. `ends` is the event that ends it."""
     ends: str
     instruments: tuple[str, ...] = ("counter", "pin", "probe")
-    """What it can be measured with. Another one's samples are no figure (the pin's own change, by the pin)."""
+    """The instruments that can measure it. Samples of others are no figure (the pin's own change, by the pin)."""
     overhead: str | None = None
     """Another series of the same benchmark that is part of this one and is subtracted in analyses."""
     rounds: int | str = 1
@@ -109,7 +109,7 @@ class Benchmark(Strict):
     min_cores: int = 1
     """The least number of cores for the roles of the test."""
     inside: str
-    """What the measured loop contains by design."""
+    """The content of the measured loop, by design."""
     outside: str
     services: tuple[str, ...]
     kind: Literal["counts", "latency"] = "counts"

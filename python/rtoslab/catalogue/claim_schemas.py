@@ -96,7 +96,7 @@ class Claim(Strict):
     unit: str = ""
     """The unit of the bounds of a time: `us`, `ns` or `cycles`; empty: as the values are."""
     bound_from: str = ""
-    """What the bounds are of, and where they come from: the paper's words, or what they are taken as, and why."""
+    """The quantity of the bounds and their source: the paper's words, or our reading of them with the reason."""
     rests_on: str = ""
     """A condition that decides the verdict and that the paper does not state."""
 

@@ -18,7 +18,7 @@ class ServicesFile(Strict):
     """`spec/services.toml`."""
 
     services: dict[str, str]
-    """What each is, in a phrase."""
+    """Keyed by name: a phrase that explains the service."""
 
 
 def read_services(root: Path) -> Mapping[str, str]:

@@ -123,7 +123,7 @@ class TaskBlock(Strict):
     priority: str | None = None
     """The priority the task has now, in the kernel's own numbers. `urgent_first`: the lowest is the most urgent."""
     number: str | None = None
-    """What its calls know a task by, where that is neither its control block nor its priority."""
+    """The member with a task's identity in calls, if that is neither its control block nor its priority."""
     urgent_first: bool = False
     top_call: str | None = None
     """A function that is called for each new task with the stack's upper end as its first argument."""
@@ -248,9 +248,9 @@ class Kernel(Strict):
     tree: TreeRequirements | None = None
     """By what its parts are known in a tree that the user names. None: it is built from no tree."""
     export: ExportRequirements | None = None
-    """It is linked from exports that its user's own build made."""
+    """For a kernel that is linked from exports of its user's own build."""
     earlier: tuple[EarlierVersion, ...] = ()
-    """What is otherwise in versions older than the port was written for."""
+    """Differences of versions older than the one that the port was written for."""
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The kernel functions that each service ends in."""
     completes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -259,7 +259,7 @@ class Kernel(Strict):
     """The arguments of the function that a service ends in: what R0 and R1 hold; see `proofs.course`. Not named: its
     object in R0."""
     results: dict[str, int] = Field(default_factory=dict)
-    """What that function gives where it did what was asked. Services that cannot fail or do not tell are not named."""
+    """The result of that function on success. Services that cannot fail or do not report are not named."""
     objects: dict[str, ObjectFacts] = Field(default_factory=dict)
     """Keyed by kind, the first word of the names of its services."""
     waits: WaitFunctions | None = None

@@ -68,7 +68,7 @@ class RedrawnFigure(Strict):
     """The value at this place of the axes is 100 %. `unit` is then `%`."""
     log: bool = False
     labels: dict[str, str] = Field(default_factory=dict)
-    """What a place on an axis is called in the figure."""
+    """A place on an axis -> its name in the figure."""
     printed: tuple[PublishedMark, ...] = ()
     """Figures of the paper's text that are drawn beside ours."""
     note: str = ""
@@ -131,9 +131,9 @@ class Substitute(Strict):
     by: dict[str, str]
     """Axis -> where the values that stand for it lie: their benchmark and metric."""
     config: dict[str, str] = Field(default_factory=dict)
-    """What they count as on further axes, which their own benchmark does not have."""
+    """Their places on further axes, which their own benchmark does not have."""
     says: str
-    """What they are of, in a few words."""
+    """The substituted operation, in a few words."""
 
 
 class Setup(Strict):
@@ -142,7 +142,7 @@ class Setup(Strict):
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     title: str
     evidence: str
-    """What speaks for it. A guess says that it is one."""
+    """The evidence for it. A guess says that it is one."""
     config: dict[str, str] = Field(default_factory=dict)
     """As in `--config`, for every kernel."""
     kernel: dict[str, dict[str, str]] = Field(default_factory=dict)
@@ -150,9 +150,9 @@ class Setup(Strict):
     benchmarks: tuple[str, ...] = ()
     """Empty: all that the suites name."""
     boards: tuple[str, ...] = ()
-    """The same."""
+    """Empty: all that the suites name."""
     cores: tuple[int, ...] = ()
-    """The same."""
+    """Empty: all that the suites name."""
 
     def config_for(self, kernel: str) -> dict[str, str]:
         """Returns the configuration that differs for a kernel of the suites."""
@@ -172,12 +172,12 @@ class Paper(Strict):
     kernels: dict[str, str]
     """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
     version: tuple[KernelVersion, ...] = ()
-    """Of these, which versions it measured."""
+    """The versions of these kernels that it measured."""
     resolution: Resolution | None = None
     """The resolution of the instrument its times were taken with. None: it counted cycles or iterations."""
     substitute: tuple[Substitute, ...] = ()
     names: dict[str, str] = Field(default_factory=dict)
-    """What a place on an axis is called in verdicts and figures, where its own title would not do."""
+    """A place on an axis -> its name in verdicts and figures, if its own title is unsuitable."""
     condition: tuple[Condition, ...]
     part: tuple[PaperSection, ...]
     footprint: tuple[WeighedProgram, ...] = ()

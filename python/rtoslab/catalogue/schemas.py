@@ -92,7 +92,7 @@ class Memory(Strict):
     flash_start: int
     flash_bytes: int
     line_bytes: int
-    """What one read of the flash gives, or a line of the cache before it."""
+    """The bytes of one read of the flash, or of a line of its cache."""
     sram_start: int
     sram_bytes: int
     flash_itcm_start: int | None = None
@@ -122,7 +122,7 @@ class Limits(Strict):
     idle_stack_bytes: int | None = None
     main_stack_bytes: int | None = None
     heap_bytes: int
-    """What a kernel may take: its own heap, and its static data if kernel.toml tells them (`static_bytes`)."""
+    """The memory for a kernel: its heap, and its static data if kernel.toml has `static_bytes`."""
     sample_bytes: int | None = None
     """Room for the samples of a latency benchmark, 4 bytes each. Absent: plenty."""
 

@@ -18,7 +18,7 @@ class Experiment(Strict):
     config: dict[str, str] = Field(default_factory=dict)
     """As in `--config`."""
     full_config: dict[str, str] = Field(default_factory=dict)
-    """What `--full` changes of it: the paper's own durations and numbers of samples."""
+    """The changes of `config` by `--full`: the paper's own durations and numbers of samples."""
     sweep: dict[str, tuple[str | int, ...]] = Field(default_factory=dict)
     """A key of `--config` to the values it takes: every combination is measured, unless the user says one."""
     bring_your_own: tuple[str, ...] = ()

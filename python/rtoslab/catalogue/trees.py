@@ -70,7 +70,7 @@ class Tree(TreePart):
     """`<id>.toml` in the user's folder of trees."""
 
     id: Annotated[str, AfterValidator(_check_id)]
-    """What the kernel is called in `--kernel`."""
+    """The kernel's name in `--kernel`."""
     port: PlainText
     """The folder of its port: a name in firmware/kernels or RTOSLAB_PORTS, or an absolute path."""
     path: PlainText

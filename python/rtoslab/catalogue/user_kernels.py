@@ -42,7 +42,7 @@ class ExportRequirements(Strict):
     """
 
     asked_in: str = "defconfig"
-    """What the kernel's build calls the file with the options that it is asked for."""
+    """The name of the file with the requested options in the kernel's build."""
     asked_elsewhere: tuple[str, ...] = ()
     """Options that are asked for, but not to be set in that file: something else decides them."""
     config: str
@@ -56,7 +56,7 @@ class ExportRequirements(Strict):
     headers: tuple[str, ...]
     """Its folders of headers."""
     linked: tuple[str, ...]
-    """What else an image is made of, as patterns."""
+    """Patterns of the other files that an image consists of."""
     version_header: str
     version: str
     """The macro there that tells the version."""

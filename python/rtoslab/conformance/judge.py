@@ -35,7 +35,7 @@ class CheckFinding(Strict):
     check: str
     title: str
     core: int | None
-    """None means: on no core, because it does not apply."""
+    """None if the check does not apply, so it concerns no core."""
     demands: str
     saw: str
     outcome: Outcome

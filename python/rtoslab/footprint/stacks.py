@@ -53,7 +53,7 @@ class StackRun:
     pool_used_bytes: int | None
     """Peak of what the kernel took from its heap, or its port from the array that stands for one. None: not seen."""
     pool_bytes: int
-    """That heap's or array's size: part of bss, and chosen, not needed. 0 if it is not to be seen."""
+    """The size of that heap or array: part of bss, and chosen, not needed. 0 if it is not seen."""
     pool_unseen_reason: str = ""
     """Why the pool is not seen."""
     has_pool: bool = True

@@ -21,7 +21,7 @@ class BenchTarget(Strict):
     """One board on the bench."""
 
     name: str
-    """What `--target` calls it."""
+    """The board's name in `--target`."""
     board: str
     """A folder of firmware/boards/."""
     probe: str
