@@ -80,7 +80,7 @@ def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection
     return replace(new, rows=(*unchanged, *new.rows), manifests={**manifests, **new.manifests})
 
 
-def matrix_changes(root: Path, matrix: Matrix) -> list[str]:
+def matrix_changes(root: Path, matrix: KernelMatrix) -> list[str]:
     """Returns what has changed since the figures were measured: "the virtual board", "the firmware (board, ...)"."""
     versions = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
     boards = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base import find_root
-from rtoslab.choose import Matrix, matrix_changes
+from rtoslab.choose import KernelMatrix, matrix_changes
 from rtoslab.choose.measured_code import firmware_digest
 from rtoslab.targets import timing_version
 
@@ -24,12 +24,12 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def matrix(root: Path) -> Matrix:
+def matrix(root: Path) -> KernelMatrix:
     target = {"timing_version": timing_version()}
     manifests = {
         board: {"firmware": firmware_digest(root, "k", board), "port": "k", "target": target} for board in BOARDS
     }
-    return Matrix("k", "2026-11-29", manifests, ())
+    return KernelMatrix("k", "2026-11-29", manifests, ())
 
 
 @pytest.mark.parametrize(
