@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from rtoslab.base import RtoslabError, UnknownNameError, find_root
-from rtoslab.mutants import UNBROKEN, MutantsOf, Trial, read_mutants, try_mutants
+from rtoslab.mutants import UNBROKEN, BenchmarkMutants, MutantTrial, read_mutants, try_mutants
 
 
 def main() -> int:
@@ -30,28 +30,30 @@ def main() -> int:
         print(cause, file=sys.stderr)
         return 1
     began = time.monotonic()
-    trials: list[Trial] = []
+    trials: list[MutantTrial] = []
     with ProcessPoolExecutor(options.jobs) as pool:
         work = [pool.submit(_try_mutants, root, name, of, only) for name, (of, only) in chosen.items()]
         for future in work:
             trials += future.result()
             print(_row_text(future.result()), flush=True)
             for trial in future.result() if options.rules else ():
-                print(f"    {trial.mutant}: {', '.join(trial.refused) or trial.problem or 'measured'}", flush=True)
-    wrong = [trial for trial in trials if not trial.is_right]
+                print(f"    {trial.mutant}: {', '.join(trial.failed_rules) or trial.problem or 'measured'}", flush=True)
+    wrong = [trial for trial in trials if not trial.is_as_expected]
     for trial in wrong:
         print(f"{trial.benchmark}/{trial.mutant}: {trial.problem}")
     count = sum(trial.mutant != UNBROKEN for trial in trials)
-    refused = sum(trial.is_right and trial.mutant != UNBROKEN for trial in trials)
+    refused = sum(trial.is_as_expected and trial.mutant != UNBROKEN for trial in trials)
     print(f"{refused} of {count} mutants of {len(chosen)} benchmarks are refused; {time.monotonic() - began:.0f} s")
     return 1 if wrong else 0
 
 
-def choose_mutants(every: dict[str, MutantsOf], names: list[str]) -> dict[str, tuple[MutantsOf, tuple[str, ...]]]:
+def choose_mutants(
+    every: dict[str, BenchmarkMutants], names: list[str]
+) -> dict[str, tuple[BenchmarkMutants, tuple[str, ...]]]:
     """Returns benchmark -> its mutants, and the chosen ones of them. Empty: all. Raises UnknownNameError."""
     if not names:
         return {name: (of, ()) for name, of in every.items()}
-    chosen: dict[str, tuple[MutantsOf, tuple[str, ...]]] = {}
+    chosen: dict[str, tuple[BenchmarkMutants, tuple[str, ...]]] = {}
     for name in names:
         benchmark, _, mutant = name.partition("/")
         if benchmark not in every:
@@ -64,21 +66,20 @@ def choose_mutants(every: dict[str, MutantsOf], names: list[str]) -> dict[str, t
     return chosen
 
 
-def _try_mutants(root: Path, benchmark: str, of: MutantsOf, only: tuple[str, ...]) -> list[Trial]:
+def _try_mutants(root: Path, benchmark: str, of: BenchmarkMutants, only: tuple[str, ...]) -> list[MutantTrial]:
     with tempfile.TemporaryDirectory(prefix=f"mutants-{benchmark}-") as folder:
         try:
             return list(try_mutants(root, Path(folder), benchmark, of, only))
         except RtoslabError as cause:
-            return [Trial(benchmark, UNBROKEN, (), str(cause))]
+            return [MutantTrial(benchmark, UNBROKEN, (), str(cause))]
 
 
-def _row_text(trials: list[Trial]) -> str:
+def _row_text(trials: list[MutantTrial]) -> str:
     mutants = [trial for trial in trials if trial.mutant != UNBROKEN]
-    rules = sorted({rule for mutant in mutants for rule in mutant.refused})
+    rules = sorted({rule for mutant in mutants for rule in mutant.failed_rules})
     name = trials[0].benchmark if trials else ""
-    return (
-        f"{name:26} {sum(mutant.is_right for mutant in mutants):3} of {len(mutants):3} refused, by {', '.join(rules)}"
-    )
+    refused = sum(mutant.is_as_expected for mutant in mutants)
+    return f"{name:26} {refused:3} of {len(mutants):3} refused, by {', '.join(rules)}"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from rtoslab import interrupts
 
 def main() -> None:
     """Entry point of the console script."""
-    interrupts.at_once()
+    interrupts.exit_on_signal()
     gc.set_threshold(50_000, 20, 100)  # modules make few cycles of references, and to look for them took time
     from rtoslab.cli import main as command  # noqa: PLC0415 (after the line above)
 

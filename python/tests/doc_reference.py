@@ -19,7 +19,7 @@ from rtoslab.catalogue import benchmark, claim_schemas, paper_schemas, schemas
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
 from rtoslab.hardware import bench
-from rtoslab.mutants.mutants import MutantsOf, read_mutants
+from rtoslab.mutants.mutants import BenchmarkMutants, read_mutants
 from rtoslab.project import project_baseline, project_file
 from rtoslab.results import results
 from rtoslab.rta import overheads, taskset
@@ -76,7 +76,7 @@ def generated() -> dict[str, str]:
     return pages
 
 
-def mutants_page(catalogue: Catalogue, mutants: Mapping[str, MutantsOf]) -> str:
+def mutants_page(catalogue: Catalogue, mutants: Mapping[str, BenchmarkMutants]) -> str:
     """Returns a page with a table of mutants for each benchmark."""
     count = count_text(sum(len(of.mutant) for of in mutants.values()), "mutant")
     parts = [f"# Mutants\n\n{count} of {count_text(len(mutants), 'benchmark')} ([explanation](../mutants.md)).\n"]

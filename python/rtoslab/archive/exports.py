@@ -10,7 +10,7 @@ import numpy as np
 
 from rtoslab.analyses import placement_number, point_metrics
 from rtoslab.archive.index import ArchivedPoint
-from rtoslab.intake import column_of, sheet, write_parquet
+from rtoslab.intake import column_of, escape_csv_cell, write_parquet
 from rtoslab.results import COLUMNS, MeasuredPoint
 
 AXIS_COLUMNS: Final = (
@@ -93,7 +93,7 @@ def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
     out = io.StringIO()
     writer = csv.DictWriter(out, [name for name, _ in columns], lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: sheet(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: escape_csv_cell(value) for name, value in row.items()} for row in rows)
     return out.getvalue().encode()
 
 

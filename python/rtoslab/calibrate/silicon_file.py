@@ -17,7 +17,7 @@ from rtoslab.calibrate.readings import Readings
 from rtoslab.calibrate.settings_fit import SettingsFit
 from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure
 from rtoslab.catalogue import SILICON_FILE, Catalogue
-from rtoslab.intake import path_text, problem, read_object
+from rtoslab.intake import path_text, read_object, validation_problem
 from rtoslab.targets import simulator_sources, timing_settings
 
 FORMAT: Final = 1
@@ -153,7 +153,7 @@ def read_silicon(path: Path) -> SiliconFile:
             if len({len(row) for row in rows}) != 1 or not rows[0]:
                 raise CatalogueError(f"{path_text(path)}, rows.{name}: not equally many rounds; make it again.")
     except ValidationError as cause:
-        raise CatalogueError(f"{path_text(path)}, {problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None
     if silicon.sha256 != _digest({key: value for key, value in table.items() if key != "sha256"}):
         raise AlteredError(f"{path_text(path)} was altered after it was written; restore it from a copy.")
     return silicon

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from rtoslab.base import PlanError, Strict
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.intake import quote, whole
+from rtoslab.intake import parse_integer, quote
 
 
 class Metric(Strict):
@@ -170,7 +170,7 @@ class Benchmark(Strict):
         for name, services in self.picks.items():
             value = str(params.get(name, self.params[name]))
             try:
-                picked.append(services[whole(value, 0, len(services) - 1)])
+                picked.append(services[parse_integer(value, 0, len(services) - 1)])
             except ValueError:
                 meanings = ", ".join(f"{number} ({service})" for number, service in enumerate(services))
                 raise PlanError(f"{self.id} has no {name}={quote(value)}; choose one of {meanings}.") from None

@@ -15,7 +15,7 @@ from rtoslab.catalogue.claim_schemas import Claim, ClaimFile
 from rtoslab.catalogue.paper_schemas import Paper, Slip, SlipFile
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Suite
-from rtoslab.intake import decimal, problem, read_text
+from rtoslab.intake import parse_decimal, read_text, validation_problem
 
 
 class PublishedRow(Strict):
@@ -46,7 +46,7 @@ class PublishedRow(Strict):
     def number(self) -> float | None:
         """Returns the figure as a number. None for an ordering or a text."""
         try:
-            return float(decimal(self.value))
+            return float(parse_decimal(self.value))
         except ValueError:
             return None
 
@@ -135,4 +135,4 @@ def _parse_row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedRow
     try:
         return PublishedRow.model_validate_strings(fields)
     except ValidationError as cause:
-        raise CatalogueError(f"{path}, line {line}, {problem(cause)}; correct it.") from None
+        raise CatalogueError(f"{path}, line {line}, {validation_problem(cause)}; correct it.") from None

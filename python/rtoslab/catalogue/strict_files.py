@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from rtoslab.base import CatalogueError, FileStamp, file_stamp
-from rtoslab.intake import path_text, problem, read_table
+from rtoslab.intake import path_text, read_table, validation_problem
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -28,7 +28,7 @@ def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> 
     try:
         return model.model_validate(table)
     except ValidationError as cause:
-        raise CatalogueError(f"{source}, {problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(f"{source}, {validation_problem(cause)}; correct or remove it.") from None
 
 
 @cache

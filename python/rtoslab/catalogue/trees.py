@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from rtoslab.base import CatalogueError, Strict
 from rtoslab.catalogue.defaults import DEFAULT_OPT
 from rtoslab.catalogue.strict_files import validate_table
-from rtoslab.intake import problem, read_table, visible
+from rtoslab.intake import escape_unprintable, read_table, validation_problem
 
 FOLDER_VARIABLE: Final = "RTOSLAB_TREES"
 """Names another folder for the descriptions."""
@@ -30,7 +30,9 @@ _WORD: Final = re.compile(r"!?[^\s\",;\\$()]{1,240}")
 
 def _check_word(text: str) -> str:
     if not _WORD.fullmatch(text):
-        raise ValueError(f"{visible(text)} may not hold spaces, commas, quotes, `;`, `$`, brackets or backslashes")
+        raise ValueError(
+            f"{escape_unprintable(text)} may not hold spaces, commas, quotes, `;`, `$`, brackets or backslashes"
+        )
     return text
 
 
@@ -42,7 +44,7 @@ def _check_inside_path(text: str) -> str:
 
 def _check_plain_text(text: str) -> str:
     if re.search(r'[";\\\n]', text):
-        raise ValueError(f"{visible(text)} may not hold quotes, `;`, backslashes or line ends")
+        raise ValueError(f"{escape_unprintable(text)} may not hold quotes, `;`, backslashes or line ends")
     return text
 
 
@@ -126,7 +128,7 @@ def description_path(ident: str) -> Path:
     try:
         return trees_folder() / f"{_check_id(ident)}.toml"
     except ValueError as cause:
-        raise CatalogueError(f"No tree can be called {visible(ident)!r}: {cause}.") from None
+        raise CatalogueError(f"No tree can be called {escape_unprintable(ident)!r}: {cause}.") from None
 
 
 def make_tree(facts: Mapping[str, Any]) -> Tree:
@@ -135,7 +137,8 @@ def make_tree(facts: Mapping[str, Any]) -> Tree:
         return Tree(**facts)
     except ValidationError as cause:
         raise CatalogueError(
-            f"{facts['path']} cannot be described, {problem(cause)}; rename what is called so, or name another folder."
+            f"{facts['path']} cannot be described, {validation_problem(cause)}; rename what is called so, or name "
+            "another folder."
         ) from None
 
 

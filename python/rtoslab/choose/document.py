@@ -109,7 +109,7 @@ def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Sec
 
 
 def _unequal_section(unequal: Sequence[Unfairness]) -> Section:
-    rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost] for unfairness in unequal]
+    rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost_text] for unfairness in unequal]
     table = TableData("What is unequal between them", ("what", "how", "what it costs"), rows)
     return Section("unequal", "What is unequal", (), (), (table,))
 

@@ -16,7 +16,7 @@ from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, di
 from rtoslab.cli.altered_warnings import collect_warnings
 from rtoslab.cli.early_end import last_words
 from rtoslab.cli.overview import SECTIONS
-from rtoslab.intake import printable_output, visible
+from rtoslab.intake import escape_unprintable, make_output_printable
 
 
 class _Commands(click.Group):
@@ -45,7 +45,7 @@ class _Commands(click.Group):
         known = self.list_commands(ctx)
         near = None if args[0] in known else nearest_name(args[0], known, likeness=0.6)
         if near and not args[0].startswith("-"):
-            ctx.fail(f"There is no command {visible(args[0])!r}. Did you mean {near!r}?")
+            ctx.fail(f"There is no command {escape_unprintable(args[0])!r}. Did you mean {near!r}?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -93,14 +93,14 @@ def app(places: tuple[str, ...]) -> None:
 
 def main() -> None:
     """The command: prints every error, and ends the process with its code."""
-    interrupts.in_order()
-    printable_output()
+    interrupts.raise_on_signal()
+    make_output_printable()
     code = EXIT_INTERRUPTED
     try:
         with collect_warnings() as sentences:
             code = _code()
         code = code or (EXIT_ERROR if sentences else EXIT_OK)
-        interrupts.over()
+        interrupts.stop_handling_signals()
     except KeyboardInterrupt as cause:
         last_words(cause)
     sys.exit(code)
@@ -143,7 +143,7 @@ def _code() -> int:  # noqa: PLR0911 (one answer for each way to end)
 
 def _say(text: str) -> None:
     with suppress(OSError):
-        click.echo(visible(text), err=True)
+        click.echo(escape_unprintable(text), err=True)
 
 
 def _sane_environment() -> None:

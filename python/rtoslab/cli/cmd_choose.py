@@ -30,7 +30,7 @@ from rtoslab.cli.cmd_report import write
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import answer as answer_json
 from rtoslab.cli.names import CatalogueName, CatalogueNames, form_of, report_files, split_names
-from rtoslab.parity import Subject, Unfairness, lint, read_costs
+from rtoslab.parity import LintSubject, Unfairness, find_unfairness, read_costs
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId
 
@@ -167,7 +167,7 @@ def _unequal(catalogue: Catalogue, comparison: KernelComparison, here: Mapping[s
     facts = {name: catalogue.kernels[name].facts for name in here if name in catalogue.kernels}
     states = start_states(facts, catalogue.board(comparison.board).facts.chip)
     subjects = [
-        Subject(
+        LintSubject(
             titles[name],
             point.model_copy(update={"kernel": name}),
             dict(entry.manifests[comparison.board]),
@@ -175,7 +175,7 @@ def _unequal(catalogue: Catalogue, comparison: KernelComparison, here: Mapping[s
         )
         for name, entry in here.items()
     ]
-    return lint(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
+    return find_unfairness(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
 
 
 def start_states(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
@@ -201,7 +201,7 @@ def _show(comparison: KernelComparison, names: Mapping[str, str], unequal: Seque
     for first in range(0, len(ordered), beside):
         console.print(_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
-    costs = (f"{unfairness.sentence} What it costs: {unfairness.cost}." for unfairness in unequal)
+    costs = (f"{unfairness.sentence} What it costs: {unfairness.cost_text}." for unfairness in unequal)
     for line in filter(None, (partly_present_text(comparison, names), *costs)):
         console.print(line, markup=False)
 
@@ -242,7 +242,7 @@ def _as_json(
         ],
         "operations": [_operation(comparison, operation) for operation in comparison.operations],
         "unequal": [
-            {"what": unfairness.concept.id, "sentence": unfairness.sentence, "cost": unfairness.cost}
+            {"what": unfairness.concept.id, "sentence": unfairness.sentence, "cost": unfairness.cost_text}
             for unfairness in unequal
         ],
     }

@@ -22,7 +22,7 @@ from rtoslab.compare import (
     join_placements,
     read_side,
 )
-from rtoslab.parity import Subject, lint, read_costs
+from rtoslab.parity import LintSubject, find_unfairness, read_costs
 from rtoslab.reports import Section, parity_section, report_formats
 
 FORMS = ("html", "md", "json", "xml")
@@ -76,10 +76,10 @@ def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
     """Returns what the lint says of each pair of points that is compared."""
     catalogue = Catalogue(find_root())
     groups = [
-        [Subject(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]
+        [LintSubject(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]
         for comparison in comparisons
         for pair in comparison.matching.pairs
         for sides in [((comparison.before, pair.before), (comparison.after, pair.after))]
     ]
-    section = parity_section(lint(catalogue, groups, read_costs(catalogue.root)), several=bool(groups))
+    section = parity_section(find_unfairness(catalogue, groups, read_costs(catalogue.root)), several=bool(groups))
     return [section] if section else []

@@ -10,7 +10,7 @@ from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.early_end import answer
-from rtoslab.parity import Unfairness, alike, costs_from_runs, lint, read_costs, subjects_of
+from rtoslab.parity import Unfairness, costs_from_runs, find_unfairness, group_comparable, lint_subjects, read_costs
 from rtoslab.reference import substitutes
 from rtoslab.results import MeasuredPoint
 
@@ -43,10 +43,12 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
     subjects = [
         subject
         for path, points in stored.items()
-        for subject in subjects_of(points, path.name if len(runs) > 1 else "")
+        for subject in lint_subjects(points, path.name if len(runs) > 1 else "")
     ]
     if reference:
-        subjects += subjects_of(substitutes(catalogue.root, [point for points in stored.values() for point in points]))
+        subjects += lint_subjects(
+            substitutes(catalogue.root, [point for points in stored.values() for point in points])
+        )
     if not subjects:
         raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []
@@ -55,7 +57,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
         [stored_point.result for stored_point in every if isinstance(stored_point.result, MeasuredPoint)],
         place_dependent_results(every),
     )
-    findings = lint(catalogue, alike(subjects), [*costs, *read_costs(catalogue.root)])
+    findings = find_unfairness(catalogue, group_comparable(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:
         answer(
             [
@@ -64,7 +66,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
                     "board": finding.board,
                     "values": finding.values,
                     "benchmarks": finding.benchmarks,
-                    "cost": finding.cost,
+                    "cost": finding.cost_text,
                 }
                 for finding in findings
             ]
@@ -79,5 +81,5 @@ def _tell(findings: Sequence[Unfairness]) -> None:
         click.echo("Fair: what stands side by side was measured alike.")
     for finding in findings:
         click.echo(f"{finding.sentence}")
-        click.echo(f"    cost: {finding.cost}")
+        click.echo(f"    cost: {finding.cost_text}")
         click.echo(f"    on {finding.board}: {', '.join(finding.benchmarks)}")

@@ -29,7 +29,7 @@ from rtoslab.cli.image_options import beside_image
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.sections import show_section
 from rtoslab.hardware import Target
-from rtoslab.measure import MeasureOptions, Outcome, run_image, run_plan
+from rtoslab.measure import MeasureOptions, Outcome, measure_image, run_plan
 from rtoslab.plan import CONFIG_HELP, Options, in_placements, make_plan
 from rtoslab.reports import report_formats, show_points
 from rtoslab.store import RunDirectory
@@ -105,7 +105,7 @@ def command(
         if names or kernels or cores or window or samples or instrument or clock or port or target or placements > 1:
             raise PlanError("An image says itself what it measures; beside --image give --board, --config and --out.")
         board, timing = beside_image(Catalogue(root), boards, dict(config))
-        folder, outcome = run_image(root, image, board, out, timing)
+        folder, outcome = measure_image(root, image, board, out, timing)
         return _conclude(folder, [outcome], report=report, as_json=as_json)
     if not names:
         raise click.UsageError("Missing argument: a suite or a benchmark (`rtoslab list` shows them), or --image.")

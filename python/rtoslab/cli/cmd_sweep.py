@@ -18,7 +18,7 @@ from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import form_of, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import MeasureOptions, Outcome, run_plan
-from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, write_costs
+from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, update_cost_file
 from rtoslab.reports import report_formats
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
@@ -69,7 +69,7 @@ def command(
     for output in outputs:
         write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
     if costs:
-        write_costs(
+        update_cost_file(
             costs_from_runs(
                 [point.result for point in stored if isinstance(point.result, MeasuredPoint)],
                 place_dependent_results(stored),

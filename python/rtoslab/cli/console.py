@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.cli.table_width import fit_to_width
-from rtoslab.intake import visible
+from rtoslab.intake import escape_unprintable
 
 
 class PlainConsole(Console):
@@ -22,9 +22,9 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Every string comes through here, in a table's cell too."""
-        return super().render_str(visible(text), **options)
+        return super().render_str(escape_unprintable(text), **options)
 
 
 def paint(text: str, style: str) -> Text:
     """A text in a colour."""
-    return Text(visible(text), style=style)
+    return Text(escape_unprintable(text), style=style)

@@ -24,7 +24,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import answer, keeping
 from rtoslab.images import require_settings
-from rtoslab.measure import DurationEstimate, Note, Outcome, estimate_duration
+from rtoslab.measure import DurationEstimate, Outcome, PointProgress, estimate_duration
 from rtoslab.plan import Plan, Point, varying_labels
 
 
@@ -55,7 +55,7 @@ def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_r
 
 def _say_plan(plan: Plan, estimate: DurationEstimate) -> None:
     """Announces the plan on stderr: how many points, how many images they need, about how long it takes."""
-    absent = f", {estimate.absent} of them n/a" if estimate.absent else ""
+    absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
     shared = _shared(plan.points)
     click.echo(
         f"Plan: {count_text(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
@@ -150,7 +150,7 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
-    def _estimate_text(self, note: Note) -> str:
+    def _estimate_text(self, note: PointProgress) -> str:
         """How far a long plan has come, and how long the rest may take if it continues as it did."""
         if self._points < LONG_PLAN:
             return ""
@@ -162,7 +162,7 @@ class Display:
         left_min = spent_s / self._measure * rest / 60 if self._measure else None
         return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
 
-    def note(self, note: Note) -> None:
+    def note(self, note: PointProgress) -> None:
         """Takes news of a point: a phase with its progress, or the outcome."""
         if note.outcome is not None:
             self.outcomes.append(note.outcome)

@@ -33,7 +33,7 @@ def keeping(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
 
 def answer(value: Any, indent: int | None = None) -> None:
     """Prints the command's answer, the one JSON value on standard output."""
-    interrupts.over()
+    interrupts.stop_handling_signals()
     click.echo(json.dumps(value, indent=indent))
 
 
@@ -42,8 +42,8 @@ def last_words(cause: BaseException | None) -> None:
     if interrupts.wants_json():
         stored = cause.kept if isinstance(cause, EndedError) else {}
         with suppress(OSError):
-            answer({"stop": "interrupted", "detail": interrupts.reason(cause), **stored})
+            answer({"stop": "interrupted", "detail": interrupts.interrupt_reason(cause), **stored})
         return
-    interrupts.over()
+    interrupts.stop_handling_signals()
     with suppress(OSError):
-        click.echo(interrupts.sentence(cause), err=True)
+        click.echo(interrupts.interrupt_message(cause), err=True)

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from rtoslab.base import ReportError, RtoslabError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.intake import quote, whole
+from rtoslab.intake import parse_integer, quote
 
 _MOST_CORES = 64
 _LONGEST_MS = 10**10
@@ -103,7 +103,7 @@ class CoreCounts(click.ParamType[tuple[int, ...]]):
         if isinstance(value, tuple):
             return value
         try:
-            return tuple(dict.fromkeys(whole(part, 1, _MOST_CORES) for part in str(value).split(",")))
+            return tuple(dict.fromkeys(parse_integer(part, 1, _MOST_CORES) for part in str(value).split(",")))
         except ValueError:
             self.fail(f"{quote(str(value))} is not a list of core counts such as 1,2", param, ctx)
 
@@ -137,7 +137,7 @@ class Duration(click.ParamType[int]):
             number = text.removesuffix(unit)
             if text.endswith(unit) and number.isdecimal():
                 with suppress(ValueError):
-                    return whole(number, 1, _LONGEST_MS // factor) * factor
+                    return parse_integer(number, 1, _LONGEST_MS // factor) * factor
         return self.fail(f"{quote(str(value))} is not a time such as 250ms or 30s", param, ctx)
 
 
@@ -155,7 +155,7 @@ class Frequency(click.ParamType[int]):
         factor = 1 if number == text else 1_000_000
         with suppress(ValueError):
             if number.isdecimal():
-                return whole(number, 1, _FASTEST_HZ // factor) * factor
+                return parse_integer(number, 1, _FASTEST_HZ // factor) * factor
         return self.fail(f"{quote(str(value))} is not a frequency such as 84MHz or 84000000", param, ctx)
 
 
@@ -192,6 +192,6 @@ def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
 def integer(text: str, what: str) -> int:
     """A decimal or 0x integer of an option, within 64 bits. Raises click.BadParameter."""
     try:
-        return whole(text)
+        return parse_integer(text)
     except ValueError as cause:
         raise click.BadParameter(f"{what}: {cause}") from None

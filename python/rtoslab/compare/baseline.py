@@ -20,7 +20,7 @@ from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.rules import parse_limits
 from rtoslab.compare.sides import PointFigures, Side
-from rtoslab.intake import file_name
+from rtoslab.intake import require_file_name
 from rtoslab.results import PointId
 
 FORMAT = 2
@@ -83,7 +83,7 @@ def baseline_path(folder: Path, name: str) -> Path:
     """
     if name.endswith(".toml"):
         return Path(name)
-    return folder / "baselines" / f"{file_name(name, 'The baseline', PlanError)}.toml"
+    return folder / "baselines" / f"{require_file_name(name, 'The baseline', PlanError)}.toml"
 
 
 def find_baseline(root: Path, name: str) -> Path:

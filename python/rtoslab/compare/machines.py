@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from rtoslab.compare.attribution import attribute_cycles
 from rtoslab.compare.comparison import Comparison, FigureChange, Verdict
-from rtoslab.intake import xml
+from rtoslab.intake import escape_xml_characters
 from rtoslab.reports import Deviations, declared_deviations, deviation_footnote
 
 Complaint = Callable[[FigureChange], str | None]
@@ -96,22 +96,29 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = complaint
         suite = ET.SubElement(
             root,
             "testsuite",
-            name=xml(f"{comparison.after.name} against {comparison.before.name}"),
+            name=escape_xml_characters(f"{comparison.after.name} against {comparison.before.name}"),
             tests=str(len(comparison.changes) + len(lost)),
             failures=str(failures),
             errors=str(len(lost)),
         )
         if deviations := _deviations(comparison):
             properties = ET.SubElement(suite, "properties")
-            ET.SubElement(properties, "property", name="deviations", value=xml(deviation_footnote(deviations)))
+            ET.SubElement(
+                properties, "property", name="deviations", value=escape_xml_characters(deviation_footnote(deviations))
+            )
         for change in comparison.changes:
-            case = ET.SubElement(suite, "testcase", classname=xml(change.pair.label), name=xml(change.before.id))
+            case = ET.SubElement(
+                suite,
+                "testcase",
+                classname=escape_xml_characters(change.pair.label),
+                name=escape_xml_characters(change.before.id),
+            )
             why = complaint(change)
             if why is not None:
                 message = f"{change.before.value:g} {change.before.unit} before, {change.after.value:g} now: it {why}"
-                ET.SubElement(case, "failure", message=xml(message), type=change.verdict.value)
+                ET.SubElement(case, "failure", message=escape_xml_characters(message), type=change.verdict.value)
         for pair in lost:
-            case = ET.SubElement(suite, "testcase", classname=xml(pair.label), name="measured")
-            ET.SubElement(case, "error", message=xml(pair.after.missing_reason), type="no figure")
+            case = ET.SubElement(suite, "testcase", classname=escape_xml_characters(pair.label), name="measured")
+            ET.SubElement(case, "error", message=escape_xml_characters(pair.after.missing_reason), type="no figure")
     ET.indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

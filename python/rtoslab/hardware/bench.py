@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from rtoslab.base import CatalogueError, Strict
 from rtoslab.hardware.usb import safe_serial
-from rtoslab.intake import path_text, problem, read_table
+from rtoslab.intake import path_text, read_table, validation_problem
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 FLASH_LIMIT_S: Final = 120.0
@@ -84,4 +84,4 @@ def read_bench(path: Path) -> Bench:
     try:
         return Bench.model_validate(read_table(path, "the hardware map", CatalogueError))
     except ValidationError as cause:
-        raise CatalogueError(f"{path_text(path)}, {problem(cause)}; correct or remove it.") from None
+        raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None

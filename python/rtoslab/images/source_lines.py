@@ -10,7 +10,7 @@ from typing import Any
 from elftools.dwarf.descriptions import describe_form_class
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import children, debug, debug_errors, line_program, read_image
+from rtoslab.intake import child_entries, convert_debug_errors, line_program, open_elf_file, read_image
 
 Row = tuple[int, str, int, int]
 """(end of the code, file, line, number of the compilation unit)"""
@@ -26,7 +26,7 @@ class SourceLines:
     def at(self, address: int) -> tuple[str, ...]:
         """`file:line`, innermost first. Empty if the image does not tell."""
         try:
-            with debug_errors(self._path.name, ImageFileError):
+            with convert_debug_errors(self._path.name, ImageFileError):
                 return self._find(address)
         except ImageFileError:
             return ()
@@ -35,7 +35,7 @@ class SourceLines:
         """Returns the places at which code of a line begins, and the lines of the file that have code. The last part
         of a path counts."""
         try:
-            with debug_errors(self._path.name, ImageFileError):
+            with convert_debug_errors(self._path.name, ImageFileError):
                 starts, rows = self._lines
         except ImageFileError:
             return [], []
@@ -54,7 +54,7 @@ class SourceLines:
     @cached_property
     def _dwarf(self) -> Any:
         try:
-            with debug(read_image(self._path), self._path.name, ImageFileError) as elf:
+            with open_elf_file(read_image(self._path), self._path.name, ImageFileError) as elf:
                 return elf.get_dwarf_info() if elf.has_dwarf_info() else None
         except ImageFileError:
             return None
@@ -80,7 +80,7 @@ class SourceLines:
         callers = []
         die = unit.get_top_DIE()
         while die is not None:
-            die = next((child for child in children(die) if self._holds(unit, child, address)), None)
+            die = next((child for child in child_entries(die) if self._holds(unit, child, address)), None)
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")
                 callers.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")

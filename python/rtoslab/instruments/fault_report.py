@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rtoslab.base import ImageFileError
 from rtoslab.instruments.lines import sources
-from rtoslab.intake import debug, read_image
+from rtoslab.intake import open_elf_file, read_image
 from rtoslab.targets import Fault, StackMemory, frame_registers
 
 Symbols = Sequence[tuple[int, int, str]]
@@ -82,7 +82,7 @@ def _callers(fault: Fault, image: Path) -> list[int]:
     """Return addresses, the innermost first. Empty if the image does not say how its frames lie."""
     try:
         content = read_image(image)
-        with debug(content, image.name, ImageFileError) as elf:
+        with open_elf_file(content, image.name, ImageFileError) as elf:
             if not elf.has_dwarf_info():
                 return []
             info = elf.get_dwarf_info()

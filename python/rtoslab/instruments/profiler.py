@@ -20,7 +20,7 @@ from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
 from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, record
 from rtoslab.instruments.subject import Subject
-from rtoslab.intake import path_text, problem, read_object
+from rtoslab.intake import path_text, read_object, validation_problem
 from rtoslab.targets import function_kind
 
 FORMAT: Final = 2
@@ -144,7 +144,8 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
         result = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
     except ValidationError as cause:
         raise ReportError(
-            f"{source} is not a stored profile ({problem(cause)}); `rtoslab profile ... --save FILE` writes one."
+            f"{source} is not a stored profile ({validation_problem(cause)}); `rtoslab profile ... --save FILE` writes "
+            "one."
         ) from None
     spent = [0] * len(result.observed_cycles)
     for item in result.spent:

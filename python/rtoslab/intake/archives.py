@@ -16,7 +16,7 @@ from rtoslab.base import RtoslabError
 from rtoslab.intake.limits import MEMBERS, MIB, UNPACKED_BYTES
 
 _ENTRY: Final = b"PK\x01\x02"
-"""What each entry of a zip file's directory begins with."""
+"""The first bytes of each entry in a zip file's directory."""
 _PIECE: Final = 4 * MIB
 _DAMAGE: Final = (
     zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError, KeyError,
@@ -24,12 +24,12 @@ _DAMAGE: Final = (
 )  # fmt: skip
 
 
-class TooMuchError(Exception):
-    """More than is taken. A clause names the limit."""
+class LimitExceededError(Exception):
+    """An archive exceeds a limit. The message is a clause that names the limit."""
 
 
 class Archive:
-    """The members of one zip file. The number of bytes read is limited altogether."""
+    """The members of a zip file. The number of bytes read from all of them is limited."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file
@@ -37,8 +37,9 @@ class Archive:
         self.names = [info.filename for info in file.infolist()]
         """As they are in it: a name may be there twice, and need not be a proper path."""
 
-    def pieces(self, name: str) -> Iterator[bytes]:
-        """A member's content in pieces of some megabytes. Raises TooMuchError, or what zipfile does."""
+    def read_pieces(self, name: str) -> Iterator[bytes]:
+        """Yields a member's content in pieces of some megabytes. Raises LimitExceededError, or an error of
+        `zipfile`."""
         info = self._file.getinfo(name)
         if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
             raise NotImplementedError(f"{name!r} is packed by method {info.compress_type}")
@@ -46,28 +47,28 @@ class Archive:
             while piece := member.read(_PIECE):
                 self._left -= len(piece)
                 if self._left < 0:
-                    raise TooMuchError(f"it unpacks to more than {UNPACKED_BYTES:,} bytes")
+                    raise LimitExceededError(f"it unpacks to more than {UNPACKED_BYTES:,} bytes")
                 yield piece
 
     def read(self, name: str, limit: int) -> bytes:
-        """A small member's whole content. Raises TooMuchError, or what zipfile does."""
+        """Returns the whole content of a small member. Raises LimitExceededError, or an error of `zipfile`."""
         content = bytearray()
-        for piece in self.pieces(name):
+        for piece in self.read_pieces(name):
             content += piece
             if len(content) > limit:
-                raise TooMuchError(f"its member {name!r} unpacks to more than {limit:,} bytes")
+                raise LimitExceededError(f"its member {name!r} unpacks to more than {limit:,} bytes")
         return bytes(content)
 
 
 @contextmanager
 def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[Archive]:
-    """A zip file's members while the block lasts. Raises `error` for damage, wherever the block meets it."""
+    """Opens a zip file. Raises `error` for damage, also if a read inside the block meets it."""
     if data.count(_ENTRY) > MEMBERS:
         raise error(f"{name} holds more than {MEMBERS:,} files; that is no capture or result.")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             yield Archive(file)
-    except TooMuchError as cause:
+    except LimitExceededError as cause:
         raise error(f"{name} is too large: {cause}; record or export less.") from None
     except _DAMAGE as cause:
         reason = (str(cause).splitlines() or [""])[0][:200] or type(cause).__name__

@@ -1,7 +1,6 @@
-"""The entries of debug information, walked so that damage cannot keep a reader busy for ever.
+"""Walks the entries of debug information so that damaged data cannot keep a reader busy for ever.
 
-The trap: an entry says where its sibling lies, and the general reader goes there, backwards, too, without end.
-"""
+The trap: an entry contains the offset of its sibling, and pyelftools follows it, also backwards, without end."""
 
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -14,25 +13,26 @@ if TYPE_CHECKING:
     from elftools.dwarf.lineprogram import LineProgram
 
 _LONG_FORMAT: Final = b"\xff" * 4
-"""A unit with offsets of 64 bits begins with it (DWARF 5, 7.4)."""
+"""The first bytes of a unit with 64-bit offsets (DWARF 5, 7.4)."""
 _FROM_UNIT: Final = frozenset({"DW_FORM_ref1", "DW_FORM_ref2", "DW_FORM_ref4", "DW_FORM_ref8", "DW_FORM_ref_udata"})
 
 
-def children(entry: "DIE") -> Iterator["DIE"]:
-    """The entries inside one, in order (DWARF 5, 2.3). To be used inside `debug`, for it raises what the general reader
-    raises, and ValueError for a sibling that does not lie behind."""
+def child_entries(entry: "DIE") -> Iterator["DIE"]:
+    """Yields the entries inside an entry, in order (DWARF 5, 2.3).
+    Used inside `open_elf_file`, for it raises pyelftools' errors, and ValueError for a sibling that is not after the
+    entry."""
     place = entry.offset + entry.size
     while entry.has_children:
         child = entry.cu.get_DIE_from_refaddr(place)
         if child.is_null():
             return
         yield child
-        place = _behind(child)
+        place = _next_sibling_offset(child)
 
 
 def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None":
-    """A unit's line program, in the form that its own first word tells: a compiler's assembler may write lines with
-    offsets of 32 bits for entries with offsets of 64. To be used inside `debug`."""
+    """Returns a unit's line program, or None. Its own first word gives the size of its offsets.
+    An assembler may write lines with 32-bit offsets for entries with 64-bit ones. Used inside `open_elf_file`."""
     from elftools.dwarf.structs import DWARFStructs  # noqa: PLC0415 (slow to import; most commands need none)
 
     place = unit.get_top_DIE().attributes.get("DW_AT_stmt_list")
@@ -50,8 +50,8 @@ def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None
     return dwarf.line_program_for_CU(SimpleNamespace(get_top_DIE=unit.get_top_DIE, structs=structs))  # type: ignore[arg-type]
 
 
-def _behind(entry: "DIE") -> int:
-    """Returns the offset of the entry after this one and all inside it, in `.debug_info`."""
+def _next_sibling_offset(entry: "DIE") -> int:
+    """Returns the offset in `.debug_info` after this entry and all entries inside it."""
     inside = entry.offset + entry.size
     if not entry.has_children:
         return inside

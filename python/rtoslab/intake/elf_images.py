@@ -1,8 +1,7 @@
-"""ELF images from outside: sections and symbols of a 32-bit little-endian ARM file, read with no number believed.
+"""ELF images from outside: sections and symbols of a 32-bit little-endian ARM file. Every number in it is checked.
 
-The traps: tables that lie over each other, offsets after the end, sizes of gigabytes, names that never end; a general
-reader follows them all, slowly, and raises whatever it meets. Debug information is left to one, inside `debug`.
-"""
+The traps: overlapping tables, offsets after the end, sizes of gigabytes, names without an end. pyelftools follows
+them all, slowly, and raises errors of many types. Only debug information is left to it, inside `open_elf_file`."""
 
 import io
 import struct
@@ -31,12 +30,12 @@ _SYMTAB: Final = 2
 _NOBITS: Final = 8
 _WEAK: Final = 2
 _EXTENDED: Final = 0xFF00
-"""Numbers of sections from here on mean that the file has more than fit."""
+"""A section number from here on means that the file has more sections than the field can hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElfSection:
-    """A section's header as the file has it. `name` is read."""
+    """A section's header, with its name from the string table."""
 
     name: str
     kind: int
@@ -49,7 +48,7 @@ class ElfSection:
 
     @property
     def has_contents(self) -> bool:
-        """Whether the file holds its bytes."""
+        """Whether the file contains the section's bytes."""
         return self.kind != _NOBITS
 
 
@@ -58,7 +57,7 @@ class ElfSegment:
     """A loaded segment."""
 
     offset: int
-    """In the file."""
+    """Its place in the file."""
     address: int
     load_address: int
     file_bytes: int
@@ -69,7 +68,7 @@ class ElfSymbol:
     """One row of the symbol table."""
 
     name: str
-    """As the source has it."""
+    """The name in the source, without mangling."""
     value: int
     size: int
     kind: int
@@ -79,10 +78,10 @@ class ElfSymbol:
 
 
 class Elf:
-    """One file. Every method raises ValueError with a clause that says what is wrong."""
+    """An ELF file. Every method raises ValueError with a clause that says what is wrong."""
 
     def __init__(self, data: bytes) -> None:
-        """Raises ValueError: no 32-bit ARM ELF, not linked, or its tables do not be in it."""
+        """Reads the headers. Raises ValueError if it is no 32-bit ARM ELF, not linked, or cut short."""
         if len(data) < _HEADER.size:
             raise ValueError("it is cut short")
         (
@@ -110,23 +109,24 @@ class Elf:
         if sections and section_bytes != _SECTION.size:
             raise ValueError("its headers are of no known form")
         self._data = data
-        rows = [_SECTION.unpack(row) for row in self._rows(sections_at, sections, _SECTION.size, "sections")]
-        strings = self._strings(rows, names) if rows else b""
+        rows = [_SECTION.unpack(row) for row in self._table_rows(sections_at, sections, _SECTION.size, "sections")]
+        strings = self._section_names(rows, names) if rows else b""
         self.sections = tuple(
-            ElfSection(_text(strings, row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[9]) for row in rows
+            ElfSection(_string_at(strings, row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[9])
+            for row in rows
         )
         self.segments = tuple(
             ElfSegment(row[1], row[2], row[3], row[4])
-            for item in self._rows(segments_at, segments, _SEGMENT.size, "segments")
+            for item in self._table_rows(segments_at, segments, _SEGMENT.size, "segments")
             if (row := _SEGMENT.unpack(item))[0] == _LOAD
         )
 
     def section(self, name: str) -> ElfSection | None:
-        """The first of that name."""
+        """Returns the first section of that name, or None."""
         return next((elf_section for elf_section in self.sections if elf_section.name == name), None)
 
     def contents(self, section: ElfSection) -> bytes:
-        """Its bytes."""
+        """Returns a section's bytes."""
         if not section.has_contents:
             return b""
         if section.offset + section.size > len(self._data):
@@ -134,7 +134,7 @@ class Elf:
         return self._data[section.offset : section.offset + section.size]
 
     def symbols(self) -> Iterator[ElfSymbol]:
-        """Those of its first symbol table. None if it was stripped."""
+        """Yields the symbols of the first symbol table. A stripped file has none."""
         table = next((section for section in self.sections if section.kind == _SYMTAB), None)
         if table is None:
             return
@@ -143,14 +143,16 @@ class Elf:
             raise ValueError("its symbol table is of no known form")
         if count > SYMBOLS:
             raise ValueError(f"it has more than {SYMBOLS:,} symbols")
-        yield from _symbols(self.contents(self.sections[table.link]), self.contents(table))
+        yield from _parse_symbols(self.contents(self.sections[table.link]), self.contents(table))
 
-    def _rows(self, offset: int, count: int, size: int, what: str) -> list[bytes]:
+    def _table_rows(self, offset: int, count: int, size: int, contents: str) -> list[bytes]:
+        """Returns the rows of a table, each as bytes. `contents` names the table in an error."""
         if offset + count * size > len(self._data):
-            raise ValueError(f"its table of {what} ends behind the end of the file")
+            raise ValueError(f"its table of {contents} ends behind the end of the file")
         return [self._data[place : place + size] for place in range(offset, offset + count * size, size)]
 
-    def _strings(self, rows: list[tuple[int, ...]], number: int) -> bytes:
+    def _section_names(self, rows: list[tuple[int, ...]], number: int) -> bytes:
+        """Returns the string table of the section names. It is section `number`."""
         if number >= len(rows):
             raise ValueError("its sections have no names")
         offset, size = rows[number][4], rows[number][5]
@@ -160,36 +162,36 @@ class Elf:
 
 
 @lru_cache(maxsize=2)
-def _symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
-    """A point asks for its image's symbols more than once."""
+def _parse_symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
+    """Returns the symbols of a table. Cached, for a point reads its image's symbols more than once."""
     return tuple(
-        ElfSymbol(readable_name(_text(names, name)), value, size, info & 15, info >> 4 == 0, info >> 4 == _WEAK)
+        ElfSymbol(readable_name(_string_at(names, name)), value, size, info & 15, info >> 4 == 0, info >> 4 == _WEAK)
         for name, value, size, info, _, _ in _SYMBOL.iter_unpack(rows)
     )
 
 
-def _text(strings: bytes, place: int) -> str:
-    end = strings.find(b"\0", place, place + NAME_CHARS + 1)
-    if place > len(strings) or (end < 0 and strings):
+def _string_at(strings: bytes, offset: int) -> str:
+    """Returns the zero-terminated text at an offset of a string table."""
+    end = strings.find(b"\0", offset, offset + NAME_CHARS + 1)
+    if offset > len(strings) or (end < 0 and strings):
         raise ValueError("a name in it has no end")
-    return strings[place : max(end, 0)].decode("utf-8", errors="replace") if strings else ""
+    return strings[offset : max(end, 0)].decode("utf-8", errors="replace") if strings else ""
 
 
 @contextmanager
-def debug(image: bytes, name: str, error: type[RtoslabError]) -> Iterator["ELFFile"]:
-    """The general reader's view of an image, for its debug information, while the block lasts.
-
-    Raises `error` for whatever that reader raises on damage, wherever the block meets it.
-    """
+def open_elf_file(image: bytes, name: str, error: type[RtoslabError]) -> Iterator["ELFFile"]:
+    """Opens an image with pyelftools, for its debug information.
+    Raises `error` in place of any error of pyelftools, also if a read inside the block meets it."""
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 (slow to import; most commands need none)
 
-    with debug_errors(name, error):
+    with convert_debug_errors(name, error):
         yield ELFFile(io.BytesIO(image))
 
 
 @contextmanager
-def debug_errors(name: str, error: type[RtoslabError]) -> Iterator[None]:
-    """Turns whatever the general reader raises into `error`: it reads on as its view is used."""
+def convert_debug_errors(name: str, error: type[RtoslabError]) -> Iterator[None]:
+    """Converts any error of pyelftools inside the block to `error`. It reads more of the file as its objects are
+    used."""
     try:
         yield
     except RtoslabError:

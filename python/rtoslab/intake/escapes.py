@@ -1,8 +1,7 @@
-"""Text from outside in a format that has words of its own: shown as it is, and nothing else.
+"""Escapes external text for formats with a syntax of their own, so that it is shown as it is.
 
-A benchmark's failure quotes what a board sent, a configuration what a user typed, a symbol's name what a compiler took:
-none of it may become HTML in a Markdown report, a formula in a sheet, or an end to an XML document.
-"""
+A benchmark's failure quotes a board's output, a configuration a user's text, a symbol's name a compiler's input.
+None of it may become HTML in a Markdown report, a formula in a sheet, or the end of an XML document."""
 
 import re
 from typing import Final
@@ -11,29 +10,29 @@ from rtoslab.intake.names import one_line
 
 _MARKDOWN: Final = {**{char: f"\\{char}" for char in "\\`*[]|"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _BEGINS: Final = re.compile(r"^(\s*)([#+~=_-]|\d{1,9}[.)](?=\s|$))")
-"""What makes a heading, a list or a rule of a line that begins with it."""
+"""The beginning of a line that makes it a heading, a list or a rule."""
 _FORMULA: Final = re.compile(r"[=+@\t\r-]")
 _NUMBER: Final = re.compile(r"[-+]?[\d.,]+( ?%| ?[A-Za-z/]+)?|-|- ?[A-Za-z].*|[-+]?[\d.]+[eE][-+]?\d+")
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def markdown(text: str) -> str:
-    """One line of Markdown that reads as the text."""
+def escape_markdown(text: str) -> str:
+    """Returns one line of Markdown that is shown as the text."""
     return "".join(_MARKDOWN.get(char, char) for char in one_line(text.replace("\n", " ")))
 
 
-def paragraph(text: str) -> str:
-    """The same as a paragraph of its own."""
-    return _BEGINS.sub(lambda match: f"{match[1]}\\{match[2]}", markdown(text))
+def escape_paragraph(text: str) -> str:
+    """Returns Markdown that is shown as the text in a paragraph of its own."""
+    return _BEGINS.sub(lambda match: f"{match[1]}\\{match[2]}", escape_markdown(text))
 
 
-def sheet(cell: object) -> object:
-    """A cell of CSV that no spreadsheet takes for a formula. Numbers and lone signs stay as they are."""
+def escape_csv_cell(cell: object) -> object:
+    """Returns a CSV cell that no spreadsheet takes for a formula. Numbers and lone signs stay as they are."""
     if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell
     return f"'{cell}"
 
 
-def xml(text: str) -> str:
-    """Text without the characters that no XML document may hold."""
+def escape_xml_characters(text: str) -> str:
+    """Returns the text with escapes in place of the characters that XML forbids."""
     return _NOT_XML.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)

@@ -1,8 +1,7 @@
-"""Intel HEX and plain binary files as images: the same bytes with the addresses as an ELF file has them.
+"""Converts Intel HEX and plain binary files to images: the same bytes at the same addresses as in an ELF file.
 
-Records of Intel HEX: data (00), end (01), upper bits of the address by segment (02) and linear (04), start address by
-segment (03) and linear (05). *Intel Hexadecimal Object File Format Specification*, revision A, 1988.
-"""
+Records of Intel HEX: data (00), end (01), upper bits of the address by segment (02) and linear (04), start address
+by segment (03) and linear (05). *Intel Hexadecimal Object File Format Specification*, revision A, 1988."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -10,9 +9,9 @@ from typing import Final
 
 DATA, END, SEGMENT, START_SEGMENT, LINEAR, START_LINEAR = range(6)
 _HEAD_BYTES: Final = 4
-"""Length, two of the address, type."""
+"""The bytes before a record's data: length, two of the address, type."""
 _GAP_MOST: Final = 1 << 16
-"""Records closer to each other than this become one segment: an image has few."""
+"""Records with a smaller gap between them become one segment."""
 _ELF_HEAD, _ELF_SEGMENT = 52, 32
 _LOAD, _EXECUTABLE, _ARM = 1, 2, 40
 _SEGMENTS_MOST: Final = 256
@@ -22,13 +21,13 @@ Segment = tuple[int, bytes]
 """Address and content."""
 
 
-def is_hex(content: bytes) -> bool:
+def is_intel_hex(content: bytes) -> bool:
     """Whether a file looks like Intel HEX: its first line begins with a colon."""
     return content.lstrip()[:1] == b":"
 
 
-def hex_segments(content: bytes) -> tuple[list[Segment], int | None]:
-    """The segments of an Intel HEX file, and its start address if it has one. Raises ValueError naming the line."""
+def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
+    """Returns the segments of an Intel HEX file, and its start address or None. Raises ValueError naming the line."""
     bytes_at: dict[int, int] = {}
     upper, start, ended = 0, None, False
     for number, line in enumerate(content.decode("ascii", errors="replace").splitlines(), 1):
@@ -36,9 +35,9 @@ def hex_segments(content: bytes) -> tuple[list[Segment], int | None]:
             continue
         if ended:
             raise ValueError(f"line {number} stands behind the record that ends the file")
-        kind, address, data = _record(line.strip(), number)
+        kind, address, data = _parse_record(line.strip(), number)
         if kind == DATA:
-            bytes_at.update(_place_records(upper, address, data, bytes_at, number))
+            bytes_at.update(_record_bytes(upper, address, data, bytes_at, number))
         elif kind in {SEGMENT, LINEAR}:
             upper = int.from_bytes(data, "big") << (4 if kind == SEGMENT else 16)
         elif kind == START_LINEAR:
@@ -46,10 +45,11 @@ def hex_segments(content: bytes) -> tuple[list[Segment], int | None]:
         ended = kind == END
     if not ended:
         raise ValueError("the record that ends the file is missing: it was cut")
-    return list(_segments(bytes_at)), start
+    return list(_join_segments(bytes_at)), start
 
 
-def _record(line: str, number: int) -> tuple[int, int, bytes]:
+def _parse_record(line: str, number: int) -> tuple[int, int, bytes]:
+    """Returns type, address and data of a line. Raises ValueError naming the line."""
     try:
         record = bytes.fromhex(line[1:]) if line.startswith(":") else b""
     except ValueError:
@@ -65,9 +65,11 @@ def _record(line: str, number: int) -> tuple[int, int, bytes]:
     return kind, int.from_bytes(record[1:3], "big"), data
 
 
-def _place_records(
+def _record_bytes(
     upper: int, address: int, data: bytes, before: dict[int, int], number: int
 ) -> Iterator[tuple[int, int]]:
+    """Yields the address and value of each byte of a data record. Raises ValueError if an earlier line has another
+    value there."""
     for at, byte in enumerate(data, upper + address):
         if at >= _ADDRESSES:
             raise ValueError(f"line {number} lies beyond 32 bits")
@@ -76,8 +78,8 @@ def _place_records(
         yield at, byte
 
 
-def _segments(bytes_at: dict[int, int]) -> Iterator[Segment]:
-    """Small gaps are filled as erased flash is."""
+def _join_segments(bytes_at: dict[int, int]) -> Iterator[Segment]:
+    """Yields the bytes as segments. Small gaps are filled with 0xFF, as erased flash is."""
     addresses = sorted(bytes_at)
     first = 0
     for number, address in enumerate(addresses):
@@ -87,11 +89,9 @@ def _segments(bytes_at: dict[int, int]) -> Iterator[Segment]:
             first = number + 1
 
 
-def as_elf(segments: Sequence[Segment], entry: int | None = None) -> bytes:
-    """An ELF file of these segments for a Cortex-M.
-
-    Without `entry` it is the second word of the lowest segment, where a vector table has it. Raises ValueError.
-    """
+def elf_from_segments(segments: Sequence[Segment], entry: int | None = None) -> bytes:
+    """Returns an ELF file for a Cortex-M with these segments. Raises ValueError.
+    The default of `entry` is the second word of the lowest segment, where a vector table has it."""
     if not segments or len(segments) > _SEGMENTS_MOST:
         raise ValueError(f"it has {len(segments)} pieces of memory, and not 1 to {_SEGMENTS_MOST}")
     lowest = min(segments)[1]

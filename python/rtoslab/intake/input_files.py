@@ -1,7 +1,7 @@
-"""Bytes and text of a file, a pipe or standard input: so much at most, and never waiting for ever.
+"""Reads bytes and text of a file, a pipe or standard input, up to a limit and within a time.
 
-The traps: a FIFO nobody writes to, a device that never ends, a file that is larger than memory, bytes that are no text.
-"""
+The traps: a FIFO nobody writes to, a device that never ends, a file that is larger than memory, bytes that are no
+text."""
 
 import codecs
 import os
@@ -19,37 +19,36 @@ from rtoslab.intake.names import one_line
 _PIECE: Final = MIB
 
 
-def read_bytes(path: Path, limit: int, what: str, error: type[RtoslabError]) -> bytes:
-    """The content of a file or pipe. `what` names it in a sentence ("the task set").
-
-    Raises `error`: not there, no file, more than `limit` bytes, a pipe that has not ended in time.
-    """
+def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabError]) -> bytes:
+    """Returns the content of a file or pipe. `description` names it in an error ("the task set").
+    Raises `error`: not there, no file, more than `limit` bytes, a pipe that has not ended in time."""
     try:
         descriptor = os.open(path, open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"))
     except (OSError, ValueError) as cause:
-        raise _unreadable(path, what, cause, error) from None
+        raise _unreadable_error(path, description, cause, error) from None
     try:
         mode = os.fstat(descriptor)
         if stat.S_ISREG(mode.st_mode):
-            data = _regular(descriptor, min(mode.st_size, limit), limit)
+            data = _read_regular_file(descriptor, min(mode.st_size, limit), limit)
         elif stat.S_ISFIFO(mode.st_mode):
-            data = _pipe(descriptor, limit)
+            data = _read_pipe(descriptor, limit)
         else:
             kind = "is a directory" if stat.S_ISDIR(mode.st_mode) else "is a device, not a file"
-            raise error(f"Cannot read {what} {path_text(path)} ({kind}); check the path.")
+            raise error(f"Cannot read {description} {path_text(path)} ({kind}); check the path.")
     except (OSError, TimeoutError) as cause:
-        raise _unreadable(path, what, cause, error) from None
+        raise _unreadable_error(path, description, cause, error) from None
     finally:
         os.close(descriptor)
     if len(data) > limit:
         size = f"{mode.st_size:,}" if stat.S_ISREG(mode.st_mode) else f"more than {limit:,}"
-        raise error(f"Cannot read {what} {path_text(path)} ({size} bytes, {limit:,} are read); make it smaller.")
+        raise error(f"Cannot read {description} {path_text(path)} ({size} bytes, {limit:,} are read); make it smaller.")
     return data
 
 
-def read_text(path: Path, what: str, error: type[RtoslabError], limit: int = TEXT_BYTES) -> str:
-    """The same as UTF-8, with or without a byte-order mark. Raises `error`, also for what is no text."""
-    data = read_bytes(path, limit, what, error).removeprefix(codecs.BOM_UTF8)
+def read_text(path: Path, description: str, error: type[RtoslabError], limit: int = TEXT_BYTES) -> str:
+    """Returns the content of a file as UTF-8, with or without a byte-order mark.
+    Raises `error` as `read_bytes` does, also for content that is no text."""
+    data = read_bytes(path, limit, description, error).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as cause:
@@ -58,7 +57,7 @@ def read_text(path: Path, what: str, error: type[RtoslabError], limit: int = TEX
 
 
 def is_file(path: Path) -> bool:
-    """Whether something to read is there. No name is too long or too odd to be asked."""
+    """Whether the path is a file or a pipe. False for a path that the system refuses."""
     try:
         return path.is_file() or path.is_fifo()
     except (OSError, ValueError):
@@ -66,17 +65,19 @@ def is_file(path: Path) -> bool:
 
 
 def path_text(path: Path) -> str:
-    """A path on one line, whatever bytes its name has."""
+    """Returns a path on one line, whatever bytes its name has."""
     return one_line(str(path))
 
 
-def _unreadable(path: Path, what: str, cause: Exception, error: type[RtoslabError]) -> RtoslabError:
+def _unreadable_error(path: Path, description: str, cause: Exception, error: type[RtoslabError]) -> RtoslabError:
+    """Returns the error for a file that cannot be opened or read."""
     reason = (getattr(cause, "strerror", None) or str(cause)).lower()
-    return error(f"Cannot read {what} {path_text(path)} ({reason}); check the path.")
+    return error(f"Cannot read {description} {path_text(path)} ({reason}); check the path.")
 
 
-def _regular(descriptor: int, size: int, limit: int) -> bytes:
-    """One piece as a rule. A file may grow meanwhile, and those of the system say that they are empty."""
+def _read_regular_file(descriptor: int, size: int, limit: int) -> bytes:
+    """Returns a file's content, up to a piece more than the limit. A file may grow meanwhile, and those of the
+    system have size 0."""
     pieces = [os.read(descriptor, size + 1)]
     total = len(pieces[0])
     while pieces[-1] and total <= limit:
@@ -85,7 +86,8 @@ def _regular(descriptor: int, size: int, limit: int) -> bytes:
     return pieces[0] if total == len(pieces[0]) else b"".join(pieces)
 
 
-def _pipe(descriptor: int, limit: int) -> bytes:
+def _read_pipe(descriptor: int, limit: int) -> bytes:
+    """Returns the content of a pipe, up to a piece more than the limit. Raises TimeoutError."""
     end = time.monotonic() + PIPE_SECONDS
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -101,8 +103,8 @@ def _pipe(descriptor: int, limit: int) -> bytes:
     return bytes(data)
 
 
-def printable_output() -> None:
-    """No name from outside can break printing: what the terminal's encoding lacks is written as an escape."""
+def make_output_printable() -> None:
+    """Lets stdout and stderr write an escape for each character that the terminal's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

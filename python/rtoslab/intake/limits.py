@@ -1,4 +1,4 @@
-"""How much is taken from outside. Larger inputs are refused in one sentence. Docs/robustness.md lists these limits."""
+"""Limits of external inputs. A larger input is refused in one sentence. docs/robustness.md lists these limits."""
 
 from typing import Final
 

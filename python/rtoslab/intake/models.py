@@ -7,14 +7,14 @@ from rtoslab.intake.names import one_line
 _MOST = 200
 
 
-def problem(cause: ValidationError) -> str:
-    """`key.of.it: what is wrong`, of the first defect. On one line, whatever the table holds."""
+def validation_problem(cause: ValidationError) -> str:
+    """Returns the first defect on one line, as `key.inner: message`."""
     first = cause.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
     return f"{one_line(where[:_MOST])}: {one_line(first['msg'].removeprefix('Value error, ')[:_MOST])}"
 
 
-def missing(cause: ValidationError) -> str | None:
-    """The key that the first defect says is not there. None if it is another defect."""
+def missing_key(cause: ValidationError) -> str | None:
+    """Returns the key that the first defect says is missing. None if it is another defect."""
     first = cause.errors(include_url=False, include_context=False, include_input=False)[0]
     return ".".join(str(part) for part in first["loc"]) if first["type"] == "missing" else None

@@ -1,4 +1,4 @@
-"""Names from outside that become part of a file's name, or are in a format that has words of its own."""
+"""Checks and escapes external names that become part of a file's name or of a printed line."""
 
 import re
 from typing import Final
@@ -9,22 +9,23 @@ _FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 
 def is_file_name(text: str) -> bool:
-    """Whether a text can only be a file in the folder that it is put into: no separator, no leading dot, not long."""
+    """Whether a text can only name a file inside a folder: no separator, no leading dot, not long."""
     return _FILE.fullmatch(text) is not None
 
 
-def file_name(text: str, what: str, error: type[RtoslabError]) -> str:
-    """The text, if it can name a file in a folder and nothing else. `what` names it ("the baseline")."""
+def require_file_name(text: str, description: str, error: type[RtoslabError]) -> str:
+    """Returns the text if it can only name a file inside a folder. Raises `error`. `description` names it ("the
+    baseline")."""
     if not is_file_name(text):
         raise error(
-            f"{what} {text[:80]!r} is no name of a file; use up to 100 letters, digits and `._+-`, a letter or digit "
-            "first."
+            f"{description} {text[:80]!r} is no name of a file; use up to 100 letters, digits and `._+-`, a letter or "
+            "digit first."
         )
     return text
 
 
 def one_line(text: str) -> str:
-    """A text that may hold anything, on one line: what does not print is written as an escape."""
+    """Returns the text on one line: each character that does not print is written as an escape."""
     if text.isprintable():
         return text
     return "".join(
@@ -32,8 +33,8 @@ def one_line(text: str) -> str:
     )
 
 
-def visible(text: str) -> str:
-    """A text of one or more lines in which whatever does not print is written as an escape."""
+def escape_unprintable(text: str) -> str:
+    """Returns the text with escapes for characters that do not print, except line ends and tabs."""
     if text.isprintable():
         return text
     return "".join(

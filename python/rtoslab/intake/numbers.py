@@ -1,8 +1,7 @@
-"""Numbers as others write them: none so long or so large that reading it takes time or memory.
+"""Parses external numbers, none so long or so large that reading it takes time or memory.
 
 The trap: `int("9" * 5000)` raises, `Fraction(Decimal("1e9999999"))` takes minutes, and both look like a number to a
-regular expression.
-"""
+regular expression."""
 
 import re
 from decimal import Decimal
@@ -12,14 +11,14 @@ from typing import Final
 from rtoslab.intake.limits import DIGITS, HIGHEST, LOWEST
 
 LONGEST: Final = 2 * DIGITS + 16
-"""More than any number within the limits takes, with its sign, point and exponent."""
+"""More characters than any number within the limits has, with its sign, point and exponent."""
 _DECIMAL: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,9})?", re.ASCII)
 _USUAL_TIME: Final = re.compile(r"(\d{1,12})(?:\.(\d{1,18}))?(?:[eE]([-+]?[0-3]?\d))?", re.ASCII)
 _RADIX: Final = {"0x": 16, "0b": 2, "0o": 8}
 
 
-def whole(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
-    """A decimal, 0x, 0o or 0b integer in ASCII. Raises ValueError with a clause that says why it is none."""
+def parse_integer(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
+    """Returns a decimal, 0x, 0o or 0b integer in ASCII. Raises ValueError with a clause that says why it is none."""
     plain = text.strip()
     digits = plain.removeprefix("-").removeprefix("+")
     radix = _RADIX.get(digits[:2].lower(), 10)
@@ -37,18 +36,19 @@ def whole(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
     return value
 
 
-def decimal(text: str) -> Decimal:
-    """A decimal number in ASCII, exactly. Raises ValueError with a clause: no number, too long, too large or small."""
+def parse_decimal(text: str) -> Decimal:
+    """Returns an exact decimal number in ASCII. Raises ValueError with a clause: no number, too long, too large or
+    small."""
     plain = text.strip()
     if len(plain) > LONGEST:
         raise ValueError(f"{quote(plain)} has {len(plain)} characters")
     if not _DECIMAL.fullmatch(plain):
         raise ValueError(f"{quote(plain)} is not a number")
-    return limited_decimal(Decimal(plain))
+    return require_limited_decimal(Decimal(plain))
 
 
-def limited_decimal(value: Decimal) -> Decimal:
-    """The value, if it is a number of usual size and length. Raises ValueError with a clause."""
+def require_limited_decimal(value: Decimal) -> Decimal:
+    """Returns the value if it is finite and within the limits. Raises ValueError with a clause."""
     if not value.is_finite():
         raise ValueError(f"{value} is not a number")
     _, digits, exponent = value.as_tuple()
@@ -57,12 +57,12 @@ def limited_decimal(value: Decimal) -> Decimal:
     return value
 
 
-def fraction(value: int | Decimal | Fraction | str) -> Fraction:
-    """The exact value of a number within the limits. Raises ValueError with a clause."""
+def exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
+    """Returns the exact value of a number within the limits. Raises ValueError with a clause."""
     if isinstance(value, str):
-        return Fraction(decimal(value))
+        return Fraction(parse_decimal(value))
     if isinstance(value, Decimal):
-        return Fraction(limited_decimal(value))
+        return Fraction(require_limited_decimal(value))
     if isinstance(value, bool):
         raise ValueError("it is a truth value, not a number")  # noqa: TRY004 (what callers catch)
     if isinstance(value, int) and not LOWEST <= value <= HIGHEST:
@@ -70,11 +70,12 @@ def fraction(value: int | Decimal | Fraction | str) -> Fraction:
     return Fraction(value)
 
 
-def ticks(text: str, rate_hz: Fraction) -> int:
-    """A time in seconds in ticks, to the nearest, halves to the even one. Raises ValueError with a clause."""
+def parse_ticks(text: str, rate_hz: Fraction) -> int:
+    """Returns a time in seconds as ticks, rounded to the nearest, halves to the even one. Raises ValueError with a
+    clause."""
     match = _USUAL_TIME.fullmatch(text)
     if match is None:
-        return round(fraction(text) * rate_hz)
+        return round(exact_fraction(text) * rate_hz)
     behind = match[2] or ""
     places = len(behind) - int(match[3] or 0)
     parts: int = 10 ** max(places, 0) * rate_hz.denominator
@@ -84,6 +85,6 @@ def ticks(text: str, rate_hz: Fraction) -> int:
     return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
 
-def quote(text: str, most: int = 40) -> str:
-    """A foreign text as it may be in a sentence: quoted, on one line, not longer than a glance."""
-    return repr(text if len(text) <= most else f"{text[:most]}...")
+def quote(text: str, max_chars: int = 40) -> str:
+    """Returns an external text in quotation marks, on one line and shortened, for an error message."""
+    return repr(text if len(text) <= max_chars else f"{text[:max_chars]}...")

@@ -1,8 +1,8 @@
-"""JSON from outside: of bounded depth, with numbers that fit, every key once.
+"""Parses external JSON of bounded depth, with numbers that fit and every key once.
 
-The traps: Python's reader takes `NaN` and `Infinity`, makes infinity of 1e999, keeps the last of two equal keys, raises
-RecursionError for a row of brackets and ValueError for 5,000 digits, and what it gives may be no object at all.
-"""
+The traps: Python's reader takes `NaN` and `Infinity`, reads 1e999 as infinity, keeps the last of two equal keys,
+raises RecursionError for a row of brackets and ValueError for 5,000 digits, and may return a value that is no
+object."""
 
 import json
 import math
@@ -14,12 +14,12 @@ from rtoslab.intake.input_files import path_text, read_text
 from rtoslab.intake.limits import CONTAINERS, DEPTH, HIGHEST, LOWEST, STORED_BYTES
 
 _LONGEST: Final = 24
-"""Characters of an integer that fits."""
+"""The most characters of an integer of 64 bits."""
 
 
-def read_object(path: Path, what: str, error: type[RtoslabError], limit: int = STORED_BYTES) -> dict[str, Any]:
-    """A file that holds one JSON object. Raises `error` naming the file."""
-    text = read_text(path, what, error, limit)
+def read_object(path: Path, description: str, error: type[RtoslabError], limit: int = STORED_BYTES) -> dict[str, Any]:
+    """Returns the JSON object in a file. Raises `error` naming the file."""
+    text = read_text(path, description, error, limit)
     try:
         return parse_object(text)
     except ValueError as cause:
@@ -27,7 +27,7 @@ def read_object(path: Path, what: str, error: type[RtoslabError], limit: int = S
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
-    """One JSON object. Raises ValueError with a clause that says what is wrong, whatever that is."""
+    """Returns one JSON object. Raises ValueError with a clause for anything else."""
     value = parse_value(text)
     if not isinstance(value, dict):
         raise ValueError(f"it holds a {type(value).__name__}, not an object")  # noqa: TRY004 (what callers catch)
@@ -35,7 +35,7 @@ def parse_object(text: str | bytes) -> dict[str, Any]:
 
 
 def parse_value(text: str | bytes) -> Any:
-    """Any JSON value. Raises ValueError with a clause."""
+    """Returns any JSON value. Raises ValueError with a clause."""
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
@@ -45,17 +45,22 @@ def parse_value(text: str | bytes) -> Any:
         raise ValueError(f"it holds more than {CONTAINERS:,} objects and lists")
     try:
         value = json.loads(
-            text, parse_int=_integer, parse_float=_number, parse_constant=_refuse, object_pairs_hook=_once
+            text,
+            parse_int=_parse_integer,
+            parse_float=_parse_float,
+            parse_constant=_refuse_constant,
+            object_pairs_hook=_unique_keys,
         )
     except RecursionError:
         raise ValueError(f"it nests deeper than {DEPTH} levels") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
-    _require_flat(value)
+    _require_shallow(value)
     return value
 
 
-def _require_flat(value: Any) -> None:
+def _require_shallow(value: Any) -> None:
+    """Raises ValueError for a value that is nested too deeply."""
     waiting = [(value, 0)]
     while waiting:
         item, depth = waiting.pop()
@@ -67,24 +72,28 @@ def _require_flat(value: Any) -> None:
             waiting += [(inner, depth + 1) for inner in item if isinstance(inner, dict | list)]
 
 
-def _integer(text: str) -> int:
+def _parse_integer(text: str) -> int:
+    """Returns an integer of at most 64 bits. Raises ValueError."""
     if len(text) > _LONGEST or not LOWEST <= (value := int(text)) <= HIGHEST:
         raise ValueError("an integer does not fit 64 bits")
     return value
 
 
-def _number(text: str) -> float:
+def _parse_float(text: str) -> float:
+    """Returns a finite number. Raises ValueError."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError("a number is too large")
     return value
 
 
-def _refuse(text: str) -> None:
+def _refuse_constant(text: str) -> None:
+    """Raises ValueError for `NaN` and `Infinity`."""
     raise ValueError(f"{text} is no number of JSON")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns the pairs as an object. Raises ValueError for a key that is there twice."""
     result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("a key stands twice in one object")

@@ -1,4 +1,4 @@
-"""Names of C++ and Rust functions as their sources have them: what the linker keeps is for machines."""
+"""Converts the linker's names of C++ and Rust functions to those in the sources."""
 
 from functools import lru_cache
 
@@ -7,7 +7,7 @@ _MANGLED = ("_Z", "_R")
 
 @lru_cache(maxsize=65_536)
 def readable_name(name: str) -> str:
-    """A symbol's name without mangling, as the virtual board shows it. As it is where the board is not built."""
+    """Returns a symbol's name without mangling, as the virtual board shows it. Unchanged if the board is not built."""
     if not name.startswith(_MANGLED):
         return name
     try:

@@ -22,16 +22,16 @@ _LONG_KEY: Final = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_P
 """Nothing in it is tried twice: its time grows as the text does."""
 
 
-def read_table(path: Path, what: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
-    """A whole TOML file. `exact`: numbers with a point become `Decimal`. Raises `error` naming the file."""
-    return parse_table(read_text(path, what, error), path_text(path), error, exact=exact)
+def read_table(path: Path, description: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
+    """Returns a whole TOML file. `exact`: numbers with a point become `Decimal`. Raises `error` naming the file."""
+    return parse_table(read_text(path, description, error), path_text(path), error, exact=exact)
 
 
 def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
-    """The same of a text that is known. `source` names it. Raises `error`."""
+    """Returns a TOML text as a table, as `read_table` does. `source` names it. Raises `error`."""
     if _LONG_KEY.search(text):
         raise error(f"{source} has a key of more than {KEY_PARTS} parts; use fewer tables in tables.")
-    number: Callable[[str], Any] = _exact if exact else float
+    number: Callable[[str], Any] = _parse_exact if exact else float
     try:
         table = tomllib.loads(text, parse_float=number)
     except tomllib.TOMLDecodeError as cause:
@@ -41,12 +41,12 @@ def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: boo
     except (ValueError, OverflowError) as cause:
         reason = "a number has too many digits" if "digits" in str(cause) else str(cause)
         raise error(f"{source} is not valid TOML ({reason}); correct that value.") from None
-    require_plain(table, source, error)
+    require_within_limits(table, source, error)
     return table
 
 
-def _exact(text: str) -> Decimal:
-    """Parses a number of any size. The caller names the key that is out of bounds (`numbers.fraction`)."""
+def _parse_exact(text: str) -> Decimal:
+    """Returns a decimal number of any size. The caller names a key that is out of bounds (`numbers.exact_fraction`)."""
     if len(text) > LONGEST:
         raise ValueError("a number has too many digits")
     try:
@@ -55,8 +55,8 @@ def _exact(text: str) -> Decimal:
         raise ValueError("a number has too large an exponent") from None
 
 
-def require_plain(value: Any, source: str, error: type[RtoslabError]) -> None:
-    """Raises `error` for what is nested too deeply, has too many values, or a number that is none of ours."""
+def require_within_limits(value: Any, source: str, error: type[RtoslabError]) -> None:
+    """Raises `error` for a value that is nested too deeply, has too many values, or a number out of bounds."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     count = 0
     while waiting:

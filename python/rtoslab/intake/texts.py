@@ -1,4 +1,4 @@
-"""Text that is taken apart as it is read, so that its length costs no memory: lines, and words of bytes."""
+"""Splits external text as it is read, so that its length costs no memory: into lines, and into words of bytes."""
 
 import re
 from collections.abc import Iterator
@@ -12,8 +12,9 @@ _SPACE: Final = re.compile(rb"[ \t\r\n\v\f]")
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-def lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
-    """Lines of UTF-8 without their ends (LF, CR LF or CR). Raises `error`: no text, or a line that is too long."""
+def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
+    """Yields lines of UTF-8 without their ends (LF, CR LF or CR). Raises `error`: no text, or a line that is too
+    long."""
     number, start = 0, len(_BOM) if data.startswith(_BOM) else 0
     while start < len(data):
         end = data.rfind(b"\n", start, start + _PIECE) + 1 if len(data) - start > _PIECE else len(data)
@@ -36,8 +37,8 @@ def lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
         yield from parts
 
 
-def words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
-    """Yields what is between white space. Raises `error` for a word that is too long."""
+def byte_words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
+    """Yields the words between white space. Raises `error` for a word that is too long."""
     start = 0
     while start < len(data):
         space = _SPACE.search(data, start + _PIECE, start + 2 * _PIECE) if len(data) - start > _PIECE else None

@@ -16,64 +16,69 @@ EXIT_INTERRUPTED = 130
 MESSAGE = b"Interrupted; what was finished is kept.\n"
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 """Those that ask a process to end, as far as the system has them."""
-_ALARM: int | None = getattr(signal, "SIGALRM", None)
+_RETRY_SIGNAL: int | None = getattr(signal, "SIGALRM", None)
 """By which an interrupt that had to wait is tried again. Without it, a thread does that."""
-_AGAIN_S = 0.02
+_RETRY_S = 0.02
 """How soon an interrupt that had to wait is tried again."""
-_IMPATIENT_S = 2.0
+_FORCED_EXIT_S = 2.0
 """A second signal so long after the first ends the process, whatever is still being tidied up."""
-_first: list[float] = []
+_raised_at_s: list[float] = []
 """When the interrupt was first raised."""
-_pending: list[int] = []
+_pending_signals: list[int] = []
 """The signal that came first."""
 
 
-def at_once() -> None:
-    """Lets a signal end the process from here on."""
+def exit_on_signal() -> None:
+    """Lets a signal end the process at once from here on."""
     for signals in _handled_signals():
-        signal.signal(signals, _leave)
+        signal.signal(signals, _exit_now)
 
 
-def in_order() -> None:
-    """Lets a signal raise KeyboardInterrupt once from here on, where that can be handled."""
-    if _ALARM is not None:
-        signal.signal(_ALARM, _raise)
+def raise_on_signal() -> None:
+    """Lets a signal raise KeyboardInterrupt once from here on, at a place where the exception can be handled."""
+    if _RETRY_SIGNAL is not None:
+        signal.signal(_RETRY_SIGNAL, _raise_interrupt)
     for signals in _handled_signals():
-        signal.signal(signals, _raise)
+        signal.signal(signals, _raise_interrupt)
 
 
-def over() -> None:
-    """Ignores signals from here on: the result is known."""
-    if _ALARM is not None:
+def stop_handling_signals() -> None:
+    """Ignores signals from here on, for the result is known. Also cancels a waiting retry."""
+    if _RETRY_SIGNAL is not None:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    ignore()
+    ignore_signals()
 
 
-def ignore() -> None:
+def ignore_signals() -> None:
     """Ignores signals in a process whose parent handles them."""
     for signal_number in SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
 
 
-def reason(cause: BaseException | None) -> str:
-    """Returns what a KeyboardInterrupt came of."""
+def interrupt_reason(cause: BaseException | None) -> str:
+    """Returns the reason of a KeyboardInterrupt in a sentence: the user, or the name of a signal."""
     name = next((argument for argument in getattr(cause, "args", ()) if isinstance(argument, str)), None)
     return "Stopped by the user." if name is None else f"Ended from outside ({name})."
 
 
-def sentence(cause: BaseException | None) -> str:
-    """Returns the message to the user."""
+def interrupt_message(cause: BaseException | None) -> str:
+    """Returns the message to the user about an interrupt."""
     text = MESSAGE.decode().strip()
-    return text if (why := reason(cause)) == reason(None) else text.replace("Interrupted", why.rstrip("."))
+    return (
+        text
+        if (why := interrupt_reason(cause)) == interrupt_reason(None)
+        else text.replace("Interrupted", why.rstrip("."))
+    )
 
 
 def wants_json() -> bool:
-    """Whether the command line asks for JSON. Asked before anything can be parsed, too."""
+    """Whether the command line asks for JSON. Works before the command line is parsed."""
     return "--json" in sys.argv[1:]
 
 
 def _handled_signals() -> list[signal.Signals]:
-    """One that is ignored already, as SIGHUP is under nohup, stays so. Ctrl-C is heard always."""
+    """Returns the signals to handle. One that is ignored already, as SIGHUP under nohup, stays ignored. SIGINT never
+    does."""
     return [
         signal_number
         for signal_number in SIGNALS
@@ -81,46 +86,51 @@ def _handled_signals() -> list[signal.Signals]:
     ]
 
 
-def _interrupt(number: int) -> KeyboardInterrupt:
+def _make_interrupt(number: int) -> KeyboardInterrupt:
+    """Returns the exception of a signal. Its argument is the signal's name, except for Ctrl-C."""
     return KeyboardInterrupt() if number == signal.SIGINT else KeyboardInterrupt(signal.Signals(number).name)
 
 
-def _leave(number: int, _: FrameType | None) -> None:
-    cause = _interrupt(_pending[0] if _pending else number)
+def _exit_now(number: int, _: FrameType | None) -> None:
+    """Prints the message, as JSON if that was asked for, and ends the process."""
+    cause = _make_interrupt(_pending_signals[0] if _pending_signals else number)
     if wants_json():
-        os.write(1, f'{{"stop": "interrupted", "detail": "{reason(cause)}"}}\n'.encode())
+        os.write(1, f'{{"stop": "interrupted", "detail": "{interrupt_reason(cause)}"}}\n'.encode())
     else:
-        os.write(2, f"{sentence(cause)}\n".encode())
+        os.write(2, f"{interrupt_message(cause)}\n".encode())
     os._exit(EXIT_INTERRUPTED)
 
 
-def _raise(number: int, frame: FrameType | None) -> None:
-    if _first:
-        if time.monotonic() - _first[0] > _IMPATIENT_S:
-            _leave(number, frame)
+def _raise_interrupt(number: int, frame: FrameType | None) -> None:
+    """Raises KeyboardInterrupt, or retries soon where the exception would be lost. Handles signals and the retry's
+    alarm."""
+    if _raised_at_s:
+        if time.monotonic() - _raised_at_s[0] > _FORCED_EXIT_S:
+            _exit_now(number, frame)
         return
-    if number != _ALARM:
-        _pending.append(number)
-    if _cannot_raise(frame):
-        _try_again()
+    if number != _RETRY_SIGNAL:
+        _pending_signals.append(number)
+    if _would_lose_exception(frame):
+        _schedule_retry()
         return
-    _first.append(time.monotonic())
-    raise _interrupt(_pending[0])
+    _raised_at_s.append(time.monotonic())
+    raise _make_interrupt(_pending_signals[0])
 
 
-def _try_again() -> None:
-    if _ALARM is not None:
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+def _schedule_retry() -> None:
+    """Lets the signal handler run again after a short time."""
+    if _RETRY_SIGNAL is not None:
+        signal.setitimer(signal.ITIMER_REAL, _RETRY_S)
         return
     from threading import Timer  # noqa: PLC0415 (only where there is no alarm)
 
-    again = Timer(_AGAIN_S, signal.raise_signal, [signal.SIGINT])
+    again = Timer(_RETRY_S, signal.raise_signal, [signal.SIGINT])
     again.daemon = True
     again.start()
 
 
-def _cannot_raise(frame: FrameType | None) -> bool:
-    """Whether an exception raised there would be printed or lost."""
+def _would_lose_exception(frame: FrameType | None) -> bool:
+    """Whether an exception raised in this frame would be printed or lost: inside an import or a finaliser."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib") or frame.f_code.co_name == "__del__":
             return True

@@ -1,10 +1,10 @@
 """A point through all stages, and many of them on several processes."""
 
 from rtoslab.measure.duration_estimate import DurationEstimate, estimate_duration
-from rtoslab.measure.evaluation import evaluate
+from rtoslab.measure.evaluation import evaluate_output
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.own_image import run_image
+from rtoslab.measure.own_image import measure_image
 from rtoslab.measure.pipeline import MeasureOptions, Outcome, Runner, run_point
-from rtoslab.measure.point_result import of_image
-from rtoslab.measure.pool import Listener, Note, portable, run_plan
+from rtoslab.measure.point_result import image_fields
+from rtoslab.measure.pool import Listener, PointProgress, picklable_error, run_plan
 from rtoslab.measure.virtual_job import virtual_job

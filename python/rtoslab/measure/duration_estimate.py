@@ -1,7 +1,8 @@
 """Estimates a plan before it begins: points, images to build, and roughly how long.
 
-The time is an upper estimate. A cached point is recognised only once its image is there, so a plan that was measured
-before ends much sooner than announced."""
+The time is an upper estimate. Only a built image shows whether its point is cached, so a plan that was measured
+before ends
+much sooner than announced."""
 
 import os
 from dataclasses import dataclass
@@ -20,9 +21,9 @@ CONFORMANCE_S: Final = 3.0
 POINT_S: Final = 1.0
 """To start a board, decode, prove and store."""
 BUSY_NS: Final = 8.0
-"""A cycle of each core, where tasks always run: seen were 3 to 13, of all boards."""
+"""Nanoseconds for a cycle of each core, where tasks always run. 3 to 13 were measured over all boards."""
 WAITING_NS: Final = 3.0
-"""The same of tasks that wait for their periods: the simulator passes waits over. Seen were 2 to 4."""
+"""The same where tasks wait for their periods: the simulator skips waits. 2 to 4 were measured."""
 SAMPLED_MS: Final = 1000
 """The board's time of a point that takes samples, or as many ms as samples. Its window is only the limit."""
 ROUND_MS: Final = 0.1
@@ -32,33 +33,36 @@ WARM_UP_MS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class DurationEstimate:
-    """A plan in figures."""
+    """The size of a plan and the time that it takes."""
 
     points: int
-    absent: int
+    not_applicable: int
     """Points that cannot be measured."""
     images: int
-    """To build: those of the points and of the conformance suite."""
+    """Images to build, of the points and of the conformance suite."""
     seconds: float
 
 
 def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEstimate:
-    """Returns what the plan takes with so many points at the same time. Raises errors of the environment."""
+    """Returns the size and the duration of a plan with `jobs` points at the same time. Raises errors of the
+    environment."""
     require_tools()
-    able = [point for point in plan.points if point.not_applicable is None]
+    measurable = [point for point in plan.points if point.not_applicable is None]
     with contents_cache():
-        required = {inputs_digest(catalogue, item): item for item in able}
-        suites = {inputs_digest(catalogue, item): item for item in map(suite_point, able)}
+        required = {inputs_digest(catalogue, item): item for item in measurable}
+        suites = {inputs_digest(catalogue, item): item for item in map(suite_point, measurable)}
     missing = [item for digest, item in required.items() if not is_built(catalogue.root, item, digest)]
     unproved = [item for digest, item in suites.items() if not is_built(catalogue.root, item, digest)]
     images = len(missing) + len(unproved)
-    work_s = images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(run_s(catalogue, item) for item in able)
-    at_once = max(1, min(jobs, len(able), os.cpu_count() or 1))
-    return DurationEstimate(len(plan.points), len(plan.points) - len(able), images, work_s / at_once)
+    work_s = (
+        images * BUILD_S + len(unproved) * CONFORMANCE_S + sum(point_seconds(catalogue, item) for item in measurable)
+    )
+    at_once = max(1, min(jobs, len(measurable), os.cpu_count() or 1))
+    return DurationEstimate(len(plan.points), len(plan.points) - len(measurable), images, work_s / at_once)
 
 
-def run_s(catalogue: Catalogue, point: Point) -> float:
-    """Seconds of one core that a built point takes, from start to store."""
+def point_seconds(catalogue: Catalogue, point: Point) -> float:
+    """Returns the seconds of one core that a built point takes, from start to store."""
     facts = catalogue.benchmark(point.benchmark).facts
     window_ms = float(point.window_ms)
     if point.samples is not None:

@@ -1,5 +1,4 @@
-"""Turns the data that a target gave back into a result: decode, prove, measure. The same input gives the same result,
-at any time.
+"""Turns a target's output into a result: decode, prove, measure. The same input always gives the same result.
 
 Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`)."""
 
@@ -13,10 +12,11 @@ from rtoslab.results import Failed, MeasuredPoint, PointId, Verdict
 from rtoslab.targets import RunOutput
 
 
-def evaluate(
+def evaluate_output(
     catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedIdentity
 ) -> MeasuredPoint | Failed:
-    """Decodes and proves what a target gave back. Never raises for what the image did."""
+    """Decodes and proves a target's output. Returns the measured or failed point. Never raises for what the image
+    did."""
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
     try:
@@ -24,18 +24,20 @@ def evaluate(
         _check_identity(decoded, identity)
         _check_parameters(decoded, benchmark)
     except OverrideReceivedError as cause:
-        return failed(identity, run_id, "run", cause)
+        return failed_result(identity, run_id, "run", cause)
     except DecodeError as cause:
         problem = RunError(output.failure) if output.failure else cause
-        return failed(identity, run_id, "run" if output.failure else "decode", problem)
+        return failed_result(identity, run_id, "run" if output.failure else "decode", problem)
     if output.failure is not None:
-        return failed(identity, run_id, "run", RunError(output.failure))
+        return failed_result(identity, run_id, "run", RunError(output.failure))
     samples = int(identity.config.get("samples", 0))
-    seen = output.observed if kernel.symbols else None  # of a kernel without symbols calls and tasks cannot be seen
+    observations = (
+        output.observed if kernel.symbols else None
+    )  # of a kernel without symbols calls and tasks cannot be seen
     try:
-        proofs = judge_all(Evidence(decoded, seen, benchmark, board, kernel, samples, identity.config))
+        proofs = judge_all(Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config))
     except DecodeError as cause:
-        return failed(identity, run_id, "decode", cause)
+        return failed_result(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is Verdict.FAILS]
     if broken:
         words = " ".join(f"{finding.rule} demands that {finding.demands}, but {finding.saw}." for finding in broken)
@@ -44,15 +46,15 @@ def evaluate(
     return measured_result(catalogue, identity, run_id, decoded, output, proofs)
 
 
-def failed(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
-    """A point that gave no number, and why."""
+def failed_result(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
+    """Returns a point that gave no number, with the stage and the reason."""
     return Failed.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
     )
 
 
 def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
-    """A benchmark's own parameters are numbers, whatever their names end in."""
+    """Raises DecodeError if a parameter of the benchmark is missing or is no number."""
     for name in benchmark.params:
         if name not in decoded.params:
             if name in SHOWN_IF_UNUSUAL:
@@ -63,6 +65,7 @@ def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
 
 
 def _check_identity(decoded: DecodedRun, identity: PointId) -> None:
+    """Raises DecodeError if the image is of another point, or measured more or fewer windows than one."""
     begin = decoded.begin
     stated = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
     expected = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)

@@ -1,4 +1,4 @@
-"""Loaded by the server that forks the processes that measure: what each of them would load and compute for itself."""
+"""Loads modules and facts before the processes that measure are forked, so that they share them."""
 
 import gc
 

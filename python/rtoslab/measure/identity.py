@@ -6,7 +6,7 @@ from rtoslab.results import PointId
 
 
 def point_id(catalogue: Catalogue, point: Point) -> PointId:
-    """The axes of a point, as stored."""
+    """Returns the axes of a point, as they are stored with its result."""
     config = {
         **dict(point.kernel_config),
         **{f"param.{key}": value for key, value in point.params.items()},

@@ -1,7 +1,8 @@
-"""An image that somebody else built around our runner: any compiler, any IDE, also a kernel we never heard of.
+"""Measures an image that somebody else built around our runner: any compiler, any IDE, also an unknown kernel.
 
-It says itself what it measures, on which kernel and board. It is decoded and proved as far as its symbols allow, and
-stored with what it said. The builder is not known here: the image's hash replaces sources and flags."""
+The image itself says what it measures, on which kernel and board. It is decoded and proved as far as its symbols
+allow. Its hash
+replaces sources and flags, for the build is not known here."""
 
 import hashlib
 from collections.abc import Mapping
@@ -11,8 +12,8 @@ from typing import Any
 from rtoslab.base import PlanError, StoreError, UnknownNameError, canonical, runs_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import CONFORMANCE_IMAGE, Build
-from rtoslab.intake import Elf, visible
-from rtoslab.measure.evaluation import evaluate
+from rtoslab.intake import Elf, escape_unprintable
+from rtoslab.measure.evaluation import evaluate_output
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import Outcome
 from rtoslab.measure.point_result import evaluation_files
@@ -34,12 +35,12 @@ NOT_EXAMINED = "not examined: the image was built elsewhere"
 """In the place of a conformance verdict."""
 
 
-def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]) -> tuple[Path, Outcome]:
-    """Runs an ELF on a virtual board. The run directory and what became of it.
-
-    Raises ImageFileError, RunError for what is no image of our runner, UnknownNameError for a benchmark that is not
-    ours, PlanError for the conformance suite, SettingError for another board's image, StoreError.
-    """
+def measure_image(
+    root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]
+) -> tuple[Path, Outcome]:
+    """Runs an ELF on a virtual board and stores the point. Returns the run directory and the outcome.
+    Raises ImageFileError, RunError for an image without our runner, UnknownNameError for an unknown benchmark,
+    PlanError for the conformance suite, SettingError for another board's image, StoreError."""
     known = Catalogue(root)
     image = read_external_image(known, path, board, timing)
     begin = image.introduction.begin
@@ -48,17 +49,18 @@ def run_image(root: Path, path: Path, board: str, out: Path | None, timing: Mapp
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
     catalogue = with_kernel(known, begin.kernel, begin.cores)
-    point = _point(catalogue, image.introduction, timing)
+    point = _point_of_image(catalogue, image.introduction, timing)
     identity = point_id(catalogue, point)
-    identity = identity.model_copy(update={"config": {**identity.config, "image": visible(path.stem)}})
-    judges = _judges(catalogue, point)
-    folder = out or runs_folder() / _own_folder(root, identity, image, judges)
+    identity = identity.model_copy(update={"config": {**identity.config, "image": escape_unprintable(path.stem)}})
+    rule_files = _rule_file_digests(catalogue, point)
+    folder = out or runs_folder() / _run_folder_name(root, identity, image, rule_files)
     run = RunDirectory.create(folder, None, [identity])
-    return folder, _carry_out(catalogue, point, identity, image, judges, run)
+    return folder, _measure_and_store(catalogue, point, identity, image, rule_files, run)
 
 
-def _judges(catalogue: Catalogue, point: Point) -> dict[str, str]:
-    """The files that say what is proved, with their digests: the image does not tell whether its port is known here."""
+def _rule_file_digests(catalogue: Catalogue, point: Point) -> dict[str, str]:
+    """Returns the digests of the files that say what is proved, for the image does not say whether its port is known
+    here."""
     files = {
         "benchmark.toml": catalogue.benchmark(point.benchmark).folder / "benchmark.toml",
         "kernel.toml": catalogue.kernel(point.kernel).folder / "kernel.toml",
@@ -66,23 +68,27 @@ def _judges(catalogue: Catalogue, point: Point) -> dict[str, str]:
     return {name: sha256_of(path) for name, path in files.items() if path.is_file()}
 
 
-def _own_folder(root: Path, identity: PointId, image: ExternalImage, judges: Mapping[str, str]) -> str:
-    """The same image, judged alike on the same board, resumes the same directory."""
-    inputs = [identity.model_dump(mode="json"), image.sha256, dict(judges), simulator_sources(root)]
+def _run_folder_name(root: Path, identity: PointId, image: ExternalImage, rule_files: Mapping[str, str]) -> str:
+    """Returns the name of the run directory: the same for the same image, board and rules, so that it is resumed."""
+    inputs = [identity.model_dump(mode="json"), image.sha256, dict(rule_files), simulator_sources(root)]
     return f"image-{hashlib.sha256(canonical(inputs).encode()).hexdigest()[:12]}"
 
 
-def _carry_out(
+def _measure_and_store(
     catalogue: Catalogue,
     point: Point,
     identity: PointId,
     image: ExternalImage,
-    judges: dict[str, str],
+    rule_files: dict[str, str],
     run: RunDirectory,
 ) -> Outcome:
+    """Measures the image, or returns the stored point if it is known."""
     board = catalogue.board(point.board).facts
     build = Build(
-        image.path.parent, image.expected_identity, image.sha256, {**_info(point, image), "judged_by": judges}
+        image.path.parent,
+        image.expected_identity,
+        image.sha256,
+        {**_build_record(point, image), "judged_by": rule_files},
     )
     target = virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
@@ -94,14 +100,14 @@ def _carry_out(
     if other is not None:
         raise StoreError(f"{other} is of another image, virtual board or port; choose another --out to measure again.")
     output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
-    result = evaluate(catalogue, identity, run_id, output, build.expected)
+    result = evaluate_output(catalogue, identity, run_id, output, build.expected)
     whole = evaluation_files(name, result, manifest, output, image.path, {})
     run.put(name, whole)
     return Outcome(read_files(whole)[0], run.place(name), fresh=True)
 
 
-def _point(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:
-    """Returns what the image says of itself, as the point that it measures."""
+def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:
+    """Returns the point that the image says it measures."""
     begin, benchmark = decoded.begin, catalogue.benchmark(decoded.begin.bench).facts
     usual = {name: str(value) for name, value in benchmark.params.items()}
     params = {name: decoded.params[name] for name, value in usual.items() if decoded.params.get(name, value) != value}
@@ -121,8 +127,8 @@ def _point(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int])
     )
 
 
-def _info(point: Point, image: ExternalImage) -> dict[str, Any]:
-    """Returns the image's own statements and its compiler, in the place of a build's record."""
+def _build_record(point: Point, image: ExternalImage) -> dict[str, Any]:
+    """Returns the image's own statements and its compiler, in place of a build's record."""
     begin = image.introduction.begin
     return {
         "format": 1,
@@ -135,13 +141,13 @@ def _info(point: Point, image: ExternalImage) -> dict[str, Any]:
         "run_id": begin.run,
         "manifest": f"{begin.manifest:#010x}",
         "params": dict(sorted(image.introduction.params.items())),
-        "compiler": {"banner": _compilers(image.content)},
+        "compiler": {"banner": _compiler_notes(image.content)},
         "built_elsewhere": True,
     }
 
 
-def _compilers(content: bytes) -> str:
-    """Returns what compilers left in the image's notes. Empty if they were taken out."""
+def _compiler_notes(content: bytes) -> str:
+    """Returns the compilers named in the image's `.comment` section. Empty if there is none."""
     try:
         elf = Elf(content)
         section = elf.section(".comment")

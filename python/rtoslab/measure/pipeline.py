@@ -23,7 +23,7 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance, examine_port
 from rtoslab.images import LOG, Build, build
-from rtoslab.measure.evaluation import evaluate, failed
+from rtoslab.measure.evaluation import evaluate_output, failed_result
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.point_result import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
@@ -53,16 +53,16 @@ Runner = Callable[[Build, Progress], RunOutput]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a point in this call."""
+    """A point's result in this call, and where it came from."""
 
     result: AnyResult
     folder: Path
     fresh: bool
-    """False if it was already in the run directory."""
+    """False if the result was already in the run directory."""
     cached: bool = False
-    """It was measured before under the same manifest and taken from the cache."""
+    """Whether the result was measured before under the same manifest and taken from the cache."""
     note: str = ""
-    """What the user should hear of it beside the result. Empty: nothing."""
+    """A message to the user beside the result. May be empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class MeasureOptions:
     """How points are measured."""
 
     again: bool = False
-    """Whatever is known, too. StoreError if that does not give the same bytes."""
+    """Measure even if the result is known. Raises StoreError if the bytes differ."""
     skip_refused: bool = False
     """A combination that the firmware's build files refuse is n/a with their reason, not a failure."""
 
@@ -83,14 +83,12 @@ def run_point(
     runner: Runner | None = None,
     options: MeasureOptions = MeasureOptions(),
 ) -> Outcome:
-    """Carries one point through. Returns at once if the run directory or the cache has it.
-
-    `runner` replaces the virtual board, and then nothing is cached.
-    """
+    """Builds, runs, proves and stores one point. Returns at once if the run directory or the cache has it.
+    `runner` replaces the virtual board, and then nothing is cached."""
     identity = point_id(catalogue, point)
     if point.not_applicable is not None:
         missing = NotApplicable(run_id="0" * 16, point=identity, reason=point.not_applicable)
-        return _store(run, identity, missing, {}, {})
+        return _store_result(run, identity, missing, {}, {})
     progress("building", 0.0)
     try:
         with contents_cache():
@@ -99,7 +97,7 @@ def run_point(
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
-            return _store(run, identity, missing, {}, {})
+            return _store_result(run, identity, missing, {}, {})
         failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
         return Outcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
     board = catalogue.board(point.board).facts
@@ -111,7 +109,7 @@ def run_point(
     try:
         if run.has(folder) and not options.again:
             return Outcome(run.read(folder).result, place, fresh=False)
-        return _carry(
+        return _load_or_measure(
             catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, options
         )
     except AlteredError as cause:
@@ -133,7 +131,7 @@ class _Job:
         return folder_name(self.identity, self.run_id)
 
 
-def _carry(
+def _load_or_measure(
     catalogue: Catalogue,
     point: Point,
     run: RunDirectory,
@@ -149,21 +147,20 @@ def _carry(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
     if runner is not None:
-        return _keep(run, job.folder, _measure(catalogue, job, progress, runner), cached=False)
+        return _store_files(run, job.folder, _measured_files(catalogue, job, progress, runner), cached=False)
     results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity)
     with results.exclusive_lock(key):
         known, note = _find_cached(results, key, job.folder)
         if known is not None and not options.again:
-            return replace(_keep(run, job.folder, known, cached=True), note=note)
-        files = _measure(catalogue, job, progress, _virtual_runner(catalogue, point))
-        outcome = _keep(run, job.folder, files, cached=False)
+            return replace(_store_files(run, job.folder, known, cached=True), note=note)
+        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point))
+        outcome = _store_files(run, job.folder, files, cached=False)
         store_point(results, key, files)
     return replace(outcome, note=note)
 
 
 def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
-    """The point's files in the cache, None if they are not there, or are dropped because they are not as they were
-    kept. Then with words on it."""
+    """Returns the point's files from the cache, or None, and a note. Damaged files are dropped, which the note says."""
     try:
         files = results.get(key)
         if files is not None:
@@ -176,8 +173,8 @@ def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str,
     return files, ""
 
 
-def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner) -> dict[str, bytes]:
-    """The files of a point, measured now."""
+def _measured_files(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner) -> dict[str, bytes]:
+    """Measures a point now. Returns its files."""
     files = {
         LOG: (job.built.folder / LOG).read_bytes(),
         CONFORMANCE_FILE: canonical(job.conformance.model_dump(mode="json")).encode(),
@@ -185,22 +182,26 @@ def _measure(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner
     try:
         job.conformance.require()
     except ConformanceError as cause:
-        return point_files(job.folder, failed(job.identity, job.run_id, "conformance", cause), job.manifest, files)
+        return point_files(
+            job.folder, failed_result(job.identity, job.run_id, "conformance", cause), job.manifest, files
+        )
     output = runner(job.built, progress)
     progress("decoding", 1.0)
-    result = evaluate(catalogue, job.identity, job.run_id, output, job.built.expected)
+    result = evaluate_output(catalogue, job.identity, job.run_id, output, job.built.expected)
     if isinstance(result, MeasuredPoint):
         result = result.model_copy(update={"deviations": job.conformance.deviations})
     return evaluation_files(job.folder, result, job.manifest, output, job.built.elf, files)
 
 
-def _keep(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
-    """Stores a point's files, or finds the same ones stored. Raises StoreError where they are others."""
+def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
+    """Stores a point's files, or finds the same ones stored. Raises StoreError if others are stored."""
     fresh = store_point(run, folder, files)
     return Outcome(read_files(files)[0], run.place(folder), fresh=fresh, cached=cached)
 
 
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
+    """Returns a function that runs a build on the virtual board. A failed run is an output with its failure."""
+
     def run(built: Build, progress: Progress) -> RunOutput:
         job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name)
         try:
@@ -213,7 +214,7 @@ def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine 
     return run
 
 
-def _store(
+def _store_result(
     run: RunDirectory,
     identity: PointId,
     result: AnyResult,
@@ -221,6 +222,7 @@ def _store(
     files: dict[str, bytes],
     run_id: str = "na",
 ) -> Outcome:
+    """Stores a result that was not measured, or finds it stored."""
     name = folder_name(identity, run_id)
     if run.has(name):
         return Outcome(result, run.place(name), fresh=False)

@@ -1,4 +1,4 @@
-"""Turns a decoded and proved run into the stored point: the firmware's report, the board's observations."""
+"""Turns a decoded and proved run into the stored point, from the firmware's report and the board's observations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -43,7 +43,7 @@ def measured_result(
     output: RunOutput,
     proofs: tuple[Finding, ...],
 ) -> MeasuredPoint:
-    """The point as it is stored. `proofs` must all hold."""
+    """Returns the point as it is stored. `proofs` must all hold."""
     whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
     benchmark = whole.for_kernel(kernel)
     window = decoded.windows[0]
@@ -83,25 +83,27 @@ def measured_result(
         checks=checks,
         params=decoded.params,
         proofs=proofs,
-        virtual=_virtual(output, kernel),
+        virtual=_virtual_result(output, kernel),
         state=dict(output.observed.state) if output.observed else {},
-        series=_series(benchmark, decoded, output.observed),
+        series=_point_series(benchmark, decoded, output.observed),
         absent_series=tuple(
             AbsentSeries(id=item.id, title=item.title, reason=why) for item, why in whole.absent_series(kernel).items()
         ),
     )
 
 
-def _series(
+def _point_series(
     benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
+    """Returns the samples of a latency benchmark's series, or of a benchmark's handlers."""
     if benchmark.kind == "latency":
         return series_of(benchmark, decoded, observed)
     handled = observed.handled if observed else None
     return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
 
-def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
+def _virtual_result(output: RunOutput, kernel: Kernel) -> Virtual | None:
+    """Returns the observations of the virtual board. None for a real board."""
     if output.stats is None or output.observed is None:
         return None
     return Virtual(
@@ -112,7 +114,7 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
             LockUse.model_validate({"name": kernel.locks.get(lock["lock"], f"spinlock {lock['lock']}"), **lock})
             for lock in output.stats["locks"]
         ),
-        functions=tuple(map(_function, output.functions)),
+        functions=tuple(map(_function_use, output.functions)),
         waits=tuple(Waits(core=core, **asdict(item)) for core, item in sorted(output.observed.waits.items())),
         lock_sleeps=lock_sleeps(output.stats["cores"], output.functions, kernel),
         critical=tuple(
@@ -127,8 +129,10 @@ def _virtual(output: RunOutput, kernel: Kernel) -> Virtual | None:
 def lock_sleeps(
     cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
 ) -> tuple[LockSleep, ...]:
-    """Returns what each core slept in waits for the kernel's lock, where that can be told: one that idled may have
-    slept there as well, one that executed nothing may have done so all the time, and a lone one waits for nobody."""
+    """Returns the cycles that each core slept while it waited for the kernel's lock, for cores where they can be
+    told.
+    An idle core may also have slept elsewhere. One that executed nothing may have slept all the time. A lone core
+    waits for nobody."""
     if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
         return ()
     kinds = {core: {function.kind for function in functions if function.core == core} for core in range(len(cores))}
@@ -147,19 +151,17 @@ def evaluation_files(
     elf: Path,
     files: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """A point as the sealed files of its folder: `files`, what the target gave back, the result with its image."""
+    """Returns a point as the sealed files of its folder: `files`, the target's output, the result with its image."""
     if isinstance(result, MeasuredPoint):
-        result = result.model_copy(update=of_image(result, elf))
+        result = result.model_copy(update=image_fields(result, elf))
     seen = output.observed is not None or output.failure is not None
     evidence = {EVIDENCE_FILE: write_evidence(output)} if seen else {}
     return point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 
-def of_image(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
-    """The fields of a result that its image alone tells: what it weighs, and which code was executed.
-
-    Raises ImageFileError.
-    """
+def image_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
+    """Returns the fields of a result that come from its image: its size and the executed code. Raises
+    ImageFileError."""
     sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
     executed = {function.name for function in result.virtual.functions} if result.virtual else set()
     digests = code_digests(elf, executed)
@@ -171,5 +173,6 @@ def of_image(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     }
 
 
-def _function(function: FunctionCycles) -> FunctionUse:
+def _function_use(function: FunctionCycles) -> FunctionUse:
+    """Returns the cycles of a function as they are stored."""
     return FunctionUse(**asdict(function))

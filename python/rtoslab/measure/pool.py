@@ -31,14 +31,13 @@ from rtoslab.store import RunDirectory, note_session, remove_unfinished
 from rtoslab.targets import is_panic
 
 PROGRESS_INTERVAL_S = 0.1
-LOOK_S: Final = 1.0
-"""Points of one process take one look at the sources for so long: a point is then named by what they were a moment ago,
-and that is what its image is made of, for what is built looks again."""
+CACHE_SCOPE_S: Final = 1.0
+"""The points of one process share what was read of the sources for this long. Each build reads them anew."""
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """News about one point: a phase with its progress from 0 to 1, or the outcome."""
+class PointProgress:
+    """The progress of one point: its phase and the part of it that is done, from 0 to 1, or the outcome."""
 
     index: int
     point: Point
@@ -47,20 +46,24 @@ class Note:
     outcome: Outcome | None = None
 
 
-Listener = Callable[[Note], None]
+Listener = Callable[[PointProgress], None]
 _Pipe = multiprocessing.connection.Connection
 
 
 @dataclass
 class _Worker:
+    """A process that measures points, and the pipe to it."""
+
     process: BaseProcess
     pipe: "_Pipe[Point, object]"
     index: int | None = None
-    """The index of the point it measures. None: it waits for one."""
+    """The index of the point that it measures. None while it waits for one."""
 
 
 @dataclass
 class _Pool:
+    """The processes of a plan, its waiting points and its outcomes."""
+
     root: Path
     run: RunDirectory
     points: tuple[Point, ...]
@@ -72,7 +75,8 @@ class _Pool:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     @property
-    def busy(self) -> list[_Worker]:
+    def busy_workers(self) -> list[_Worker]:
+        """Returns the workers that measure a point."""
         return [worker for worker in self.workers if worker.index is not None]
 
 
@@ -85,12 +89,10 @@ def run_plan(
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
-    """Every point of the plan, stored as it finishes. Points in `out` already are kept, known ones come from the cache.
-
-    `again` measures those too, and demands the same bytes.
-
-    Raises the first environment error (a missing tool, a full disk) after ending the other processes.
-    """
+    """Measures every point of a plan. Stores each one as it finishes, and returns the outcomes in the plan's order.
+    Points that are in `out` already stay, known ones come from the cache. With `options.again` those are measured
+    too, and must give the same bytes.
+    Raises the first environment error (a missing tool, a full disk) after it has ended the other processes."""
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
     remove_unfinished(out)
@@ -99,9 +101,9 @@ def run_plan(
     context.set_forkserver_preload(["rtoslab.measure.fork_server"])
     pool = _Pool(root, run, plan.points, listener, options, context, deque(range(len(plan.points))))
     try:
-        while pool.waiting or pool.busy:
-            _occupy(pool, max(1, jobs))
-            _listen(pool)
+        while pool.waiting or pool.busy_workers:
+            _assign_points(pool, max(1, jobs))
+            _receive_messages(pool)
     finally:
         for worker in pool.workers:
             worker.process.kill()
@@ -110,20 +112,21 @@ def run_plan(
     return [pool.outcomes[index] for index in sorted(pool.outcomes)]
 
 
-def _occupy(pool: _Pool, jobs: int) -> None:
-    """Gives points to those that wait for one, and to new processes while there may be more."""
-    while pool.waiting and len(pool.busy) < jobs:
+def _assign_points(pool: _Pool, jobs: int) -> None:
+    """Gives waiting points to idle workers, and to new ones while fewer than `jobs` are busy."""
+    while pool.waiting and len(pool.busy_workers) < jobs:
         idle = [item for item in pool.workers if item.index is None]
-        worker = idle[0] if idle else _start(pool)
+        worker = idle[0] if idle else _start_worker(pool)
         worker.index = pool.waiting.popleft()
-        with suppress(OSError):  # it died just now. `_listen` will hear of that
+        with suppress(OSError):  # it died just now. `_receive_messages` will notice
             worker.pipe.send(pool.points[worker.index])
 
 
-def _start(pool: _Pool) -> _Worker:
+def _start_worker(pool: _Pool) -> _Worker:
+    """Starts a process that measures points."""
     mine, its = pool.context.Pipe()
     process = pool.context.Process(
-        target=_work, args=(pool.root, pool.run.path, dict(os.environ), its, pool.options), daemon=True
+        target=_work_on_points, args=(pool.root, pool.run.path, dict(os.environ), its, pool.options), daemon=True
     )
     process.start()
     its.close()
@@ -132,46 +135,47 @@ def _start(pool: _Pool) -> _Worker:
     return worker
 
 
-def _listen(pool: _Pool) -> None:
-    ready = multiprocessing.connection.wait([item.pipe for item in pool.busy], timeout=1.0)
-    for worker in [item for item in pool.busy if item.pipe in ready]:
+def _receive_messages(pool: _Pool) -> None:
+    """Handles the messages of the busy workers: progress, an outcome, an error, or the end of the process."""
+    ready = multiprocessing.connection.wait([item.pipe for item in pool.busy_workers], timeout=1.0)
+    for worker in [item for item in pool.busy_workers if item.pipe in ready]:
         assert worker.index is not None
         try:
             message = worker.pipe.recv()
         except (EOFError, OSError):
-            message = _reap(pool, worker, worker.index)
+            message = _reap_worker(pool, worker, worker.index)
         if isinstance(message, RtoslabError):
             raise message
         if isinstance(message, Outcome):
             index, worker.index = worker.index, None
             pool.outcomes[index] = message
-            pool.listener(Note(index, pool.points[index], "done", 1.0, message))
+            pool.listener(PointProgress(index, pool.points[index], "done", 1.0, message))
         elif isinstance(message, tuple):
-            pool.listener(Note(worker.index, pool.points[worker.index], message[0], message[1]))
+            pool.listener(PointProgress(worker.index, pool.points[worker.index], message[0], message[1]))
 
 
-def _reap(pool: _Pool, worker: _Worker, index: int) -> Outcome:
-    """Returns what became of the point whose process died."""
+def _reap_worker(pool: _Pool, worker: _Worker, index: int) -> Outcome:
+    """Removes a worker whose process died. Returns the failure of its point."""
     worker.process.join()
     worker.pipe.close()
     pool.workers.remove(worker)
     point, code = pool.points[index], worker.process.exitcode
     message = f"The process that measured {point.label} died (exit code {code}); run again to retry it."
-    return _failed(pool.root, pool.run.path, point, message)
+    return _failed_outcome(pool.root, pool.run.path, point, message)
 
 
-def _failed(root: Path, out: Path, point: Point, message: str) -> Outcome:
-    """Returns the failure of a point that is not stored, so that the next try may succeed."""
+def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> Outcome:
+    """Returns the failure of a point. It is not stored, so that the next try may succeed."""
     identity = point_id(Catalogue(root), point)
     failed = Failed(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
     return Outcome(failed, out, fresh=True)
 
 
-def _work(
+def _work_on_points(
     root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", options: MeasureOptions
 ) -> None:
-    """A process's life: points in, for each its progress and then its outcome or error out."""
-    interrupts.ignore()
+    """Measures points in a worker's process: receives points, sends their progress and then the outcome or error."""
+    interrupts.ignore_signals()
     os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
     os.environ.update(environment)
     gc.freeze()  # what is imported stays
@@ -188,25 +192,27 @@ def _work(
         with contents_cache():
             while True:
                 point = pipe.recv()
-                expire_contents_cache(older_than_s=LOOK_S)
+                expire_contents_cache(older_than_s=CACHE_SCOPE_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
-                pipe.send(_measure(root, out, point, progress, options))
+                pipe.send(_measure_point(root, out, point, progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
 
 
 @memoize_by_contents
-def _catalogue(root: Path) -> Catalogue:
+def _cached_catalogue(root: Path) -> Catalogue:
+    """Returns the catalogue, read again only if its files changed."""
     return Catalogue(root)
 
 
-def _measure(
+def _measure_point(
     root: Path, out: Path, point: Point, progress: Callable[[str, float], None], options: MeasureOptions
 ) -> Outcome | RtoslabError:
+    """Measures one point. Returns its outcome, or the error to raise in the parent."""
     try:
-        return run_point(_catalogue(root), point, RunDirectory(out), progress, options=options)
+        return run_point(_cached_catalogue(root), point, RunDirectory(out), progress, options=options)
     except RtoslabError as error:
-        return portable(error)
+        return picklable_error(error)
     except BrokenPipeError:
         raise
     except Exception:  # noqa: BLE001 (the parent must hear of a bug, with its trace)
@@ -214,13 +220,13 @@ def _measure(
     except BaseException as bug:
         if not is_panic(bug):
             raise
-        return _failed(
+        return _failed_outcome(
             root, out, point, f"The simulator failed while it measured {point.label}: {bug}; please report it."
         )
 
 
-def portable(error: RtoslabError) -> RtoslabError:
-    """An error that survives the pipe whatever its constructor takes."""
+def picklable_error(error: RtoslabError) -> RtoslabError:
+    """Returns an error with the same message and exit code that can be sent through a pipe."""
     plain = RtoslabError(str(error))
     plain.exit_code = error.exit_code
     return plain

@@ -7,7 +7,7 @@ from rtoslab.targets import VirtualJob
 
 
 def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> VirtualJob:
-    """How a point's image is run and observed on the virtual board."""
+    """Returns the job that runs and observes a point's image on the virtual board."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
     benchmark = catalogue.benchmark(point.benchmark).facts.for_kernel(kernel)

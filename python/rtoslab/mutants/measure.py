@@ -11,8 +11,8 @@ from pathlib import Path
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build, share_cache
-from rtoslab.measure import evaluate, point_id, virtual_job
-from rtoslab.mutants.mutants import Mutant, MutantsOf, Setting, apply, restore
+from rtoslab.measure import evaluate_output, point_id, virtual_job
+from rtoslab.mutants.mutants import BenchmarkMutants, Mutant, MutantSetting, break_sources, restore_sources
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.targets import run_virtual
@@ -21,84 +21,86 @@ UNBROKEN = "(unbroken)"
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """The outcome of a mutant, or of the unbroken benchmark."""
+class MutantTrial:
+    """The outcome of measuring a mutant, or the unbroken benchmark."""
 
     benchmark: str
     mutant: str
-    refused: tuple[str, ...]
+    failed_rules: tuple[str, ...]
     """Rules whose proofs failed."""
     problem: str
-    """Why this is not what it should be. Empty if it is."""
+    """Why the outcome is not the expected one. Empty if it is."""
 
     @property
-    def is_right(self) -> bool:
-        """The unbroken benchmark was measured, a mutant refused by the proofs that it names."""
+    def is_as_expected(self) -> bool:
+        """Whether the unbroken benchmark was measured, or the mutant was refused by the proofs that it names."""
         return not self.problem
 
 
-def try_mutants(root: Path, folder: Path, benchmark: str, of: MutantsOf, only: Iterable[str] = ()) -> Iterator[Trial]:
-    """Every mutant of one benchmark (or those in `only`), each setting's unbroken benchmark before them.
-
-    `folder`: an empty one for sources and builds.
-    """
+def try_mutants(
+    root: Path, folder: Path, benchmark: str, mutants_of_benchmark: BenchmarkMutants, only: Iterable[str] = ()
+) -> Iterator[MutantTrial]:
+    """Yields the trial of every mutant of a benchmark, or of those in `only`. Each setting begins with the unbroken
+    benchmark.
+    `folder`: an empty folder for sources and builds."""
     shutil.copytree(root / "firmware", folder / "firmware", symlinks=True)
     for name in ("spec", "sim", "papers", "Cargo.toml", "Cargo.lock"):
         (folder / name).symlink_to(root / name)
     share_cache(root, folder)
     chosen = set(only)
-    mutants = [item for item in of.mutant if not chosen or item.id in chosen]
-    settings: list[Setting] = []
+    mutants = [item for item in mutants_of_benchmark.mutant if not chosen or item.id in chosen]
+    settings: list[MutantSetting] = []
     for mutant in mutants:
-        if (setting := mutant.setting or of.setting) not in settings:
+        if (setting := mutant.setting or mutants_of_benchmark.setting) not in settings:
             settings.append(setting)
     for setting in settings:
-        bench = _Bench(folder, benchmark, setting)
-        yield bench.unbroken()
+        bench = _BenchmarkTrials(folder, benchmark, setting)
+        yield bench.try_unbroken()
         for mutant in mutants:
-            if (mutant.setting or of.setting) == setting:
-                yield bench.break_benchmark(mutant)
+            if (mutant.setting or mutants_of_benchmark.setting) == setting:
+                yield bench.try_mutant(mutant)
 
 
-class _Bench:
-    """One benchmark in one setting."""
+class _BenchmarkTrials:
+    """The trials of one benchmark in one setting."""
 
-    def __init__(self, root: Path, benchmark: str, setting: Setting) -> None:
+    def __init__(self, root: Path, benchmark: str, setting: MutantSetting) -> None:
         self.catalogue = Catalogue(root)
         self.benchmark = benchmark
         self.root = root
-        self.point = self._point(setting)
+        self.point = self._make_point(setting)
 
-    def unbroken(self) -> Trial:
-        """It must be measured."""
-        result = self._measure()
+    def try_unbroken(self) -> MutantTrial:
+        """Measures the unbroken benchmark, whose proofs must all hold."""
+        result = self._build_and_measure()
         problem = (
             "" if isinstance(result, MeasuredPoint) else f"the unbroken benchmark is refused: {result.message[:500]}"
         )
-        return Trial(self.benchmark, UNBROKEN, (), problem)
+        return MutantTrial(self.benchmark, UNBROKEN, (), problem)
 
-    def break_benchmark(self, mutant: Mutant) -> Trial:
-        """It must be refused by the proofs it names."""
-        before = apply(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
+    def try_mutant(self, mutant: Mutant) -> MutantTrial:
+        """Measures a mutant, which the proofs that it names must refuse."""
+        originals = break_sources(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
         try:
-            result = self._measure()
+            result = self._build_and_measure()
         except BuildError as cause:
             why = str(cause).partition(" The whole log ")[0]  # which goes with the folder
-            return Trial(self.benchmark, mutant.id, (), f"it does not build: {why[:300]}")
+            return MutantTrial(self.benchmark, mutant.id, (), f"it does not build: {why[:300]}")
         finally:
-            restore(before)
+            restore_sources(originals)
         refused = tuple(
             dict.fromkeys(proof.rule for proof in getattr(result, "proofs", ()) if proof.verdict == "fails")
         )
         if isinstance(result, MeasuredPoint):
-            return Trial(self.benchmark, mutant.id, (), "it survives: all proofs hold")
+            return MutantTrial(self.benchmark, mutant.id, (), "it survives: all proofs hold")
         if result.stage != "proof":
-            return Trial(self.benchmark, mutant.id, refused, f"it ends before its proofs: {result.message[:200]}")
+            return MutantTrial(self.benchmark, mutant.id, refused, f"it ends before its proofs: {result.message[:200]}")
         missing = set(mutant.refused_by) - set(refused)
         problem = f"{', '.join(sorted(missing))} should have refused it" if missing else ""
-        return Trial(self.benchmark, mutant.id, refused, problem)
+        return MutantTrial(self.benchmark, mutant.id, refused, problem)
 
-    def _point(self, setting: Setting) -> Point:
+    def _make_point(self, setting: MutantSetting) -> Point:
+        """Returns the benchmark's point in a setting. Raises PlanError if there is none."""
         facts = self.catalogue.benchmark(self.benchmark).facts
         latency = facts.kind == "latency"
         options = Options(
@@ -115,10 +117,11 @@ class _Bench:
                 return replace(point, samples=setting.samples) if latency else point
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
-    def _measure(self) -> MeasuredPoint | Failed:
+    def _build_and_measure(self) -> MeasuredPoint | Failed:
+        """Builds the present sources, runs the image and evaluates its output."""
         built = build(self.catalogue, self.point)
         output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE))
         expected = built.expected
-        result = evaluate(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)
+        result = evaluate_output(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)
         assert isinstance(result, MeasuredPoint | Failed)
         return result

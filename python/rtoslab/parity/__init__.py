@@ -1,9 +1,9 @@
-"""Whether a comparison is fair: what one side does that the other does not, and what that costs.
+"""Whether a comparison is fair: differences between the sides, and their costs.
 
-`concepts` says what is looked at and reads it out of a manifest, `unfairness` compares points, `costs` tells what a
-difference is worth where points that differ in nothing else were measured.
-"""
+`concepts` lists the compared conditions and reads them from a manifest. `unfairness` compares points. `costs` says
+how much a
+difference costs, from measured points that differ in nothing else."""
 
-from rtoslab.parity.costs import AS_USUAL, COSTS_FILE, costs_from_runs, read_cost_file, read_costs, write_costs
-from rtoslab.parity.subjects import comparable, lint_points, subjects_of
-from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
+from rtoslab.parity.costs import AS_USUAL, COSTS_FILE, costs_from_runs, read_cost_file, read_costs, update_cost_file
+from rtoslab.parity.subjects import has_comparable_points, lint_points, lint_subjects
+from rtoslab.parity.unfairness import LintSubject, Unfairness, find_unfairness, group_comparable

@@ -9,14 +9,14 @@ from typing import Final
 
 from rtoslab.parity.concepts import OFF_ON, Concept
 
-STATE: Final = "state."
+STATE_PREFIX: Final = "state."
 """Before the key of a setting, in the id of its concept."""
 _URGENCY: Final = "urgency."
 _NOT_ENABLED: Final = "not enabled"
-_OF_ONE_KERNEL: Final = (_URGENCY, "isr_urgency", "heap.")
-"""Keys that ports choose for their kernel. They are held against other points of the same kernel alone."""
+_KERNEL_SPECIFIC: Final = (_URGENCY, "isr_urgency", "heap.")
+"""Keys that ports choose for their kernel. They are only compared between points of one kernel."""
 _WAITS: Final = "code out of flash waits longer"
-_KNOWN: Final[Mapping[str, tuple[str, str, tuple[str, str] | None]]] = {
+_KNOWN_SETTINGS: Final[Mapping[str, tuple[str, str, tuple[str, str] | None]]] = {
     "clock_hz": ("clock", "memories and buses are slower or faster beside the core", None),
     "wait_states": ("flash wait states (FLASH_ACR, LATENCY)", _WAITS, None),
     "feature.icache": ("instruction cache (FLASH_ACR, ICEN; M7: CCR, IC)", _WAITS, OFF_ON),
@@ -37,44 +37,46 @@ _KNOWN: Final[Mapping[str, tuple[str, str, tuple[str, str] | None]]] = {
     "isr_urgency": ("most urgent interrupt that may call the kernel", "other interrupts are held off", None),
     "heap.free_pieces": ("pieces of free memory in the heap", "an allocation searches longer", None),
 }
-_OTHER: Final = ("the same code may take other times", None)
+_UNKNOWN_SETTING: Final = ("the same code may take other times", None)
 
 
 def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str, str]:
-    """Returns concept's id -> value of the settings to compare. `one_kernel`: all sides have the same kernel."""
+    """Returns the settings to compare, keyed by the concept's id. `one_kernel`: all sides have the same kernel."""
     return {
-        STATE + key: str(value)
+        STATE_PREFIX + key: str(value)
         for key, value in state.items()
-        if one_kernel or not _own(key).startswith(_OF_ONE_KERNEL)
+        if one_kernel or not _without_core(key).startswith(_KERNEL_SPECIFIC)
     }
 
 
 def absent_value(concept_id: str) -> str | None:
-    """Returns what it means that a state that was read does not have the key. None: it tells nothing."""
-    return _NOT_ENABLED if _own(concept_id.removeprefix(STATE)).startswith(f"{_URGENCY}irq") else None
+    """Returns the value of a setting that is missing from a state that was read. None if a missing one says nothing."""
+    return _NOT_ENABLED if _without_core(concept_id.removeprefix(STATE_PREFIX)).startswith(f"{_URGENCY}irq") else None
 
 
 def state_concept(concept_id: str) -> Concept:
-    """Returns the concept of a setting, which names the register."""
-    key = concept_id.removeprefix(STATE)
-    own = _own(key)
-    title, why, off_on = _KNOWN.get(own) or (_title(own), *_OTHER)
-    core = "" if own == key else f" of {key.partition('.')[0].replace('core', 'core ')}"
-    return Concept(concept_id, f"as the window opened, {title}{core}", why, off_on, of_state=True)
+    """Returns the concept of a setting. Its title names the register."""
+    key = concept_id.removeprefix(STATE_PREFIX)
+    setting = _without_core(key)
+    title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_setting_title(setting), *_UNKNOWN_SETTING)
+    core = "" if setting == key else f" of {key.partition('.')[0].replace('core', 'core ')}"
+    return Concept(concept_id, f"as the window opened, {title}{core}", why, off_on, is_board_setting=True)
 
 
-def concept_of_setting(concept_id: str) -> str:
-    """Returns the id of the concept that a manifest tells for the same thing."""
-    return _own(concept_id.removeprefix(STATE))
+def manifest_concept_id(concept_id: str) -> str:
+    """Returns the id of the concept for the same thing in manifests."""
+    return _without_core(concept_id.removeprefix(STATE_PREFIX))
 
 
-def _own(key: str) -> str:
-    """A key without the core that it is of."""
+def _without_core(key: str) -> str:
+    """Returns a key without its prefix `coreN.`."""
     core, _, rest = key.partition(".")
     return rest if core.startswith("core") and core[4:].isdigit() else key
 
 
-def _title(key: str) -> str:
+def _setting_title(key: str) -> str:
+    """Returns the title of a setting that has no row in `_KNOWN_SETTINGS`: the urgency of an interrupt or exception,
+    or the key itself."""
     if not key.startswith(_URGENCY):
         return key
     exception = key.removeprefix(_URGENCY)

@@ -1,7 +1,6 @@
-"""Compiler options as a build's record of its calls has them: of all files, and of single files.
+"""Compiler options from a build's record of its compiler calls: of all files, and of single files.
 
-A record that was written before there were calls in it says nothing of single files.
-"""
+Older records have no calls, so they say nothing about single files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -12,27 +11,32 @@ _SHAPES_NO_CODE: Final = ("-W", "-w", "-g", "-std=", "-pipe", "-flto", "-O", "-f
 """Options that change no instruction, concepts of their own, and what the ABI of the target asks for anyway."""
 _WITH_LANGUAGE: Final = "-x"
 
-Build = Mapping[str, Any]
+BuildRecord = Mapping[str, Any]
 
 
-def optimisation(build: Build) -> str | None:
-    """Returns the level of the C files, or each folder's with its name where they differ."""
+def optimisation_level(build: BuildRecord) -> str | None:
+    """Returns the optimisation level of the C files. Where folders differ, each level with its folder's name."""
     calls = build.get("calls")
     if calls is None:
-        return _level(build.get("flags", []))
-    return _together({name: _level(words) or "" for name, words in _of_groups(calls).items()}) or None
+        return _level_option(build.get("flags", []))
+    return (
+        _folders_text({name: _level_option(words) or "" for name, words in _options_by_folder(calls).items()}) or None
+    )
 
 
-def code_options(build: Build) -> str | None:
-    """Returns the options of the C files that shape code, without the level. None: the record does not tell."""
+def code_options(build: BuildRecord) -> str | None:
+    """Returns the options of the C files that shape code, without the level. None if the record has no calls."""
     calls = build.get("calls")
     if calls is None:
         return None
-    return _together({name: " ".join(_shaping(words)) for name, words in _of_groups(calls).items()})
+    return _folders_text(
+        {name: " ".join(_code_shaping_options(words)) for name, words in _options_by_folder(calls).items()}
+    )
 
 
-def options_of_single_files(build: Build) -> str | None:
-    """Returns the files whose options or definitions are other than those of their folder. None: as above."""
+def options_of_single_files(build: BuildRecord) -> str | None:
+    """Returns the files whose options or definitions differ from those of their folder. None if the record has no
+    calls."""
     calls = build.get("calls")
     if calls is None:
         return None
@@ -44,24 +48,26 @@ def options_of_single_files(build: Build) -> str | None:
     return "; ".join(exceptions) or "none"
 
 
-def _of_groups(calls: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """Options by folder, of C files."""
+def _options_by_folder(calls: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Returns the options of C files by folder."""
     groups = calls["groups"].items()
     return {name.partition("/")[0]: group[OPTIONS] for name, group in groups if name.endswith("*.c")}
 
 
-def _together(by_folder: Mapping[str, str]) -> str:
-    """One text if all folders have the same."""
+def _folders_text(by_folder: Mapping[str, str]) -> str:
+    """Returns one text if all folders have the same, else each folder with its text."""
     if len(set(by_folder.values())) == 1:
         return next(iter(by_folder.values()))
     return ", ".join(f"{folder} {text or 'none'}" for folder, text in sorted(by_folder.items()))
 
 
-def _level(words: Sequence[str]) -> str | None:
+def _level_option(words: Sequence[str]) -> str | None:
+    """Returns the last `-O` option."""
     return next((word for word in reversed(words) if word.startswith("-O")), None)
 
 
-def _shaping(words: Iterable[str]) -> list[str]:
+def _code_shaping_options(words: Iterable[str]) -> list[str]:
+    """Returns the options that change instructions, without those of `_SHAPES_NO_CODE`."""
     shaping = []
     rest = iter(words)
     for word in rest:

@@ -8,34 +8,34 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rtoslab.catalogue import Catalogue, Kernel
-from rtoslab.parity.compiler_options import code_options, optimisation, options_of_single_files
+from rtoslab.parity.compiler_options import code_options, optimisation_level, options_of_single_files
 
-Build = Mapping[str, Any]
+BuildRecord = Mapping[str, Any]
 """The table `build` of a manifest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """One thing that both sides of a fair comparison have in common."""
+    """A condition that both sides of a fair comparison have in common."""
 
     id: str
     title: str
-    why: str
+    why_unfair: str
     """Why a difference is unfair, as a clause."""
     off_on: tuple[str, str] | None = None
-    """Words for zero and for anything else. None: the value speaks for itself."""
-    of_state: bool = False
-    """Read from the board as the window opened, so no option asks for it."""
+    """Texts for zero and for any other value. None: the value is shown as it is."""
+    is_board_setting: bool = False
+    """Whether it is read from the board as the window opened. Then no option sets it."""
 
-    def words(self, value: str) -> str:
-        """A value in a reader's words."""
+    def value_text(self, value: str) -> str:
+        """Returns a raw value as a reader's text, such as `on` for `1`."""
         if self.off_on is None:
             return value
         return self.off_on[0] if value in {"0", "false", ""} else self.off_on[1]
 
 
 OFF_ON: Final = ("off", "on")
-OF_KERNELS: Final = (
+KERNEL_CONCEPTS: Final = (
     Concept("assertions", "assertions", "every call that checks its arguments pays for it", OFF_ON),
     Concept("stack_checking", "stack checking", "every switch looks at a stack", OFF_ON),
     Concept("trace_hooks", "trace hooks", "control blocks grow and calls leave traces", OFF_ON),
@@ -55,23 +55,27 @@ OF_KERNELS: Final = (
 """Concepts that kernel.toml names macros for."""
 
 
-def _flag(beginning: str) -> Callable[[Build], str | None]:
-    def read(build: Build) -> str | None:
-        return next((flag for flag in reversed(build.get("flags", [])) if flag.startswith(beginning)), None)
+def _flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
+    """Returns a function that reads the last compiler flag with this prefix from a build's record."""
+
+    def read(build: BuildRecord) -> str | None:
+        return next((flag for flag in reversed(build.get("flags", [])) if flag.startswith(prefix)), None)
 
     return read
 
 
-def _feature(name: str) -> Callable[[Build], str | None]:
+def _feature_reader(name: str) -> Callable[[BuildRecord], str | None]:
+    """Returns a function that reads a feature from a build's record."""
     return lambda build: build.get("features", {}).get(name)
 
 
-def _plain(key: str) -> Callable[[Build], str | None]:
+def _value_reader(key: str) -> Callable[[BuildRecord], str | None]:
+    """Returns a function that reads a key of a build's record."""
     return lambda build: str(build[key]) if build.get(key) else None
 
 
-OF_BUILDS: Final[tuple[tuple[Concept, Callable[[Build], str | None]], ...]] = (
-    (Concept("opt", "optimisation", "the compiler was asked for other code"), optimisation),
+BUILD_CONCEPTS: Final[tuple[tuple[Concept, Callable[[BuildRecord], str | None]], ...]] = (
+    (Concept("opt", "optimisation", "the compiler was asked for other code"), optimisation_level),
     (Concept("options", "compiler options", "the compiler was asked for other code"), code_options),
     (
         Concept("file_options", "options of single files", "the compiler was asked for other code there"),
@@ -79,75 +83,80 @@ OF_BUILDS: Final[tuple[tuple[Concept, Callable[[Build], str | None]], ...]] = (
     ),
     (
         Concept("lto", "optimisation across files", "one side's kernel is optimised as a whole", OFF_ON),
-        lambda build: "1" if _flag("-flto")(build) else "0",
+        lambda build: "1" if _flag_reader("-flto")(build) else "0",
     ),
     (
         Concept("compiler", "compiler", "other compilers make other code"),
         lambda build: build.get("compiler", {}).get("banner"),
     ),
-    (Concept("clock_hz", "clock", "memories and buses are slower or faster beside the core"), _plain("clock_hz")),
+    (
+        Concept("clock_hz", "clock", "memories and buses are slower or faster beside the core"),
+        _value_reader("clock_hz"),
+    ),
     (
         Concept("wait_states", "flash wait states", "code out of flash waits longer"),
         lambda build: build.get("clock", {}).get("wait_states"),
     ),
-    (Concept("feature.icache", "instruction cache", "code out of flash waits", OFF_ON), _feature("icache")),
-    (Concept("feature.dcache", "data cache", "constants and data wait", OFF_ON), _feature("dcache")),
-    (Concept("feature.prefetch", "prefetch", "straight code out of flash waits", OFF_ON), _feature("prefetch")),
-    (Concept("code", "code placement", "RAM and flash answer at other speeds"), _plain("code")),
-    (Concept("data", "data placement", "memories answer at other speeds"), _plain("data")),
+    (Concept("feature.icache", "instruction cache", "code out of flash waits", OFF_ON), _feature_reader("icache")),
+    (Concept("feature.dcache", "data cache", "constants and data wait", OFF_ON), _feature_reader("dcache")),
+    (Concept("feature.prefetch", "prefetch", "straight code out of flash waits", OFF_ON), _feature_reader("prefetch")),
+    (Concept("code", "code placement", "RAM and flash answer at other speeds"), _value_reader("code")),
+    (Concept("data", "data placement", "memories answer at other speeds"), _value_reader("data")),
 )
 """Concepts that a manifest tells for every kernel, and how. Their ids are keys of `--config`, but for
 the options that a build file alone can change."""
-CONCEPTS: Final = (*OF_KERNELS, *(concept for concept, _ in OF_BUILDS))
+CONCEPTS: Final = (*KERNEL_CONCEPTS, *(concept for concept, _ in BUILD_CONCEPTS))
 
 
-def facts_of(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
-    """Concept's id -> raw value, of those that apply."""
+def concept_values(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
+    """Returns the raw values of all concepts that apply to a point, keyed by the concept's id."""
     build = manifest.get("build")
     if not isinstance(build, dict):
         return {}
     facts = {}
-    for concept in OF_KERNELS:
+    for concept in KERNEL_CONCEPTS:
         source = kernel.parity.get(concept.id) if kernel else None
-        value = _of_kernel(source, build.get("kernel_config", {}))
+        value = _macro_value(source, build.get("kernel_config", {}))
         if value is None and source is not None and kernel is not None and kernel.export is not None:
             value = "0"  # the whole configuration is recorded: an option that is not there is not set
         if value is not None:
             facts[concept.id] = value
-    for concept, read in OF_BUILDS:
+    for concept, read in BUILD_CONCEPTS:
         value = read(build)
         if value is not None:
             facts[concept.id] = value
     return facts
 
 
-def kernel_of(catalogue: Catalogue, manifest: Mapping[str, Any], name: str) -> Kernel | None:
-    """The facts of a point's kernel, also of one whose tree is not named here, as of a reference result: the manifest
-    tells which of our ports it was built with."""
-    if name in catalogue.kernels:
-        return catalogue.kernels[name].facts
+def kernel_of_point(catalogue: Catalogue, manifest: Mapping[str, Any], kernel_name: str) -> Kernel | None:
+    """Returns the facts of a point's kernel. None if the kernel is not known.
+    A reference result may have a kernel whose tree is not named here. Then the manifest says which of our ports it
+    was built with."""
+    if kernel_name in catalogue.kernels:
+        return catalogue.kernels[kernel_name].facts
     build = manifest.get("build")
     sources = build.get("sources", {}) if isinstance(build, dict) else {}
     ports = [name for name, entry in catalogue.kernels.items() if f"firmware/kernels/{name}/port.c" in sources]
     return catalogue.kernels[ports[0]].facts if len(ports) == 1 else None
 
 
-def _of_kernel(source: str | None, macros: Mapping[str, str]) -> str | None:
+def _macro_value(source: str | None, macros: Mapping[str, str]) -> str | None:
+    """Returns the value of a concept's macro. A source that begins with `=` is a fixed value."""
     if source is None:
         return None
     return source[1:] if source.startswith("=") else macros.get(source)
 
 
-def option_value(concept: Concept, value: str) -> str:
-    """A raw value as `--config` would ask for it: a compiler by its name, not by its version's text."""
+def config_value(concept: Concept, value: str) -> str:
+    """Returns a raw value as `--config` takes it: a compiler by its name, not by its banner."""
     if concept.id != "compiler":
         return value
     return "clang" if value.startswith("clang") else "gcc"
 
 
-def keys_of(concept: Concept, kernel: Kernel) -> str:
-    """The key of `--config` that changes the concept for a kernel. Empty if none does."""
-    if concept not in OF_KERNELS:
+def config_key(concept: Concept, kernel: Kernel) -> str:
+    """Returns the key of `--config` that changes the concept for a kernel. Empty if none does."""
+    if concept not in KERNEL_CONCEPTS:
         return concept.id
     source = kernel.parity.get(concept.id, "=")
     return "" if source.startswith("=") else source

@@ -4,7 +4,7 @@ baselines/costs.toml     [[cost]] kernel, board, key, before, after, and percent
                          from several placements also has its band, and names the benchmarks where some choice would
                          undo it and those measured in one placement
 
-The file is sealed as a baseline is: an edited cost would be a wrong answer of every report that tells it."""
+The file is sealed as a baseline is, for every report that shows an edited cost would be wrong."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,20 +37,21 @@ class Cost(Strict):
     """Keyed by benchmark: mean over all pairs of points that differ in this key alone, each the median of its
     placements."""
     band: dict[str, tuple[float, float]] = Field(default_factory=dict)
-    """Keyed by benchmark, where its points are in several placements: the least and the most that the change is."""
+    """Keyed by benchmark, where its points are in several placements: the smallest and the largest change."""
     placement: tuple[str, ...] = ()
-    """Benchmarks where the change is no more than what the place of the code is worth."""
+    """Benchmarks where the change is no larger than the effect of the code's place."""
     one_placement: tuple[str, ...] = ()
-    """Benchmarks whose points are in one placement each, where the place matters: what of it that is nobody knows."""
+    """Benchmarks whose points are in one placement each, where the place matters: the place's share is not known."""
 
     def reverse(self) -> "Cost":
-        """The other way round."""
-        back = {name: _reverse(value) for name, value in self.percent.items()}
-        band = {name: (_reverse(most), _reverse(least)) for name, (least, most) in self.band.items()}
+        """Returns the cost of the opposite change."""
+        back = {name: _reverse_percent(value) for name, value in self.percent.items()}
+        band = {name: (_reverse_percent(most), _reverse_percent(least)) for name, (least, most) in self.band.items()}
         return self.model_copy(update={"before": self.after, "after": self.before, "percent": back, "band": band})
 
 
-def _reverse(percent: float) -> float:
+def _reverse_percent(percent: float) -> float:
+    """Returns the change in percent that undoes a change of `percent`."""
     return 100 * (100 / (100 + percent) - 1)
 
 
@@ -64,19 +65,20 @@ class CostFile(Strict):
 
     @property
     def digest(self) -> str:
-        """The seal that its content has."""
+        """Returns the seal of the content."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
 
 def read_costs(root: Path) -> tuple[Cost, ...]:
-    """Returns what the working directory keeps, then what the checkout does. Raises as `read_cost_file` does."""
+    """Returns the costs stored in the working directory, then those of the checkout. Raises as `read_cost_file`
+    does."""
     paths = dict.fromkeys([Path.cwd() / COSTS_FILE, root.resolve() / COSTS_FILE])
     return tuple(cost for path in paths for cost in read_cost_file(path))
 
 
 def read_cost_file(path: Path) -> tuple[Cost, ...]:
-    """Returns the costs of a file whose seal holds, or none where there is no file. Raises CatalogueError naming file
-    and key, PlanError for costs that are not those that were written."""
+    """Returns the costs of a file whose seal holds, or none where there is no file.
+    Raises CatalogueError naming file and key, PlanError for costs that were edited."""
     if not path.is_file():
         return ()
     costs = read_toml(path, CostFile)
@@ -90,18 +92,18 @@ def read_cost_file(path: Path) -> tuple[Cost, ...]:
     return costs.cost
 
 
-def costs_from_runs(points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> list[Cost]:
-    """Returns the costs of every key in which some points alone differ. Values that are not asked for are `as usual`.
-
-    `bound`: which points' figures may depend on where their code lies, by identity."""
+def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()) -> list[Cost]:
+    """Returns the costs of every key that is the only difference between some points. A value that is not set is `as
+    usual`.
+    `place_bound_ids`: the identities (`id`) of points whose figures may depend on the place of their code."""
     groups: dict[tuple[str, ...], list[tuple[dict[str, str], PlacedTime]]] = {}
-    for time in placed_times(points, bound):
+    for time in placed_times(points, place_bound_ids):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
         place = (*who, str(time.point.window_ms), time.metric)
         groups.setdefault(place, []).append((with_usual(time.point.config), time))
     ratios: dict[tuple[str, str, str, str, str], dict[str, list[Ratio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
-        for key, before, after, ratio in _lone_changes(rows):
+        for key, before, after, ratio in _single_key_changes(rows):
             by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
             by_benchmark.setdefault(benchmark, []).append(ratio)
     means = {
@@ -115,8 +117,12 @@ def costs_from_runs(points: Iterable[MeasuredPoint], bound: Collection[int] = ()
             key=key,
             before=before,
             after=after,
-            percent={name: _percent(item.value) for name, item in group},
-            band={name: (_percent(item.least), _percent(item.most)) for name, item in group if item.least < item.most},
+            percent={name: _ratio_to_percent(item.value) for name, item in group},
+            band={
+                name: (_ratio_to_percent(item.least), _ratio_to_percent(item.most))
+                for name, item in group
+                if item.least < item.most
+            },
             placement=tuple(name for name, item in group if item.is_within_placement),
             one_placement=tuple(name for name, item in group if item.is_undecided),
         )
@@ -124,12 +130,14 @@ def costs_from_runs(points: Iterable[MeasuredPoint], bound: Collection[int] = ()
     ]
 
 
-def _percent(ratio: float) -> float:
+def _ratio_to_percent(ratio: float) -> float:
+    """Returns the change in percent of a ratio, with two decimals."""
     return round(100 * (ratio - 1), 2) + 0.0
 
 
-def _lone_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable[tuple[str, str, str, Ratio]]:
-    """(key, from, to, ratio of the values) of every two rows that differ in one key. The first in order is `from`."""
+def _single_key_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable[tuple[str, str, str, Ratio]]:
+    """Yields (key, value before, value after, ratio of the times) for every two rows that differ in one key. The
+    first row in order is `before`."""
     for key in dict.fromkeys(name for config, _ in rows for name in config):
         others: dict[tuple[tuple[str, str], ...], list[tuple[str, PlacedTime]]] = {}
         for config, value in rows:
@@ -145,8 +153,9 @@ def _lone_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable
 AS_USUAL = "as usual"
 
 
-def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tuple[str, str]) -> Cost | None:
-    """The cost of a change in either direction. None if nobody measured it."""
+def find_cost(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tuple[str, str]) -> Cost | None:
+    """Returns the cost of a change from the first to the second value, in either direction. None if nobody measured
+    it."""
     for cost in costs:
         if (cost.kernel, cost.board, cost.key) != (kernel, board, key):
             continue
@@ -157,25 +166,27 @@ def cost_of(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tu
     return None
 
 
-def write_costs(costs: Sequence[Cost], path: Path) -> None:
-    """Replaces those of the same kernel, board and key. Keeps the others. Raises as `read_cost_file`."""
+def update_cost_file(costs: Sequence[Cost], path: Path) -> None:
+    """Writes the costs in place of those of the same kernel, board and key. Keeps the others. Raises as
+    `read_cost_file`."""
     stored = read_cost_file(path)
     fresh = {(cost.kernel, cost.board, cost.key) for cost in costs}
-    every = [*(item for item in stored if (item.kernel, item.board, item.key) not in fresh), *costs]
-    every.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
-    seal = CostFile(format=FORMAT, cost=tuple(every)).digest
+    merged = [*(item for item in stored if (item.kernel, item.board, item.key) not in fresh), *costs]
+    merged.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
+    seal = CostFile(format=FORMAT, cost=tuple(merged)).digest
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
     lines += toml_lines({"format": FORMAT, "seal": seal})
-    for item in every:
+    for item in merged:
         texts = item.model_dump(exclude={"percent", "band", "placement", "one_placement"})
         lines += ["", "[[cost]]", *(f"{name} = {json.dumps(text)}" for name, text in texts.items())]
-        lines.append(f"percent = {{ {', '.join(_pairs(item.percent))} }}")
-        lines += [f"band = {{ {', '.join(_pairs(item.band))} }}"] if item.band else []
+        lines.append(f"percent = {{ {', '.join(_inline_table_items(item.percent))} }}")
+        lines += [f"band = {{ {', '.join(_inline_table_items(item.band))} }}"] if item.band else []
         for name, benchmarks in (("placement", item.placement), ("one_placement", item.one_placement)):
             lines += [f"{name} = {json.dumps(benchmarks)}"] if benchmarks else []
     make_folder(path.parent)
     write_whole(path, "\n".join(lines) + "\n", "the costs")
 
 
-def _pairs(table: Mapping[str, float | tuple[float, float]]) -> list[str]:
+def _inline_table_items(table: Mapping[str, float | tuple[float, float]]) -> list[str]:
+    """Returns the items of an inline TOML table."""
     return [f"{name} = {list(value) if isinstance(value, tuple) else value!r}" for name, value in table.items()]

@@ -1,40 +1,47 @@
-"""Stored points as subjects of the lint: each named by what tells it from the others."""
+"""Stored points as subjects of the lint. Each is named by its difference from the others."""
 
 from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import PLACEMENT, place_dependent_results, series_names
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import costs_from_runs, read_costs
-from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
+from rtoslab.parity.unfairness import LintSubject, Unfairness, find_unfairness, group_comparable
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
-_ASIDE = ("instrument", "samples", PLACEMENT)
+_MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 """Options that say how something was measured, not what."""
 
 
-def subjects_of(points: Sequence[StoredPoint], run: str = "") -> list[Subject]:
-    """Measured points, each standing for its kernel, its configuration or its run. The first of several placements
-    counts."""
-    unique = _once(points)
+def lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
+    """Returns the measured points as subjects, each named by its kernel, its configuration or its run. Of several
+    placements the first one counts."""
+    unique = _distinct_points(points)
     names = series_names([point for point, _ in unique], with_cores=False)
     return [
-        Subject(", ".join(part for part in (run, name) if part) or point.kernel, point, stored.manifest, _state(stored))
+        LintSubject(
+            ", ".join(part for part in (run_name, name) if part) or point.kernel,
+            point,
+            stored.manifest,
+            _point_state(stored),
+        )
         for (point, stored), name in zip(unique, names, strict=True)
     ]
 
 
-def _state(stored: StoredPoint) -> Mapping[str, str | int]:
+def _point_state(stored: StoredPoint) -> Mapping[str, str | int]:
+    """Returns the board's settings as the point's window opened. Empty if there is no number."""
     return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}
 
 
-def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
-    """Measured points by what they are, without the options of _ASIDE. Those alike in all else but one of a time."""
+def _distinct_points(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
+    """Returns the measured points without their measuring options. Of points that differ in these alone the first
+    one stays."""
     by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
     for stored_point in points:
         if isinstance(stored_point.result, MeasuredPoint):
             point = stored_point.result.point
-            config = {key: text for key, text in point.config.items() if key not in _ASIDE}
+            config = {key: text for key, text in point.config.items() if key not in _MEASURING_OPTIONS}
             instrument = point.config.get("instrument", "")
             plain = point.model_copy(update={"config": config})
             by_key.setdefault((plain.model_dump_json(), instrument), (plain, stored_point))
@@ -42,15 +49,16 @@ def _once(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
-    """Returns what is unequal among a report's points. Costs are those they show themselves and those the checkout
-    keeps."""
-    own = costs_from_runs(
+    """Returns the differences among a report's points. Costs come from these points and from the stored files."""
+    costs_of_points = costs_from_runs(
         [point.result for point in points if isinstance(point.result, MeasuredPoint)], place_dependent_results(points)
     )
-    return lint(catalogue, alike(subjects_of(points)), [*own, *read_costs(catalogue.root)])
+    return find_unfairness(
+        catalogue, group_comparable(lint_subjects(points)), [*costs_of_points, *read_costs(catalogue.root)]
+    )
 
 
-def comparable(points: Sequence[StoredPoint]) -> bool:
-    """Whether any two measured points share a benchmark, a board and a number of cores."""
-    places = [(point.benchmark, point.board, point.cores) for point, _ in _once(points)]
+def has_comparable_points(points: Sequence[StoredPoint]) -> bool:
+    """Whether any two measured points have the same benchmark, board and number of cores."""
+    places = [(point.benchmark, point.board, point.cores) for point, _ in _distinct_points(points)]
     return len(set(places)) < len(places)

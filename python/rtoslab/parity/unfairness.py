@@ -1,4 +1,4 @@
-"""Which points of the same benchmark on the same board are not measured alike, concept by concept."""
+"""Finds points of the same benchmark on the same board that were not measured alike, concept by concept."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any
 
 from rtoslab.catalogue import Catalogue, Kernel
-from rtoslab.parity.board_settings import absent_value, concept_of_setting, state_concept, state_facts
-from rtoslab.parity.concepts import CONCEPTS, Concept, facts_of, kernel_of, keys_of, option_value
-from rtoslab.parity.costs import AS_USUAL, Cost, cost_of
+from rtoslab.parity.board_settings import absent_value, manifest_concept_id, state_concept, state_facts
+from rtoslab.parity.concepts import CONCEPTS, Concept, concept_values, config_key, config_value, kernel_of_point
+from rtoslab.parity.costs import AS_USUAL, Cost, find_cost
 from rtoslab.reference import WORD
 from rtoslab.results import PointId
 
@@ -16,57 +16,59 @@ MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class LintSubject:
     """One point that takes part in a comparison."""
 
-    who: str
-    """The side it stands for: a kernel, a run, a configuration."""
+    side: str
+    """The side that it represents: a kernel, a run, a configuration."""
     point: PointId
     manifest: dict[str, Any]
     state: Mapping[str, str | int] = field(default_factory=dict)
-    """`Measured.state`. Empty where it was not read."""
+    """The board's settings (`MeasuredPoint.state`). Empty if they were not read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unfairness:
-    """One concept that differs, over all benchmarks where it does in the same way."""
+    """A concept that differs, with all benchmarks where it differs in the same way."""
 
     concept: Concept
     board: str
     values: dict[str, tuple[str, ...]]
-    """In a reader's words -> who has it."""
+    """A reader's text of each value -> the sides that have it."""
     benchmarks: tuple[str, ...]
     costs: tuple[tuple[str, Cost], ...]
-    """Kernel and change in words, and what was measured of it. Empty if nobody did."""
+    """Kernel and change as a text, and the measured cost. Empty if nobody measured it."""
 
     @property
     def sentence(self) -> str:
         """The unfairness in one sentence."""
-        sides = "; ".join(f"{words} for {_names(who)}" for words, who in self.values.items())
-        return f"{self.concept.title}: {sides}. Unfair because {self.concept.why}."
+        sides = "; ".join(f"{words} for {_names_text(who)}" for words, who in self.values.items())
+        return f"{self.concept.title}: {sides}. Unfair because {self.concept.why_unfair}."
 
     @property
-    def cost(self) -> str:
-        """Returns the cost in words, for the compared benchmarks if any was measured, else for those that were."""
-        costs_text = [f"{change}: {_percent(item, self.benchmarks)}" for change, item in self.costs]
-        unknown = "set it alike and measure again" if self.concept.of_state else "a sweep over it would tell"
+    def cost_text(self) -> str:
+        """Returns the costs in the compared benchmarks. If none of these was measured, in those that were."""
+        costs_text = [f"{change}: {_percent_text(item, self.benchmarks)}" for change, item in self.costs]
+        unknown = "set it alike and measure again" if self.concept.is_board_setting else "a sweep over it would tell"
         return "; ".join(costs_text) or f"not measured; {unknown}"
 
 
-def alike(subjects: Iterable[Subject]) -> list[list[Subject]]:
-    """Groups that a reader would compare: points of one benchmark, board and number of cores."""
-    groups: dict[tuple[str, str, int], list[Subject]] = {}
+def group_comparable(subjects: Iterable[LintSubject]) -> list[list[LintSubject]]:
+    """Returns groups of points that a reader would compare: of one benchmark, board and number of cores."""
+    groups: dict[tuple[str, str, int], list[LintSubject]] = {}
     for subject in subjects:
         groups.setdefault((subject.point.benchmark, subject.point.board, subject.point.cores), []).append(subject)
     return list(groups.values())
 
 
-def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Sequence[Cost] = ()) -> list[Unfairness]:
-    """Returns what differs within each group."""
+def find_unfairness(
+    catalogue: Catalogue, groups: Iterable[Sequence[LintSubject]], costs: Sequence[Cost] = ()
+) -> list[Unfairness]:
+    """Returns the differences within each group, ordered by concept."""
     merged: dict[tuple[str, str, str], Unfairness] = {}
     for group in groups:
         benchmark, board = group[0].point.benchmark, group[0].point.board
-        for unfairnesses in _of_group(catalogue, group, board, benchmark, costs):
+        for unfairnesses in _group_unfairness(catalogue, group, board, benchmark, costs):
             key = (unfairnesses.concept.id, board, str(unfairnesses.values))
             known = merged.get(key)
             names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
@@ -80,77 +82,81 @@ def lint(catalogue: Catalogue, groups: Iterable[Sequence[Subject]], costs: Seque
     )
 
 
-def _of_group(
-    catalogue: Catalogue, group: Sequence[Subject], board: str, benchmark: str, costs: Sequence[Cost]
+def _group_unfairness(
+    catalogue: Catalogue, group: Sequence[LintSubject], board: str, benchmark: str, costs: Sequence[Cost]
 ) -> Iterable[Unfairness]:
-    kernels = {_plain(item): kernel_of(catalogue, item.manifest, _plain(item)) for item in group}
-    facts = [facts_of(item.manifest, kernels[_plain(item)]) for item in group]
-    states = _states(group)
+    """Yields the concepts that differ within one group."""
+    kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
+    facts = [concept_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
+    states = _setting_facts(group)
     facts = [known | state for known, state in zip(facts, states, strict=True)]
     reported: set[str] = set()
     for concept in (*CONCEPTS, *(state_concept(item) for item in sorted({key for state in states for key in state}))):
-        holders: dict[str, list[Subject]] = {}
+        holders: dict[str, list[LintSubject]] = {}
         for subject, known in zip(group, facts, strict=True):
             if concept.id in known:
-                holders.setdefault(concept.words(known[concept.id]), []).append(subject)
-        if len(holders) < 2 or (concept.of_state and concept_of_setting(concept.id) in reported):
+                holders.setdefault(concept.value_text(known[concept.id]), []).append(subject)
+        if len(holders) < 2 or (concept.is_board_setting and manifest_concept_id(concept.id) in reported):
             continue
         reported.add(concept.id)
-        values = {words: tuple(dict.fromkeys(item.who for item in who)) for words, who in holders.items()}
+        values = {words: tuple(dict.fromkeys(item.side for item in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
-        costs_ = tuple(_costs(concept, kernels, sides, costs))
+        costs_ = tuple(_change_costs(concept, kernels, sides, costs))
         yield Unfairness(concept, board, values, (benchmark,), costs_)
 
 
-def _states(group: Sequence[Subject]) -> list[dict[str, str]]:
-    """The settings of each side as facts."""
-    one_kernel = len({_plain(subject) for subject in group}) == 1
+def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
+    """Returns the board's settings of each subject, keyed by concept."""
+    one_kernel = len({_kernel_name(subject) for subject in group}) == 1
     states = [state_facts(subject.state, one_kernel=one_kernel) for subject in group]
     meanings = {key: absent_value(key) for state in states for key in state}
     absent = {key: words for key, words in meanings.items() if words is not None}
     return [{**absent, **state} if state else {} for state in states]
 
 
-def _plain(subject: Subject) -> str:
-    """The kernel's name, of a reference result without its mark."""
+def _kernel_name(subject: LintSubject) -> str:
+    """Returns the kernel's name. That of a reference result is without its mark."""
     return subject.point.kernel.removesuffix(WORD).rstrip()
 
 
-def _costs(
+def _change_costs(
     concept: Concept,
     kernels: Mapping[str, Kernel | None],
-    sides: Sequence[tuple[Subject, str]],
+    sides: Sequence[tuple[LintSubject, str]],
     costs: Sequence[Cost],
 ) -> Iterable[tuple[str, Cost]]:
-    """Yields what going from the first side's value to the second's costs each kernel that takes part."""
+    """Yields the known cost for each kernel of a change from the first side's value to the second's."""
     (first, before), (second, after), *_ = sides
     for kernel, facts in kernels.items():
-        key = "" if facts is None else keys_of(concept, facts)
+        key = "" if facts is None else config_key(concept, facts)
         pairs = product(
-            _option_forms(first, kernel, key, option_value(concept, before)),
-            _option_forms(second, kernel, key, option_value(concept, after)),
+            _option_forms(first, kernel, key, config_value(concept, before)),
+            _option_forms(second, kernel, key, config_value(concept, after)),
         )
         board = first.point.board
-        cost = next((cost for pair in pairs if (cost := cost_of(costs, kernel, board, key, pair))), None)
+        cost = next((cost for pair in pairs if (cost := find_cost(costs, kernel, board, key, pair))), None)
         if cost is not None:
-            yield f"{kernel}, from {concept.words(before)} to {concept.words(after)}", cost
+            yield f"{kernel}, from {concept.value_text(before)} to {concept.value_text(after)}", cost
 
 
-def _option_forms(subject: Subject, kernel: str, key: str, value: str) -> tuple[str, ...]:
-    """How a sweep may have written a side's value: as it is, or, where the side asked for none, not at all."""
-    unsaid = _plain(subject) == kernel and key not in subject.point.config
+def _option_forms(subject: LintSubject, kernel: str, key: str, value: str) -> tuple[str, ...]:
+    """Returns the forms in which a sweep may have written a side's value: itself, or `as usual` where the side did
+    not set it."""
+    unsaid = _kernel_name(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)
 
 
-def _percent(cost: Cost, benchmarks: Sequence[str]) -> str:
+def _percent_text(cost: Cost, benchmarks: Sequence[str]) -> str:
+    """Returns the largest changes in percent by benchmark, with their bands."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
-    shown = ", ".join(f"{name} {_signed_text(value)} %{_band(cost, name)}" for name, value in ordered[:MOST_NAMES])
+    shown = ", ".join(f"{name} {_signed_text(value)} %{_band_text(cost, name)}" for name, value in ordered[:MOST_NAMES])
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 
-def _band(cost: Cost, name: str) -> str:
-    """The least and the most where they do not read alike, and whether it is or may be no more than placement."""
+def _band_text(cost: Cost, name: str) -> str:
+    """Returns the band of a change, if it has two different ends, and whether it may be an effect of the place of
+    the code."""
     least, most = map(_signed_text, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
     bands = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
@@ -161,5 +167,6 @@ def _signed_text(value: float) -> str:
     return f"{round(value, 1) + 0.0:+.1f}"
 
 
-def _names(who: Sequence[str]) -> str:
-    return ", ".join(who[:MOST_NAMES]) + (f" and {len(who) - MOST_NAMES} more" if len(who) > MOST_NAMES else "")
+def _names_text(sides: Sequence[str]) -> str:
+    """Returns the first names, and the number of further ones."""
+    return ", ".join(sides[:MOST_NAMES]) + (f" and {len(sides) - MOST_NAMES} more" if len(sides) > MOST_NAMES else "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, count_text, find_clang
 from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, Tree, export_key, path_variable
-from rtoslab.intake import whole as as_integer
+from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
 from rtoslab.trees import OPTIMISATIONS, export_problem, missing_files, version_problem
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from rtoslab.analyses import Metric
 from rtoslab.base import Table
-from rtoslab.intake import markdown, paragraph, xml
+from rtoslab.intake import escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.project.judging import FigureChange, ProjectJudgement, project_sentence
 from rtoslab.reports import band_text
 
@@ -46,19 +46,19 @@ def _number(value: float) -> str:
 
 def as_markdown(judged: ProjectJudgement) -> str:
     """Returns the result for the summary of a pull request."""
-    lines = ["# rtoslab gate", "", paragraph(project_sentence(judged)), ""]
+    lines = ["# rtoslab gate", "", escape_paragraph(project_sentence(judged)), ""]
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
             lines += [f"## {table.title}", "", _line(table.columns), f"|---|{'---:|' * 3}---|---|"]
             lines += [*(_line([str(cell) for cell in row]) for row in table.rows), ""]
     for title, texts in (("Over budget", judged.over), ("Notes", judged.notes)):
         if texts:
-            lines += [f"## {title}", "", *(f"- {paragraph(text)}" for text in texts), ""]
+            lines += [f"## {title}", "", *(f"- {escape_paragraph(text)}" for text in texts), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _line(cells: Any) -> str:
-    return "| " + " | ".join(markdown(cell) for cell in cells) + " |"
+    return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
 
 
 def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
@@ -105,18 +105,25 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=xml(figure_change.image),
-            name=xml(f"{figure_change.item}.{figure_change.figure}"),
+            classname=escape_xml_characters(figure_change.image),
+            name=escape_xml_characters(f"{figure_change.item}.{figure_change.figure}"),
         )
         if figure_change.label in limits:
             message = (
                 f"{_figure(figure_change.before)} {figure_change.before.unit} before, "
                 f"{_figure(figure_change.after)} now: it passed its limit {limits[figure_change.label]}"
             )
-            ET.SubElement(case, "failure", message=xml(message), type=xml(figure_change.cause or "worse"))
+            ET.SubElement(
+                case,
+                "failure",
+                message=escape_xml_characters(message),
+                type=escape_xml_characters(figure_change.cause or "worse"),
+            )
     for kind, texts in (("failure", judged.over), ("error", judged.lost)):
         for number, text in enumerate(texts):
             case = ET.SubElement(suite, "testcase", classname="project", name=f"{kind} {number}")
-            ET.SubElement(case, kind, message=xml(text), type="budget" if kind == "failure" else "no figure")
+            ET.SubElement(
+                case, kind, message=escape_xml_characters(text), type="budget" if kind == "failure" else "no figure"
+            )
     ET.indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from rtoslab.analyses import PlacementLookup, pinning_note, place_dependent_results, placed_points
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, read_papers
-from rtoslab.parity import Unfairness, comparable, lint_points
+from rtoslab.parity import Unfairness, has_comparable_points, lint_points
 from rtoslab.reference import WORD
 from rtoslab.reports import heading
 from rtoslab.reports.deviation_marks import mark_deviations
@@ -94,7 +94,7 @@ def make_document(
         paper.paper_section(own_counts, suite, _paper_of_suite(catalogue, suite_id)),
         tests.tests_section(catalogue, verified),
         reference.reference_section(catalogue.root, beside),
-        parity.parity_section(unfair, several=comparable([*points, *beside])),
+        parity.parity_section(unfair, several=has_comparable_points([*points, *beside])),
         evidence.proofs_section(verified, failed),
         conformance.conformance_section(points),
         evidence.rulers_section(verified),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rtoslab.base import disk_error, write_whole
-from rtoslab.intake import one_line, sheet
+from rtoslab.intake import escape_csv_cell, one_line
 from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_cells, table_cells
 from rtoslab.reports.deviations import MARK
@@ -103,7 +103,7 @@ def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
     """Returns the rows as CSV. None is an empty cell, a text is never a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([sheet(cell) for cell in row] for row in cells)
+    writer.writerows([escape_csv_cell(cell) for cell in row] for row in cells)
     return out.getvalue()
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from rtoslab.base import OverheadsError, Strict, write_whole
-from rtoslab.intake import missing, path_text, problem, read_object, read_table
+from rtoslab.intake import missing_key, path_text, read_object, read_table, validation_problem
 
 
 class Tick(Strict):
@@ -172,10 +172,10 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
     try:
         return Overheads.model_validate(table)
     except ValidationError as cause:
-        lacks = missing(cause)
+        lacks = missing_key(cause)
         if lacks is not None:
             raise OverheadsError(f"{source} lacks {lacks}; add {_HINTS.get(lacks, lacks)}.") from None
-        raise OverheadsError(f"{source}, {problem(cause)}; correct or remove it.") from None
+        raise OverheadsError(f"{source}, {validation_problem(cause)}; correct or remove it.") from None
 
 
 def write_overheads(overheads: Overheads, path: Path) -> None:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import fraction, one_line, quote
+from rtoslab.intake import exact_fraction, one_line, quote
 
 SECONDS: Final = {
     "ns": Fraction(1, 1_000_000_000),
@@ -84,7 +84,7 @@ def number(value: object, where: str) -> Fraction:
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
             raise ValueError("it is no number")  # noqa: TRY004, TRY301
-        result = fraction(value)
+        result = exact_fraction(value)
     except ValueError as cause:
         raise TaskSetError(
             f"{where}: {_format(value)} is not a number ({cause}); write one such as 12 or 12.5."

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, SchemaSerializer, SchemaValidator, core_schema
 
 from rtoslab.base import strict_schema
-from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, compress, decompress, problem
+from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, compress, decompress, validation_problem
 from rtoslab.targets import RunOutput
 
 EVIDENCE_FILE: Final = "evidence.json.zst"
@@ -32,7 +32,7 @@ def read_evidence(content: bytes, uart: bytes) -> RunOutput:
     try:
         output: RunOutput = _form()[0].validate_python({**json.loads(_unpack(content)), "uart": uart})
     except ValidationError as cause:
-        raise ValueError(f"the evidence cannot be read ({problem(cause)})") from None
+        raise ValueError(f"the evidence cannot be read ({validation_problem(cause)})") from None
     except (TypeError, RecursionError) as cause:
         raise ValueError(f"the evidence cannot be read ({type(cause).__name__})") from None
     return output

@@ -20,7 +20,7 @@ from typing import Any
 from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, package_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import inputs_digest
-from rtoslab.measure import Listener, MeasureOptions, Note, Outcome, point_id, portable, run_point
+from rtoslab.measure import Listener, MeasureOptions, Outcome, PointProgress, picklable_error, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.store import AnyResult, RunDirectory, StoredPoint, note_session
 from rtoslab.targets import simulator_sources
@@ -68,7 +68,7 @@ def run_on_cluster(
     note_session(out, root)
     finished = dict(_finished_points(catalogue, plan, run))
     for index, outcome in finished.items():
-        listener(Note(index, plan.points[index], "done", 1.0, outcome))
+        listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     with _connect(scheduler) as client:
         sources = {index: _sources(root, point) for index, point in enumerate(plan.points) if index not in finished}
         with _saying_lost(scheduler):
@@ -80,7 +80,7 @@ def run_on_cluster(
             index = waiting.pop(future)
             outcome = _store(run, _value(future, plan.points[index], scheduler))
             finished[index] = outcome
-            listener(Note(index, plan.points[index], "done", 1.0, outcome))
+            listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     return [finished[index] for index in sorted(finished)]
 
 
@@ -103,7 +103,7 @@ def measure_here(point: Point, sources: tuple[str, ...], options: MeasureOptions
             name = outcome.folder.name
             return ShippedPoint(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
     except RtoslabError as error:
-        return ShippedPoint(_nothing(point, root), error=portable(error), worker=_this_worker())
+        return ShippedPoint(_nothing(point, root), error=picklable_error(error), worker=_this_worker())
 
 
 def _this_worker() -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, architecture
 from rtoslab.catalogue import Board, Kernel
-from rtoslab.intake import quote, whole
+from rtoslab.intake import parse_integer, quote
 
 _EXCEPTIONS: Final = architecture().exception
 NMI: Final = _EXCEPTIONS.nmi
@@ -32,7 +32,7 @@ def parse_exception(name: str, board: Board) -> int:
         return _CORE_EXCEPTIONS[text]
     digits = text.removeprefix("irq")
     with suppress(ValueError):
-        return FIRST_EXTERNAL + whole(digits, 0, board.irq.lines - 1)
+        return FIRST_EXTERNAL + parse_integer(digits, 0, board.irq.lines - 1)
     raise PlanError(
         f"{board.title} has no interrupt {quote(name)}; "
         f"give irq0 to irq{board.irq.lines - 1}, {', '.join(_CORE_EXCEPTIONS)}."

@@ -98,7 +98,7 @@ class WatchedRun:
                     return ended
         except KeyboardInterrupt as cause:
             self._take_output(rtt)
-            return RunEnd("interrupted", interrupts.reason(cause))
+            return RunEnd("interrupted", interrupts.interrupt_reason(cause))
         if self.fault is not None:
             return RunEnd("fault", f"Core {self.fault.core} took a {self.fault.name}.")
         return RunEnd("cycles", f"The limit of {self.limit} cycles was reached.")

@@ -9,7 +9,7 @@ from rtoslab.base import RtoslabError, build_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance
 from rtoslab.images import IMAGE
-from rtoslab.measure import evaluate, of_image
+from rtoslab.measure import evaluate_output, image_fields
 from rtoslab.records import ExpectedIdentity, read_sealed, unexpected_files
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 from rtoslab.store import (
@@ -108,13 +108,13 @@ def _evaluate(
             raise ValueError(f"{EVIDENCE_FILE} is missing, by which proofs are judged.")
     if build.get("built_elsewhere"):
         catalogue = with_kernel(catalogue, result.point.kernel, result.point.cores)
-    again = evaluate(catalogue, result.point, result.run_id, output, expected)
+    again = evaluate_output(catalogue, result.point, result.run_id, output, expected)
     if isinstance(again, MeasuredPoint) and isinstance(result, MeasuredPoint):
         image = _find_image(catalogue, manifest)
         if image is None:
             remarks.append("the image's size and code were not looked at again: no image of that hash is kept here.")
         fields = {"image": result.image, "code": result.code}
-        again = again.model_copy(update=fields if image is None else of_image(again, image))
+        again = again.model_copy(update=fields if image is None else image_fields(again, image))
         if CONFORMANCE_FILE in files:
             verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
             again = again.model_copy(update={"deviations": verdict.deviations})

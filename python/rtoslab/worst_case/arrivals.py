@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import PlanError, RunError
-from rtoslab.intake import quote, whole
+from rtoslab.intake import parse_integer, quote
 from rtoslab.targets import simulator_errors
 from rtoslab.worst_case.scenario import Scenario
 
@@ -66,7 +66,7 @@ def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed:
     unit = next((item for item in units if text.endswith(item)), None)
     count = text.removesuffix(unit) if unit else text
     try:
-        number = whole(count or ("1" if unit else ""), 1, MOST_CYCLES)
+        number = parse_integer(count or ("1" if unit else ""), 1, MOST_CYCLES)
     except ValueError:
         raise PlanError(
             f"{quote(text)} is no span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` and so on."

@@ -39,7 +39,7 @@ from rtoslab.choose.answer import disadvantages
 from rtoslab.choose.compared_operations import Question
 from rtoslab.choose.coverage import missing_reasons
 from rtoslab.cli.cmd_choose import start_states
-from rtoslab.parity import Subject, lint
+from rtoslab.parity import LintSubject, find_unfairness
 from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.reports import make_document
 from rtoslab.results import PointId
@@ -432,6 +432,6 @@ def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:
     assert message == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
     assert start_states({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
     points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
-    subjects = [Subject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
-    (result,) = lint(CATALOGUE, [subjects])
+    subjects = [LintSubject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
+    (result,) = find_unfairness(CATALOGUE, [subjects])
     assert result.values == {"the board's own": ("a",), "4": ("b",)}

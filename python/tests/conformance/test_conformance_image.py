@@ -15,7 +15,7 @@ from rtoslab.conformance.examination import Conformance, examine_image, examine_
 from rtoslab.conformance.judge import Outcome
 from rtoslab.conformance.play import scene_hash
 from rtoslab.images.builder import build
-from rtoslab.measure.own_image import run_image
+from rtoslab.measure.own_image import measure_image
 from rtoslab.plan.plan import Options, Point, conformance_points
 from rtoslab.targets.external_image import read_external_image
 from tests.checkouts import alter
@@ -104,7 +104,7 @@ def test_what_is_no_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="says that it measures t7_synchronisation, and is no conformance suite"):
         judged(path)
     with pytest.raises(PlanError, match="is the conformance suite; `rtoslab conformance --image` judges it"):
-        run_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
+        measure_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
     assert "An image says itself" in error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
     assert "only timing.KEY can be set" in error(rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1)
 

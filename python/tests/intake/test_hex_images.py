@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.intake.hex_images import as_elf, hex_segments
+from rtoslab.intake.hex_images import elf_from_segments, parse_intel_hex
 from tests.cli.test_cli import error, rtoslab
 from tests.printing_firmware import build
 
@@ -54,7 +54,7 @@ def test_every_byte_comes_back_where_it_was(content: dict[int, int]) -> None:
     lines = []
     for address, byte in content.items():
         lines += [record(4, 0, (address >> 16).to_bytes(2, "big")), record(0, address & 0xFFFF, bytes([byte]))]
-    segments, start = hex_segments(text(*lines, END))
+    segments, start = parse_intel_hex(text(*lines, END))
     assert start is None
     result = {at + number: byte for at, data in segments for number, byte in enumerate(data)}
     assert {at: result[at] for at in content} == content
@@ -63,7 +63,7 @@ def test_every_byte_comes_back_where_it_was(content: dict[int, int]) -> None:
 
 def test_addresses_by_segment_and_a_start() -> None:
     lines = (record(2, 0, b"\x10\x00"), record(0, 4, b"abc"), record(5, 0, b"\x08\x00\x01\x01"), END)
-    assert hex_segments(text(*lines)) == ([(0x10004, b"abc")], 0x0800_0101)
+    assert parse_intel_hex(text(*lines)) == ([(0x10004, b"abc")], 0x0800_0101)
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_damage_is_told_by_its_line(content: bytes, why: str, tmp_path: Path) ->
 
 def test_too_many_pieces() -> None:
     with pytest.raises(ValueError, match="300 pieces"):
-        as_elf([(number << 20, b"x") for number in range(300)])
+        elf_from_segments([(number << 20, b"x") for number in range(300)])

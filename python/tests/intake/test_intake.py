@@ -14,10 +14,10 @@ from rtoslab.base.errors import CatalogueError, PlanError, ReportError
 from rtoslab.compare.baseline import baseline_path
 from rtoslab.intake import input_files as files
 from rtoslab.intake import limits
-from rtoslab.intake.numbers import fraction, ticks, whole
+from rtoslab.intake.numbers import exact_fraction, parse_integer, parse_ticks
 from rtoslab.intake.objects import parse_object, read_object
 from rtoslab.intake.tables import parse_table
-from rtoslab.intake.texts import lines, words
+from rtoslab.intake.texts import byte_words, text_lines
 from rtoslab.plan.configuration import require_config
 
 
@@ -79,11 +79,11 @@ def test_text_names_the_line_that_is_none(tmp_path: Path) -> None:
 @given(st.integers(-(10**25), 10**25))
 def test_an_integer_is_read_exactly_or_refused(value: int) -> None:
     if limits.LOWEST <= value <= limits.HIGHEST:
-        assert whole(str(value)) == value
-        assert whole(hex(value)) == value
+        assert parse_integer(str(value)) == value
+        assert parse_integer(hex(value)) == value
     else:
         with pytest.raises(ValueError, match="is not within"):
-            whole(str(value))
+            parse_integer(str(value))
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,12 @@ def test_an_integer_is_read_exactly_or_refused(value: int) -> None:
 )
 def test_what_is_no_integer(text: str) -> None:
     with pytest.raises(ValueError, match=r"whole number|characters"):
-        whole(text)
+        parse_integer(text)
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-(10**20), max_value=10**20))
 def test_a_decimal_is_read_exactly(value: Decimal) -> None:
-    assert fraction(str(value)) == Fraction(value)
+    assert exact_fraction(str(value)) == Fraction(value)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_a_decimal_is_read_exactly(value: Decimal) -> None:
 )
 def test_what_is_no_decimal(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a number|places|characters"):
-        fraction(text)
+        exact_fraction(text)
 
 
 @given(st.decimals(0, 10**9, places=14), st.sampled_from([1_000_000, 24_000_000, 10**12, 3]))
 def test_ticks_are_those_of_exact_arithmetic(value: Decimal, rate: int) -> None:
     exact = round(Fraction(value) * rate)
-    assert ticks(f"{value:f}", Fraction(rate)) == ticks(f"{value:E}", Fraction(rate)) == exact
+    assert parse_ticks(f"{value:f}", Fraction(rate)) == parse_ticks(f"{value:E}", Fraction(rate)) == exact
 
 
 TABLES = {
@@ -160,19 +160,19 @@ def test_an_object_beyond_a_limit(text: str, tmp_path: Path) -> None:
 @given(st.text(st.sampled_from("ab,\n\r é"), max_size=60))
 def test_lines_are_those_of_the_file(text: str) -> None:
     expected = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    assert list(lines(text.encode(), "x", ReportError)) == (expected[:-1] if expected[-1] == "" else expected)
+    assert list(text_lines(text.encode(), "x", ReportError)) == (expected[:-1] if expected[-1] == "" else expected)
 
 
 @given(st.lists(st.binary(min_size=1, max_size=9).filter(lambda word: len(word.split()) == 1), max_size=20))
 def test_words_are_those_of_the_file(found: list[bytes]) -> None:
     plain = [result.strip() for result in found]
-    assert list(words(b" \n".join(plain), "x", ReportError)) == plain
+    assert list(byte_words(b" \n".join(plain), "x", ReportError)) == plain
 
 
 def test_pieces_are_put_together_again(monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"".join(b"%d some words\r\n" % number for number in range(40_000))
-    assert list(words(data, "x", ReportError)) == data.split()
-    assert list(lines(data, "x", ReportError)) == data.decode().splitlines()
+    assert list(byte_words(data, "x", ReportError)) == data.split()
+    assert list(text_lines(data, "x", ReportError)) == data.decode().splitlines()
 
 
 @pytest.mark.parametrize(

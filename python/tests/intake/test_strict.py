@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 import rtoslab
 from rtoslab.base.strict import Strict
 from rtoslab.instruments.profiler import Profile
-from rtoslab.intake.numbers import fraction
+from rtoslab.intake.numbers import exact_fraction
 from rtoslab.results.column import Column
 from rtoslab.results.virtual_result import CoreCycles
 
@@ -114,4 +114,4 @@ def test_a_key_is_a_whole_number_in_one_form(key: object) -> None:
 
 def test_what_reads_without_pydantic_is_strict_too() -> None:
     with pytest.raises(ValueError, match="truth value"):
-        fraction(True)
+        exact_fraction(True)

@@ -39,7 +39,7 @@ def assert_quiet(code: int, output: str) -> None:
 
 def test_what_a_command_left_unheard_is_heard_by_the_next_test() -> None:
     with signals_as_usual():
-        interrupts.ignore()
+        interrupts.ignore_signals()
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

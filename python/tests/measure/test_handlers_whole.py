@@ -8,7 +8,7 @@ from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_model
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build
-from rtoslab.measure.evaluation import evaluate
+from rtoslab.measure.evaluation import evaluate_output
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan.plan import Options, make_plan
@@ -27,7 +27,7 @@ def measure(
     (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
     built = build(CATALOGUE, point)
     job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), "image.elf")
-    result = evaluate(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
+    result = evaluate_output(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
     assert isinstance(result, MeasuredPoint), result
     return result
 

@@ -9,7 +9,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build
 from rtoslab.measure import virtual_job
-from rtoslab.measure.duration_estimate import POINT_S, run_s
+from rtoslab.measure.duration_estimate import POINT_S, point_seconds
 from rtoslab.plan.plan import Options, Plan, make_plan
 from rtoslab.targets import run_virtual
 
@@ -23,7 +23,7 @@ def plan(name: str, board: str, cores: int = 1, window_ms: int = 100_000) -> Pla
 def seconds(request: Plan) -> float:
     """Of the run alone."""
     (point,) = request.points
-    return run_s(CATALOGUE, point) - POINT_S
+    return point_seconds(CATALOGUE, point) - POINT_S
 
 
 def test_time_goes_with_cycles_cores_and_whether_tasks_wait() -> None:

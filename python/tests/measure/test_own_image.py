@@ -11,7 +11,7 @@ from rtoslab import api
 from rtoslab.base.errors import ImageFileError, RunError, SettingError, StoreError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.measure.own_image import run_image
+from rtoslab.measure.own_image import measure_image
 from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets import introduction
@@ -40,7 +40,7 @@ def stranger(image: Path, folder: Path) -> Path:
 
 
 def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> None:
-    folder, outcome = run_image(ROOT, image, "pico", tmp_path / "own", {})
+    folder, outcome = measure_image(ROOT, image, "pico", tmp_path / "own", {})
     (here,) = api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "here")
     assert isinstance(outcome.result, MeasuredPoint)
     assert isinstance(here.result, MeasuredPoint)
@@ -53,12 +53,12 @@ def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> 
     assert build["built_elsewhere"]
     (checked,) = verify_folder(Catalogue(ROOT), folder)
     assert not checked.differences
-    _, again = run_image(ROOT, image, "pico", tmp_path / "own", {})
+    _, again = measure_image(ROOT, image, "pico", tmp_path / "own", {})
     assert not again.fresh
 
 
 def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Path, tmp_path: Path) -> None:
-    folder, outcome = run_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
+    folder, outcome = measure_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
     (checked,) = verify_folder(Catalogue(ROOT), folder)
@@ -71,14 +71,14 @@ def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, m
     """What was proved of it as a stranger is no answer then."""
     monkeypatch.chdir(tmp_path)
     path = stranger(image, tmp_path)
-    before, unknown = run_image(ROOT, path, "pico", None, {})
+    before, unknown = measure_image(ROOT, path, "pico", None, {})
     port = tmp_path / "ports" / "myKernel"
     shutil.copytree(ROOT / "firmware" / "kernels" / "freertos", port)
     facts = (port / "kernel.toml").read_text()
     assert 'id = "freertos"' in facts
     (port / "kernel.toml").write_text(facts.replace('id = "freertos"', 'id = "myKernel"'))
     monkeypatch.setenv("RTOSLAB_PORTS", str(port.parent))
-    after, known = run_image(ROOT, path, "pico", None, {})
+    after, known = measure_image(ROOT, path, "pico", None, {})
     assert isinstance(unknown.result, MeasuredPoint)
     assert isinstance(known.result, MeasuredPoint), known.result
     assert known.fresh
@@ -86,9 +86,9 @@ def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, m
     assert {proof.verdict.value for proof in known.result.proofs} == {"holds"}
     assert before != after
     with pytest.raises(StoreError, match="choose another --out"):
-        run_image(ROOT, path, "pico", before, {})
+        measure_image(ROOT, path, "pico", before, {})
     renamed = path.rename(tmp_path / "renamed.elf")
-    assert run_image(ROOT, renamed, "pico", None, {})[1].fresh
+    assert measure_image(ROOT, renamed, "pico", None, {})[1].fresh
 
 
 @pytest.mark.parametrize(("bench", "name", "said", "stage"), [
@@ -99,7 +99,7 @@ def test_an_image_that_lies_is_a_failed_point(bench: str, name: bytes, said: byt
     content = api.build_image(bench, kernel="freertos", board="pico").read_bytes()
     assert content.count(b"\0" + name + b"\0") == 1
     (path := tmp_path / "lies.elf").write_bytes(content.replace(b"\0" + name, b"\0" + said.ljust(len(name), b"\0")))
-    _, outcome = run_image(ROOT, path, "pico", tmp_path / "own", {})
+    _, outcome = measure_image(ROOT, path, "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, Failed)
     assert outcome.result.stage == stage, outcome.result
 
@@ -110,20 +110,20 @@ def test_what_is_no_such_image_is_refused_in_one_sentence(
     content = Program("t5", "nucleo-l073rz").elf().read_bytes()
     (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico" + bytes(10)))
     with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
-        run_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
+        measure_image(ROOT, path, "nucleo-l073rz", tmp_path / "a", {})
     with pytest.raises(ImageFileError, match="link it for this board"):
-        run_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
+        measure_image(ROOT, image, "nucleo-f446re", tmp_path / "b", {})
     with pytest.raises(
         ImageFileError, match=r"floating point of version 5.*that it fits: nucleo-f767zi, nucleo-h743zi"
     ):
-        run_image(ROOT, Program("t5", "nucleo-f767zi").elf(), "nucleo-f446re", tmp_path / "e", {})
+        measure_image(ROOT, Program("t5", "nucleo-f767zi").elf(), "nucleo-f446re", tmp_path / "e", {})
     other = Program("t5", "nucleo-f103rb").elf()
     monkeypatch.setattr(introduction, "LIMIT_S", 0.3)  # it would say nothing in 5 s either
     with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
-        run_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
+        measure_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
     (text := tmp_path / "text.elf").write_text("no image")
     with pytest.raises(ImageFileError, match="is no ELF file"):
-        run_image(ROOT, text, "pico", tmp_path / "c", {})
+        measure_image(ROOT, text, "pico", tmp_path / "c", {})
 
 
 def test_the_command_takes_an_image_alone(image: Path, tmp_path: Path) -> None:

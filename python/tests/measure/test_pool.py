@@ -15,7 +15,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure import pool
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import MeasureOptions, Outcome
-from rtoslab.measure.pool import Note
+from rtoslab.measure.pool import PointProgress
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.store import RunDirectory
@@ -26,7 +26,7 @@ def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # a known point would be over before the kill
     killed: list[int] = []
 
-    def kill_once(note: Note) -> None:
+    def kill_once(note: PointProgress) -> None:
         if note.index == 1 and note.outcome is None and not killed:
             (process,) = multiprocessing.active_children()
             process.kill()
@@ -68,11 +68,11 @@ def test_the_first_news_of_each_point_is_sent_however_fast_the_points_follow(
         progress(f"run {point}", 0.5)
         return point
 
-    monkeypatch.setattr(pool, "_measure", measure)
+    monkeypatch.setattr(pool, "_measure_point", measure)
     monkeypatch.setattr(pool, "PROGRESS_INTERVAL_S", 60.0)
     for name in ("interrupts.ignore", "gc.freeze"):
         monkeypatch.setattr(f"rtoslab.measure.pool.{name}", lambda: None)
-    pool._work(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
+    pool._work_on_points(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
     starts = [("build first", 0.0), ("build second", 0.0), ("build third", 0.0)]
     assert sent == [item for pair in zip(starts, ["first", "second", "third"], strict=True) for item in pair]
 
@@ -105,7 +105,7 @@ def test_a_failure_of_the_simulator_costs_one_point_and_is_told(
         raise _sim.PanicException("index out of bounds")
 
     monkeypatch.setattr(pool, "run_point", panics)
-    outcome = pool._measure(find_root(), run.path, plan.points[0], lambda *_: None, MeasureOptions())
+    outcome = pool._measure_point(find_root(), run.path, plan.points[0], lambda *_: None, MeasureOptions())
     assert isinstance(outcome, Outcome)
     assert isinstance(outcome.result, Failed)
     assert outcome.result.message.startswith(

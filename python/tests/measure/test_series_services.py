@@ -10,7 +10,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images import build
-from rtoslab.measure import evaluate, point_id, virtual_job
+from rtoslab.measure import evaluate_output, point_id, virtual_job
 from rtoslab.plan import Options, make_plan
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.expected_steps import present
@@ -113,7 +113,7 @@ def test_without_queues_preemption_has_its_other_series(checkout: Path) -> None:
     (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points
     built = build(catalogue, point)
     output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), "image.elf"))
-    result = evaluate(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
+    result = evaluate_output(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, MeasuredPoint), result
     assert [samples.id for samples in result.series] == [
         "instrument.empty", "semaphore.give.preempt", "semaphore.take.return",

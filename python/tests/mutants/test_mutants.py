@@ -9,7 +9,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.mutants.measure import UNBROKEN, try_mutants
-from rtoslab.mutants.mutants import Edit, Mutant, MutantsOf, apply, read_mutants, restore
+from rtoslab.mutants.mutants import BenchmarkMutants, Mutant, SourceEdit, break_sources, read_mutants, restore_sources
 from rtoslab.proofs.rules import all_rules
 
 ROOT = find_root()
@@ -46,19 +46,22 @@ def test_every_mutant_fits_its_source_and_names_a_rule(benchmark: str, tmp_path:
         target.write_text(path.read_text())
     for mutant in EVERY[benchmark].mutant:
         assert set(mutant.refused_by) <= set(all_rules()), mutant.id
-        before = apply(copy, benchmark, mutant)
+        before = break_sources(copy, benchmark, mutant)
         assert all(path.read_text() != text for path, text in before.items()), mutant.id
-        restore(before)
+        restore_sources(before)
 
 
 def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "b.c").write_text("one two one")
     for old in ("three", "one"):
         mutant = Mutant(
-            id="m", mistake="-", edit=(Edit(old="two", new="2"), Edit(old=old, new="")), refused_by=("course",)
+            id="m",
+            mistake="-",
+            edit=(SourceEdit(old="two", new="2"), SourceEdit(old=old, new="")),
+            refused_by=("course",),
         )
         with pytest.raises(CatalogueError, match="so must the mutant"):
-            apply(tmp_path, "b", mutant)
+            break_sources(tmp_path, "b", mutant)
         assert (tmp_path / "b.c").read_text() == "one two one", "nothing is left half broken"
 
 
@@ -71,10 +74,10 @@ def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) ->
         nothing = Mutant(
             id="nothing",
             mistake="A remark.",
-            edit=(Edit(old="/* 2 */", new="/* two */"),),
+            edit=(SourceEdit(old="/* 2 */", new="/* two */"),),
             refused_by=("course",),
         )
-        of, only = MutantsOf(setting=of.setting, mutant=(*of.mutant, nothing)), (*only, "nothing")
+        of, only = BenchmarkMutants(setting=of.setting, mutant=(*of.mutant, nothing)), (*only, "nothing")
     with tempfile.TemporaryDirectory() as folder:
         trials = {mutant.mutant: mutant for mutant in try_mutants(ROOT, Path(folder), benchmark, of, only)}
         logs = [path.read_text() for path in build_folder(Path(folder)).glob("*/build.log")]
@@ -83,7 +86,7 @@ def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) ->
         assert stored.samefile(build_folder(ROOT) / "objects"), "what others have compiled is taken"
     assert set(trials) == {UNBROKEN, *only}
     for name, trial in trials.items():
-        assert trial.is_right == (name != "nothing"), trial
+        assert trial.is_as_expected == (name != "nothing"), trial
     assert sum("/FreeRTOS-Kernel/tasks.c" in log for log in logs) <= 1, "no mutant compiles the kernel again"
     assert "nothing" not in trials or "survives" in trials["nothing"].problem
 
@@ -91,10 +94,15 @@ def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_what_does_not_build_is_told_without_a_log_that_is_gone(tmp_path: Path) -> None:
     of = EVERY["t4_interrupt"]
     broken = Mutant(
-        id="broken", mistake="-", edit=(Edit(old=of.mutant[0].edit[0].old, new="int = ;"),), refused_by=("course",)
+        id="broken",
+        mistake="-",
+        edit=(SourceEdit(old=of.mutant[0].edit[0].old, new="int = ;"),),
+        refused_by=("course",),
     )
-    unbroken, trial = try_mutants(ROOT, tmp_path, "t4_interrupt", MutantsOf(setting=of.setting, mutant=(broken,)))
-    assert unbroken.is_right
+    unbroken, trial = try_mutants(
+        ROOT, tmp_path, "t4_interrupt", BenchmarkMutants(setting=of.setting, mutant=(broken,))
+    )
+    assert unbroken.is_as_expected
     assert trial.problem.startswith("it does not build: ")
     assert "error: " in trial.problem
     assert "log" not in trial.problem

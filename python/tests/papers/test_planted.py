@@ -113,7 +113,7 @@ def test_lint(planted: dict[str, tuple[Path, Path]]) -> None:
     for what, runs in planted.items():
         stored = labelled(runs, config={"planted": "1"})
         (cost,) = costs_from_runs(point.result for point in stored if isinstance(point.result, MeasuredPoint))
-        output[what] = Unfairness(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost
+        output[what] = Unfairness(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost_text
     assert output["move"].endswith("; placement)")
     assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", output["nop"]), output["nop"]
 

@@ -11,9 +11,17 @@ from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
-from rtoslab.parity.concepts import CONCEPTS, OF_KERNELS, facts_of, kernel_of
-from rtoslab.parity.costs import COSTS_FILE, Cost, cost_of, costs_from_runs, read_cost_file, read_costs, write_costs
-from rtoslab.parity.unfairness import Subject, alike, lint
+from rtoslab.parity.concepts import CONCEPTS, KERNEL_CONCEPTS, concept_values, kernel_of_point
+from rtoslab.parity.costs import (
+    COSTS_FILE,
+    Cost,
+    costs_from_runs,
+    find_cost,
+    read_cost_file,
+    read_costs,
+    update_cost_file,
+)
+from rtoslab.parity.unfairness import LintSubject, find_unfairness, group_comparable
 from rtoslab.reference.substitutes import references
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import error, rtoslab
@@ -54,9 +62,9 @@ BUILD: dict[str, Any] = {
 }
 
 
-def subject(who: str, **changes: Any) -> Subject:
+def subject(who: str, **changes: Any) -> LintSubject:
     where = point().model_copy(update={"kernel": "freertos"})
-    return Subject(who, where, {"build": {**BUILD, **changes}})
+    return LintSubject(who, where, {"build": {**BUILD, **changes}})
 
 
 def macros(**changes: str) -> dict[str, Any]:
@@ -94,23 +102,25 @@ def macros(**changes: str) -> dict[str, Any]:
     ],
 )
 def test_a_planted_difference_is_found_and_nothing_else(planted: dict[str, Any], concept: str, words: set[str]) -> None:
-    findings = lint(CATALOGUE, alike([subject("a"), subject("b", **planted)]))
+    findings = find_unfairness(CATALOGUE, group_comparable([subject("a"), subject("b", **planted)]))
     assert [finding.concept.id for finding in findings] == ([concept] if concept else [])
     if not concept:
         return
     assert set(findings[0].values) == words
     assert findings[0].values[next(iter(findings[0].values))] == ("a",)
-    assert "not measured" in findings[0].cost
+    assert "not measured" in findings[0].cost_text
 
 
 def test_what_is_alike_is_not_accused() -> None:
-    assert lint(CATALOGUE, alike([subject("a"), subject("b")])) == []
-    elsewhere = Subject("c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}})
-    assert lint(CATALOGUE, alike([subject("a"), elsewhere])) == [], "other boards are not compared"
+    assert find_unfairness(CATALOGUE, group_comparable([subject("a"), subject("b")])) == []
+    elsewhere = LintSubject("c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}})
+    assert find_unfairness(CATALOGUE, group_comparable([subject("a"), elsewhere])) == [], (
+        "other boards are not compared"
+    )
 
 
 def test_every_kernel_answers_with_macros_it_has() -> None:
-    known = {item.id for item in OF_KERNELS}
+    known = {item.id for item in KERNEL_CONCEPTS}
     for entry in CATALOGUE.kernels.values():
         assert set(entry.facts.parity) <= known, f"{entry.id} answers for what nobody asks"
         if entry.facts.services["tasks"]:
@@ -119,7 +129,7 @@ def test_every_kernel_answers_with_macros_it_has() -> None:
 
 
 def test_a_kernel_that_cannot_be_configured_still_says_how_it_is() -> None:
-    facts = facts_of({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
+    facts = concept_values({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
     assert (facts["assertions"], facts["time_slicing"]) == ("1", "1")
 
 
@@ -137,20 +147,20 @@ def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, mon
         ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
         ("y", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
     }
-    back = cost_of(costs, "freertos", "b", "x", ("1", "0"))
+    back = find_cost(costs, "freertos", "b", "x", ("1", "0"))
     assert back is not None
     assert back.percent == {"t2": pytest.approx(-50, abs=0.1)}
-    assert cost_of(costs, "freertos", "b", "x", ("0", "2")) is None
+    assert find_cost(costs, "freertos", "b", "x", ("0", "2")) is None
     path = tmp_path / "baselines" / "costs.toml"
-    write_costs(costs, path)
-    write_costs(costs[:1], path)
+    update_cost_file(costs, path)
+    update_cost_file(costs[:1], path)
     assert list(read_costs(tmp_path)) == costs
 
 
 def test_an_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.toml"
     costs = costs_from_runs([at(2000, x="0"), at(1000, x="1")])
-    write_costs(costs, path)
+    update_cost_file(costs, path)
     written = path.read_text()
     path.write_text("# A comment.\n" + written)
     assert list(read_cost_file(path)) == costs
@@ -160,7 +170,7 @@ def test_an_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) ->
         with pytest.raises(PlanError, match=r"was edited; remove it, and `rtoslab sweep PLAN.toml --costs` writes"):
             read_cost_file(path)
         with pytest.raises(PlanError, match="was edited"):
-            write_costs(costs, path)
+            update_cost_file(costs, path)
     for text in (re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE), written.partition("\n\n")[2]):
         path.write_text(text)
         with pytest.raises(PlanError, match="has no seal"):
@@ -174,7 +184,7 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=5, out=run)
     assert rtoslab("lint", run).returncode == 0
-    write_costs(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), checkout / COSTS_FILE)
+    update_cost_file(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), checkout / COSTS_FILE)
     edit_cost(checkout / COSTS_FILE)
     for words in (("lint", run), ("report", run, "-o", tmp_path / "report.html")):
         message = error(rtoslab(*words), 1)
@@ -184,7 +194,7 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
 
 def test_a_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_costs(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), tmp_path / COSTS_FILE)
+    update_cost_file(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), tmp_path / COSTS_FILE)
     edit_cost(tmp_path / COSTS_FILE)
     plan = tmp_path / "plan.toml"
     plan.write_text(
@@ -208,35 +218,35 @@ def test_our_own_costs_are_sealed() -> None:
 
 def test_a_cost_that_was_measured_is_told() -> None:
     costs = costs_from_runs([at(2000, configBENCH_ASSERT="0"), at(1000, configBENCH_ASSERT="1")])
-    unequal = alike([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    unequal = group_comparable([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
     elsewhere = [cost.model_copy(update={"board": "other"}) for cost in costs]
-    (finding,) = lint(CATALOGUE, unequal, elsewhere)
-    assert finding.cost == "not measured; a sweep over it would tell"
-    (finding,) = lint(CATALOGUE, unequal, costs)
-    assert "from off to on: t2 +" in finding.cost
+    (finding,) = find_unfairness(CATALOGUE, unequal, elsewhere)
+    assert finding.cost_text == "not measured; a sweep over it would tell"
+    (finding,) = find_unfairness(CATALOGUE, unequal, costs)
+    assert "from off to on: t2 +" in finding.cost_text
 
 
 def test_the_costs_told_are_those_of_the_benchmarks_compared() -> None:
     cost = Cost(
         kernel="freertos", board="b", key="configBENCH_ASSERT", before="0", after="1", percent={"t2": 1.0, "t7": 50.0}
     )
-    unequal = alike([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
-    (finding,) = lint(CATALOGUE, unequal, [cost])
-    assert finding.cost == "freertos, from off to on: t2 +1.0 %"
-    (finding,) = lint(CATALOGUE, unequal, [cost.model_copy(update={"percent": {"t7": 50.0}})])
-    assert finding.cost == "freertos, from off to on: t7 +50.0 %"
+    unequal = group_comparable([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
+    (finding,) = find_unfairness(CATALOGUE, unequal, [cost])
+    assert finding.cost_text == "freertos, from off to on: t2 +1.0 %"
+    (finding,) = find_unfairness(CATALOGUE, unequal, [cost.model_copy(update={"percent": {"t7": 50.0}})])
+    assert finding.cost_text == "freertos, from off to on: t7 +50.0 %"
 
 
 def test_a_cost_from_the_usual_value_is_told_of_no_other() -> None:
     """Sweeps name what departs; a side that asked for another value than the usual one is another matter."""
     costs = costs_from_runs([at(2000), at(1000, configMAX_PRIORITIES="32")])
     plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
-    (finding,) = lint(CATALOGUE, alike([plain, many]), costs)
-    assert finding.cost.startswith("freertos, from 8 to 32: t2 +")
+    (finding,) = find_unfairness(CATALOGUE, group_comparable([plain, many]), costs)
+    assert finding.cost_text.startswith("freertos, from 8 to 32: t2 +")
     request = plain.point.model_copy(update={"config": {"configMAX_PRIORITIES": "16"}})
-    few = Subject("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
-    (finding,) = lint(CATALOGUE, alike([few, many]), costs)
-    assert "not measured" in finding.cost
+    few = LintSubject("a", request, {"build": {**BUILD, **macros(configMAX_PRIORITIES="16")}})
+    (finding,) = find_unfairness(CATALOGUE, group_comparable([few, many]), costs)
+    assert "not measured" in finding.cost_text
 
 
 @pytest.mark.long
@@ -258,18 +268,18 @@ def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path)
     assert compared.index("## Worse and better") < compared.index("| assertions |")
 
 
-def of_port(port: str, kernel: str, **macros_of: str) -> Subject:
+def of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
     """A point of a kernel whose tree is not named here, as a reference result is."""
     sources = {f"firmware/kernels/{port}/port.c": "0", "firmware/chips/stm32/board.c": "0"}
     where = point().model_copy(update={"kernel": kernel})
-    return Subject(kernel, where, {"build": {**BUILD, "sources": sources, "kernel_config": macros_of}})
+    return LintSubject(kernel, where, {"build": {**BUILD, "sources": sources, "kernel_config": macros_of}})
 
 
 @pytest.mark.parametrize("kernel", ["freertos9", "freertos9 (reference)", "freertos (reference)"])
 def test_options_of_a_kernel_that_is_not_named_here_are_known_by_its_port(kernel: str) -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1"))
     present = of_port("freertos", kernel, **MACROS)
-    (result,) = lint(CATALOGUE, alike([here, present]))
+    (result,) = find_unfairness(CATALOGUE, group_comparable([here, present]))
     assert (result.concept.id, result.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
 
 
@@ -279,12 +289,14 @@ def test_an_option_that_a_whole_configuration_does_not_have_is_off() -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1", configUSE_TICKLESS_IDLE="1"))
     result = {
         unfairness.concept.id: unfairness.values
-        for unfairness in lint(CATALOGUE, alike([here, of_port("nuttx", "nuttx", **config)]))
+        for unfairness in find_unfairness(CATALOGUE, group_comparable([here, of_port("nuttx", "nuttx", **config)]))
     }
     assert result["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
     assert result["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
     on = of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
-    assert "assertions" not in {unfairness.concept.id for unfairness in lint(CATALOGUE, alike([here, on]))}
+    assert "assertions" not in {
+        unfairness.concept.id for unfairness in find_unfairness(CATALOGUE, group_comparable([here, on]))
+    }
 
 
 def test_every_reference_result_has_the_options_of_its_kernel() -> None:
@@ -293,7 +305,7 @@ def test_every_reference_result_has_the_options_of_its_kernel() -> None:
     assert files
     for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
         manifest = reference.points[0].manifest
-        facts = facts_of(manifest, kernel_of(CATALOGUE, manifest, reference.kernel))
+        facts = concept_values(manifest, kernel_of_point(CATALOGUE, manifest, reference.kernel))
         assert message <= facts.keys(), reference.kernel
 
 
@@ -309,8 +321,8 @@ def test_the_command_looks_at_reference_results_where_it_is_told(tmp_path: Path)
 def test_of_a_record_without_compiler_calls_the_flags_count() -> None:
     """Points that were stored before calls were recorded: nothing is known of single files, and nobody is accused."""
     old = {key: value for key, value in BUILD.items() if key != "calls"}
-    result = facts_of({"build": old}, None)
+    result = concept_values({"build": old}, None)
     assert result["opt"] == "-O2"
     assert not {"options", "file_options"} & result.keys()
     where = point().model_copy(update={"kernel": "freertos"})
-    assert not lint(CATALOGUE, alike([subject("new"), Subject("old", where, {"build": old})]))
+    assert not find_unfairness(CATALOGUE, group_comparable([subject("new"), LintSubject("old", where, {"build": old})]))

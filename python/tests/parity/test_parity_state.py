@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rtoslab.parity.board_settings import STATE, state_concept
-from rtoslab.parity.unfairness import Subject, Unfairness, alike, lint
+from rtoslab.parity.board_settings import STATE_PREFIX, state_concept
+from rtoslab.parity.unfairness import LintSubject, Unfairness, find_unfairness, group_comparable
 from rtoslab.targets import board_state
 from tests.fakes import point
 from tests.parity.test_parity import BUILD, CATALOGUE
@@ -17,14 +17,18 @@ STATE_F446: dict[str, int] = {
 }  # fmt: skip
 
 
-def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int) -> Subject:
+def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int) -> LintSubject:
     where = point().model_copy(update={"kernel": kernel})
     read = {key.replace("__", "."): value for key, value in state.items()}
-    return Subject(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
+    return LintSubject(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
 
 
-def findings(*subjects: Subject) -> list[Unfairness]:
-    return [unfairness for unfairness in lint(CATALOGUE, alike(subjects)) if unfairness.concept.of_state]
+def findings(*subjects: LintSubject) -> list[Unfairness]:
+    return [
+        unfairness
+        for unfairness in find_unfairness(CATALOGUE, group_comparable(subjects))
+        if unfairness.concept.is_board_setting
+    ]
 
 
 @pytest.mark.parametrize(
@@ -48,25 +52,27 @@ def findings(*subjects: Subject) -> list[Unfairness]:
 def test_a_board_that_was_set_otherwise_is_named(planted: dict[str, int], words: str) -> None:
     (result,) = findings(subject("a"), subject("b", **planted))
     assert result.sentence.startswith(f"as the window opened, {words}")
-    assert result.cost == "not measured; set it alike and measure again"
+    assert result.cost_text == "not measured; set it alike and measure again"
 
 
 def test_boards_that_were_set_alike_are_not_accused() -> None:
     assert not findings(subject("a"), subject("b"))
-    unread = Subject("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
+    unread = LintSubject("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
     assert not findings(subject("a"), unread), "of points that were stored before it was read nothing is known"
 
 
 def test_what_a_setting_of_the_manifest_tells_is_told_once() -> None:
     slow = subject("b", build={"clock": {"wait_states": "7"}}, wait_states=7)
-    assert [unfairness.concept.id for unfairness in lint(CATALOGUE, alike([subject("a"), slow]))] == ["wait_states"]
+    assert [
+        unfairness.concept.id for unfairness in find_unfairness(CATALOGUE, group_comparable([subject("a"), slow]))
+    ] == ["wait_states"]
 
 
 def test_what_each_port_chooses_is_compared_within_a_kernel() -> None:
     other = {"urgency__svcall": 240, "urgency__irq9": 4, "isr_urgency": 5, "heap__free_pieces": 3}
     assert not findings(subject("a"), subject("b", kernel="rt", **other))
     assert [finding.concept.id for finding in findings(subject("a"), subject("b", kernel="rt", mpu=1))] == [
-        f"{STATE}mpu"
+        f"{STATE_PREFIX}mpu"
     ]
 
 
@@ -75,5 +81,5 @@ def test_every_setting_that_is_read_has_words() -> None:
     chips = board_state._CHIPS.values()
     keys = {key for fields in (board_state._CORE, board_state._ARMV7M, board_state._M7, *chips) for key in fields}
     for key in keys | {"clock_hz", board_state.FLOAT_CONTEXTS, board_state.ISR_URGENCY}:
-        title = state_concept(STATE + key).title
+        title = state_concept(STATE_PREFIX + key).title
         assert key.startswith("urgency.") or not title.endswith(key), key

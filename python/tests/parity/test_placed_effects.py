@@ -16,7 +16,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.parity.concepts import CONCEPTS
-from rtoslab.parity.costs import Cost, CostFile, costs_from_runs, read_costs, write_costs
+from rtoslab.parity.costs import Cost, CostFile, costs_from_runs, read_costs, update_cost_file
 from rtoslab.parity.unfairness import Unfairness
 from rtoslab.reports import make_document, report_formats, show_points
 from rtoslab.results.results import MeasuredPoint
@@ -90,9 +90,9 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     assert "in the plan, what exceeds the bands is claimed" in text
     costs = {cost.key: cost for cost in costs_from_runs(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
-    assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
+    assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
     assert costs["a"].reverse().one_placement == ("t", "u")
-    write_costs([costs["a"]], tmp_path / "costs.toml")
+    update_cost_file([costs["a"]], tmp_path / "costs.toml")
     assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
     several = sweep_document("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
     assert "What matters most is a 0 to 1" in several.summary
@@ -120,11 +120,13 @@ def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, mon
     assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
     turned = costs["a"].reverse()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
-    assert unfairness("a", costs["a"]).cost == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
+    assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
     narrow = costs["a"].model_copy(update={"band": {"t": (4.96, 5.04)}})
-    assert unfairness("a", narrow).cost == "k, a: t +5.0 %, u +1.5 % (placement)", "ends that read alike are not shown"
+    assert unfairness("a", narrow).cost_text == "k, a: t +5.0 %, u +1.5 % (placement)", (
+        "ends that read alike are not shown"
+    )
     path = tmp_path / "baselines" / "costs.toml"
-    write_costs(list(costs.values()), path)
+    update_cost_file(list(costs.values()), path)
     monkeypatch.chdir(tmp_path)
     assert read_costs(tmp_path) == tuple(costs.values())
 

@@ -19,7 +19,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.captures.capture import Capture, make_channel
 from rtoslab.captures.forms import capture_forms, parse_capture, with_portable_names
 from rtoslab.cli.console import PlainConsole
-from rtoslab.intake.escapes import markdown, paragraph, sheet, xml
+from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.reports.export_files import escape_latex, export_document
 from rtoslab.reports.formats.md import render
 from rtoslab.reports.table import Document, Section, TableData
@@ -89,7 +89,7 @@ def test_no_text_becomes_markdown() -> None:
     assert "\x1b" not in text
     assert "[a](b)" not in text
     assert [line for line in text.splitlines() if line.startswith("#")] == [
-        f"# {markdown(EVIL)}", f"## {markdown(EVIL)}", f"### {markdown(EVIL)}", "## Cite this"
+        f"# {escape_markdown(EVIL)}", f"## {escape_markdown(EVIL)}", f"### {escape_markdown(EVIL)}", "## Cite this"
     ]  # fmt: skip
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert [line.replace("\\|", "").count("|") for line in table] == [2, 2, 2]
@@ -97,21 +97,21 @@ def test_no_text_becomes_markdown() -> None:
 
 @given(st.text())
 def test_markdown_and_xml_stay_on_their_side(text: str) -> None:
-    shown = paragraph(text)
+    shown = escape_paragraph(text)
     assert shown.isprintable()
     assert "<" not in shown
     assert not shown.lstrip().startswith(("#", "- ", "+ ", "1. ", "`", ">"))
-    ET.fromstring(f"<a>{xml(text).replace('&', '').replace('<', '')}</a>")  # noqa: S314 (our own text)
+    ET.fromstring(f"<a>{escape_xml_characters(text).replace('&', '').replace('<', '')}</a>")  # noqa: S314 (our own text)
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "@x", "+cmd|'/c'!A1", "-2+3", "\t=1", "=HYPERLINK(1)"])
 def test_no_cell_is_a_formula(cell: str) -> None:
-    assert sheet(cell) == f"'{cell}"
+    assert escape_csv_cell(cell) == f"'{cell}"
 
 
 @pytest.mark.parametrize("cell", ["-12", "+3.5 %", "-1,234", "-", "x=1", "1e-5", "-1.5e-05", "", 5, -3.5])
 def test_other_cells_stay_as_they_are(cell: object) -> None:
-    assert sheet(cell) == cell
+    assert escape_csv_cell(cell) == cell
 
 
 def test_an_export_removes_only_its_own(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
     (tmp_path / "mutants").mkdir()
     trials = list(try_mutants(checkout, tmp_path / "mutants", "my_test", read_mutants(checkout)["my_test"]))
     assert len(trials) == 4, "the unbroken one and three mutants"
-    assert [trial.mutant for trial in trials if not trial.is_right] == []
+    assert [trial.mutant for trial in trials if not trial.is_as_expected] == []
 
 
 def test_a_new_port_conforms_and_is_measured(

@@ -11,7 +11,7 @@ from rtoslab.base import ImageFileError, SymbolError, find_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines, build
-from rtoslab.intake import Elf, debug
+from rtoslab.intake import Elf, open_elf_file
 from rtoslab.plan import Options, make_plan
 from rtoslab.targets import MemberPlace, member_places
 from rtoslab.targets.structures import MemberPlaces, Structures
@@ -140,7 +140,7 @@ def test_members_that_are_there_are_read_and_an_image_without_the_structure_tell
 def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
     """An image in which the first entry of a kind refers to another place of its unit."""
     image = debug_info.images()[0]
-    with debug(image, "it", ImageFileError) as elf:
+    with open_elf_file(image, "it", ImageFileError) as elf:
         dwarf = elf.get_dwarf_info()
         unit = next(iter(dwarf.iter_CUs()))
         entry = next(dy for dy in unit.iter_DIEs() if dy.tag == tag and attribute in dy.attributes)
@@ -200,7 +200,7 @@ def _members(holder: DIE, before: str, base: int) -> Iterator[tuple[str, MemberP
 def _with_another_reader(image: bytes, names: Sequence[str]) -> MemberPlaces:
     """The same by pyelftools, whose readers have nothing in common with the simulator's."""
     result: MemberPlaces = {}
-    with debug(image, "it", ImageFileError) as elf:
+    with open_elf_file(image, "it", ImageFileError) as elf:
         for die in (die for unit in elf.get_dwarf_info().iter_CUs() for die in unit.get_top_DIE().iter_children()):
             holder: DIE | None = die
             while holder is not None and holder.tag == "DW_TAG_typedef":

@@ -19,7 +19,7 @@ from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
 from rtoslab.captures.rates import parse_rate_hz, rate_text
 from rtoslab.captures.tracks import RepeatedRows, Track, Tracks, decimal_places, require_tick
-from rtoslab.intake import CAPTURE_ROWS, lines, quote, ticks
+from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote, text_lines
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"
@@ -37,7 +37,7 @@ def recognises(head: bytes) -> bool:
 def read(data: bytes, name: str) -> Capture:
     """Reads a CSV of PulseView or DSView. Raises CaptureError for a missing rate, a bad row, or too much."""
     rows = _RowReader(name)
-    for number, line in enumerate(lines(data, name, CaptureError), 1):
+    for number, line in enumerate(text_lines(data, name, CaptureError), 1):
         if line == rows.last_row and not rows.has_times and not rows.is_ended:
             rows.tick += 1
         elif line.startswith(";"):
@@ -144,7 +144,7 @@ class _RowReader:
     def _parse_time(self, text: str, where: str) -> int:
         try:
             decimal_places(text, where)
-            return require_tick(ticks(text.strip(), self._rate_hz), where)
+            return require_tick(parse_ticks(text.strip(), self._rate_hz), where)
         except ValueError as cause:
             raise CaptureError(f"{where}: {quote(text)} is no time in seconds ({cause}); is it cut short?") from None
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
 from rtoslab.captures.tracks import RepeatedRows, Tracks, decimal_places, require_tick
-from rtoslab.intake import CAPTURE_ROWS, lines, quote, ticks
+from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote, text_lines
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
@@ -34,7 +34,7 @@ def recognises(head: bytes) -> bool:
 
 def read(data: bytes, name: str) -> Capture:
     """Reads a CSV of Logic 1 or 2. Raises CaptureError for a row that cannot be read or is cut, or too much."""
-    rows = csv.reader(lines(data, name, CaptureError), skipinitialspace=True)
+    rows = csv.reader(text_lines(data, name, CaptureError), skipinitialspace=True)
     try:
         return _read_rows(rows, name)
     except csv.Error as cause:
@@ -150,7 +150,7 @@ class _Clock:
 
 def _parse_picoseconds(text: str, where: str) -> int:
     try:
-        return ticks(text.strip(), _RATE)
+        return parse_ticks(text.strip(), _RATE)
     except ValueError as cause:
         raise CaptureError(f"{where}: {quote(text)} is no time in seconds ({cause}); is it cut short?") from None
 

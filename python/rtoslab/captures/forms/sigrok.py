@@ -12,7 +12,7 @@ from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
 from rtoslab.captures.packed_levels import PackedSamples
 from rtoslab.captures.rates import parse_rate_hz, rate_text
-from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, open_archive, quote, whole
+from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, open_archive, parse_integer, quote
 
 SUFFIX: Final = ".sr"
 ABOUT: Final = "sigrok session (.sr)"
@@ -48,7 +48,7 @@ def _read_session(session: Archive, name: str) -> Capture:
         raise CaptureError(f"{name} has no logic channels (its metadata names no capturefile).")
     rate = parse_rate_hz(device.get("samplerate", ""), name)
     try:
-        unit = whole(device.get("unitsize", "1"), 1, CHANNELS // 8)
+        unit = parse_integer(device.get("unitsize", "1"), 1, CHANNELS // 8)
     except ValueError as cause:
         raise CaptureError(f"{name}: its unitsize {cause}.") from None
     probes = {int(key[5:]) - 1: label for key, label in device.items() if re.fullmatch(r"probe[1-9]\d{0,8}", key)}
@@ -56,7 +56,7 @@ def _read_session(session: Archive, name: str) -> Capture:
         raise CaptureError(f"{name}: a sample has {unit} bytes, too few for probe{max(probes) + 1}.")
     channels = PackedSamples(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
     for part in _sample_members(session.names, device["capturefile"], name):
-        for piece in session.pieces(part):
+        for piece in session.read_pieces(part):
             channels.add(piece)
     return channels.capture(1 / rate)
 

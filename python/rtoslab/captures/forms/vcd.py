@@ -9,7 +9,7 @@ from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
 from rtoslab.captures.tracks import Tracks, require_tick
 from rtoslab.captures.vectors import Vector, is_bit_value
-from rtoslab.intake import CHANNELS, quote, whole, words
+from rtoslab.intake import CHANNELS, byte_words, parse_integer, quote
 
 SUFFIX: Final = ".vcd"
 ABOUT: Final = "VCD"
@@ -42,7 +42,7 @@ def read(data: bytes, name: str) -> Capture:
 class _Reader:
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        self.words = words(data, name, CaptureError)
+        self.words = byte_words(data, name, CaptureError)
         self.tick_s: Fraction | None = None
         self.tracks = Tracks(name)
         self.variables: dict[bytes, Vector | None] = {}
@@ -107,7 +107,7 @@ class _Reader:
             raise CaptureError(f"{self.name}: a $var has no $end: {quote(' '.join(body))}; copy or export it again.")
         kind, size, ident, label = body[0], body[1], body[2].encode(), "".join(body[3:])
         try:
-            width = whole(size, 1 if kind not in _NO_BITS else 0)
+            width = parse_integer(size, 1 if kind not in _NO_BITS else 0)
         except ValueError as cause:
             raise CaptureError(f"{self.name}: a $var cannot be read: its width {cause}.") from None
         if kind in _NO_BITS or ident in self.variables:

@@ -19,7 +19,7 @@ from rtoslab.analyses import (
     throughput,
     without_placement,
 )
-from rtoslab.intake import sheet
+from rtoslab.intake import escape_csv_cell
 from rtoslab.reports.table import Document
 from rtoslab.results import Failed, MeasuredPoint, PointId
 
@@ -53,17 +53,19 @@ def render(document: Document) -> str:
         front = (*_axis_cells(result.point, placement_number(result.point)), result.run_id, result.status)
         if isinstance(result, MeasuredPoint):
             for core, quantity, value, unit in _values(result):
-                table.writerow(map(sheet, (*front, core, quantity, value, unit, "", "; ".join(result.deviations))))
+                table.writerow(
+                    map(escape_csv_cell, (*front, core, quantity, value, unit, "", "; ".join(result.deviations)))
+                )
             for absent in result.absent_series:
                 row = (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}", "")
-                table.writerow(map(sheet, row))
+                table.writerow(map(escape_csv_cell, row))
         else:
             reason = result.message if isinstance(result, Failed) else result.reason
-            table.writerow(map(sheet, (*front, "", "", "", "", reason, "")))
+            table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
     for placed in placed_points(document.measured_results):
         if len(placed.placements) > 1:
             for values in _band_rows(placed):
-                table.writerow(map(sheet, values))
+                table.writerow(map(escape_csv_cell, values))
     return out.getvalue()
 
 

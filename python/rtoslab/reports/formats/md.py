@@ -1,6 +1,6 @@
 """Markdown: the summary and every table; charts are left to the HTML report."""
 
-from rtoslab.intake import markdown, paragraph
+from rtoslab.intake import escape_markdown, escape_paragraph
 from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.table import Document, TableData
 
@@ -9,21 +9,21 @@ SUFFIX = "md"
 
 def render(document: Document) -> str:
     """Returns the text."""
-    lines = [f"# {markdown(document.title)}", "", paragraph(document.subtitle), ""]
+    lines = [f"# {escape_markdown(document.title)}", "", escape_paragraph(document.subtitle), ""]
     for section in document.shown_sections:
         if section.leads:
-            lines += [line for text in section.prose for line in (paragraph(text), "")]
-    lines += [paragraph(document.summary), ""]
+            lines += [line for text in section.prose for line in (escape_paragraph(text), "")]
+    lines += [escape_paragraph(document.summary), ""]
     for section in document.shown_sections:
         if section.leads:
             continue
-        lines += [f"## {markdown(section.title)}", ""]
+        lines += [f"## {escape_markdown(section.title)}", ""]
         for text in section.prose:
-            lines += [paragraph(text), ""]
+            lines += [escape_paragraph(text), ""]
         for table in section.tables:
-            lines += [f"### {markdown(table.title)}", "", *_table_lines(table), ""]
+            lines += [f"### {escape_markdown(table.title)}", "", *_table_lines(table), ""]
             if table.note:
-                lines += [paragraph(table.note), ""]
+                lines += [escape_paragraph(table.note), ""]
     return "\n".join([*lines, *_citation_lines(citation_of(document))]) + "\n"
 
 
@@ -31,19 +31,19 @@ def _citation_lines(citation: Citation) -> list[str]:
     return [
         "## Cite this",
         "",
-        paragraph(citation.sentence),
+        escape_paragraph(citation.sentence),
         "",
         *("```bibtex", *citation.bibtex.splitlines(), "```"),
         "",
-        paragraph(citation.licence),
+        escape_paragraph(citation.licence),
     ]
 
 
 def _table_lines(table: TableData) -> list[str]:
-    head = "| " + " | ".join(markdown(name) for name, _ in table.heads) + " |"
+    head = "| " + " | ".join(escape_markdown(name) for name, _ in table.heads) + " |"
     rule = "|" + "|".join("---:" if number else "---" for _, number in table.heads) + "|"
     return [
         head,
         rule,
-        *("| " + " | ".join(map(markdown, row)) + " |" for row in table.rows),
+        *("| " + " | ".join(map(escape_markdown, row)) + " |" for row in table.rows),
     ]

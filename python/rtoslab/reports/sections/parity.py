@@ -18,8 +18,8 @@ def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section 
             "; ".join(f"{words}: {', '.join(who)}" for words, who in finding.values.items()),
             finding.board,
             str(len(finding.benchmarks)),
-            finding.concept.why,
-            finding.cost,
+            finding.concept.why_unfair,
+            finding.cost_text,
         ]
         for finding in findings
     ]
