@@ -17,7 +17,7 @@ from pathlib import Path
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import suite_point
-from rtoslab.images import IMAGE, Build, build, cmake_options
+from rtoslab.images import IMAGE, BuiltImage, build_point_image, cmake_options
 from rtoslab.plan import Options, Point, make_plan
 
 FURTHER = "further image"
@@ -42,7 +42,9 @@ def main() -> None:
     print(f"{'':48}{'kept s':>8}{'whole s':>9}{'ratio':>7}   on {arguments.board}")
     with tempfile.TemporaryDirectory(prefix="rtoslab-bench-") as folder:
         os.environ["RTOSLAB_BUILD"] = f"{folder}/build"
-        build(catalogue, t_points(catalogue, "bare", "pico")[0])  # the compilers' files are in memory from now on
+        build_point_image(
+            catalogue, t_points(catalogue, "bare", "pico")[0]
+        )  # the compilers' files are in memory from now on
         rows = [
             row
             for kernel in arguments.kernel or ("freertos", "rt", "bare")
@@ -61,7 +63,7 @@ def measure_kernel(catalogue: Catalogue, kernel: str, board: str, folder: Path) 
     rows = []
     for what, point in zip(kinds, [*points, suite_point(points[0]), other], strict=True):
         before = processor_s()
-        built = build(catalogue, point)
+        built = build_point_image(catalogue, point)
         cached_s = processor_s() - before
         rows.append(BuildTimes(what, cached_s, time_whole_build(catalogue, point, built, folder)))
         print_row(f"{kernel} {point.benchmark}, {what}", rows[-1])
@@ -75,7 +77,7 @@ def t_points(catalogue: Catalogue, kernel: str, board: str, **config: str) -> li
     return [point for point in make_plan(catalogue, names, options).points if point.not_applicable is None]
 
 
-def time_whole_build(catalogue: Catalogue, point: Point, built: Build, parent: Path) -> float:
+def time_whole_build(catalogue: Catalogue, point: Point, built: BuiltImage, parent: Path) -> float:
     """Returns the processor seconds of a build of the same image from nothing, in a folder of its own."""
     before = processor_s()
     with tempfile.TemporaryDirectory(dir=parent) as work:

@@ -20,7 +20,7 @@ import images
 from boards import ROOT, Board
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.measure import virtual_job
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.targets import WINDOW_SYMBOL, VirtualJob, VirtualMachine, make_machine, run_virtual
@@ -128,7 +128,7 @@ def make_table(catalogue: Catalogue, window_ms: int, repeats: int) -> list[str]:
     print(*rows, sep="\n")
     for board, cores in CONFIGURATIONS:
         for point in t_points(catalogue, board, cores, window_ms):
-            image = (build(catalogue, point).folder / "image.elf").read_bytes()
+            image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
             job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
             # In turn, and the fastest of each: a machine that others use has spells in which it runs at half its speed.
             runs = [

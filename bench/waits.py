@@ -16,7 +16,7 @@ from boards import ROOT
 from kernel_images import CLOSED, CONFIGURATIONS, run_to_window_state, t_points
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.measure import virtual_job
 from rtoslab.targets import WINDOW_SYMBOL, VirtualJob, make_machine, run_virtual
 
@@ -76,7 +76,7 @@ def main() -> None:
     )
     for board, cores in CONFIGURATIONS:
         point = t_points(catalogue, board, cores, WINDOW_MS)[0]
-        image = (build(catalogue, point).folder / "image.elf").read_bytes()
+        image = (build_point_image(catalogue, point).folder / "image.elf").read_bytes()
         job = virtual_job(catalogue, point, image, f"{point.benchmark} on {board}")
         runs = [
             (measure_printing(job, executed=False), measure_printing(job, executed=True), time_whole_run(job))

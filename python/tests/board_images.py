@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build
+from rtoslab.images.builder import build_point_image
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.targets.board import make_machine
 
@@ -28,7 +28,7 @@ class Program:
         """The built image."""
         options = Options([self.kernel], [self.board], [self.cores], WINDOW_MS)
         (point,) = make_plan(CATALOGUE, [self.benchmark], options).points
-        return build(CATALOGUE, point).elf
+        return build_point_image(CATALOGUE, point).elf
 
     def in_window(self) -> Any:
         """A machine that has run until the window opened."""

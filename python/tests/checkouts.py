@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from rtoslab.base.paths import build_folder, find_root
-from rtoslab.images.builder import SHARED
+from rtoslab.images.builder import SHARED_FOLDERS
 
 ROOM_OF_AN_INSTALLATION = ("firmware", "spec", "papers", "baselines", "reference")
 """What an installed package holds of a checkout."""
@@ -27,7 +27,7 @@ def build_apart(folder: Path) -> Path:
     if folder.is_dir():
         return folder
     folder.mkdir()
-    for name in SHARED:
+    for name in SHARED_FOLDERS:
         stored = build_folder(find_root()) / name
         stored.mkdir(parents=True, exist_ok=True)
         (folder / name).symlink_to(stored)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rtoslab.base import PlanError, UnknownNameError, canonical, contents_cache, find_root, runs_folder
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
-from rtoslab.images import build, inputs_digest
+from rtoslab.images import build_point_image, inputs_digest
 from rtoslab.instruments import Choice, Profile, Timeline, make_subject
 from rtoslab.instruments import profile as profile_subject
 from rtoslab.instruments import timeline as timeline_of_subject
@@ -103,7 +103,7 @@ def build_image(
         raise PlanError(f"{benchmark} makes {len(points)} images; name one benchmark, and one instrument in config.")
     if points[0].not_applicable is not None:
         raise PlanError(f"{benchmark} is n/a on {board} with {kernel}: {points[0].not_applicable}.")
-    return build(catalogue, points[0]).elf
+    return build_point_image(catalogue, points[0]).elf
 
 
 def sweep_phases(

@@ -27,7 +27,7 @@ from rtoslab.hardware import (
     measure_with_retries,
     read_bench,
 )
-from rtoslab.images import Build
+from rtoslab.images import BuiltImage
 from rtoslab.measure import Outcome, Runner, point_id, run_point
 from rtoslab.plan import Options, Plan, Point, make_plan
 from rtoslab.records import constants
@@ -64,7 +64,7 @@ def run_on_targets(
     catalogue = Catalogue(find_root())
 
     def runner(point: Point) -> Runner:
-        def measure(built: Build, progress: Progress) -> RunOutput:
+        def measure(built: BuiltImage, progress: Progress) -> RunOutput:
             progress("flashing", 0.0)
             wire, window_s = constants(catalogue.root), point.window_ms / 1000
             return RunOutput(
@@ -86,7 +86,7 @@ def run_on_port(
     catalogue = Catalogue(find_root())
 
     def runner(point: Point) -> Runner:
-        def listen(built: Build, progress: Progress) -> RunOutput:
+        def listen(built: BuiltImage, progress: Progress) -> RunOutput:
             progress("listening", 0.0)
             board = catalogue.board(point.board).facts
             _print_message(f"Flash {built.elf} with {board.flash.tool} and reset the board.")

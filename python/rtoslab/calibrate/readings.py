@@ -11,7 +11,7 @@ from rtoslab.base import PlanError, RunError
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import Target, measure_with_retries
-from rtoslab.images import CALIBRATION_IMAGE, Build, build
+from rtoslab.images import CALIBRATION_IMAGE, BuiltImage, build_point_image
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.records import DecodedRun, constants, decode
 from rtoslab.targets import (
@@ -77,7 +77,7 @@ def _bare_kernel_name(catalogue: Catalogue) -> str:
     return next(name for name, kernel in catalogue.kernels.items() if not kernel.facts.services.get("tasks", False))
 
 
-def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> Build:
+def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> BuiltImage:
     """Builds the calibration image of a board. Raises PlanError if the table lacks its chip, BuildError."""
     facts = catalogue.board(board).facts
     registers = table.registers.get(facts.chip)
@@ -95,11 +95,11 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
         clock_hz=clock_hz,
         params={name: str(value) for name, value in sorted(registers.model_dump().items())},
     )
-    return build(catalogue, point)
+    return build_point_image(catalogue, point)
 
 
 def measure_board(
-    catalogue: Catalogue, table: CalibrationTable, built: Build, target: Target, say: Callable[[str], None]
+    catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, target: Target, say: Callable[[str], None]
 ) -> Readings:
     """Flashes the image on a board and returns its rows. Raises the errors of `hardware.measure_with_retries`,
     DecodeError, RunError."""
@@ -108,7 +108,7 @@ def measure_board(
     return _readings_of_run(table, decode(heard, wire, built.expected))
 
 
-def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: Build, board: str) -> RunSettings:
+def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, board: str) -> RunSettings:
     """Returns a function that runs the image on the virtual board under settings, each combination once."""
     facts, image, wire = catalogue.board(board).facts, built.elf.read_bytes(), constants(catalogue.root)
     known: dict[tuple[tuple[str, int], ...], Readings] = {}

@@ -19,7 +19,7 @@ from rtoslab.captures.recording import OUT
 from rtoslab.captures.sampling import snap_to_samples
 from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import TRIES, Analyzer, Recorder, Target, measure_with_retries
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.plan import Point
 from rtoslab.records import constants
 from rtoslab.targets import Progress
@@ -85,7 +85,7 @@ def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Pro
     `output`: the capture that is to be written; the raw recording is beside it (`recording_path`) until the
     caller removes it. Raises BuildError, CaptureError, and the errors of `hardware.measure_with_retries`."""
     progress("building", 0.0)
-    built = build(catalogue, live.point)
+    built = build_point_image(catalogue, live.point)
     raw = recording_path(output)
     progress("recording", 0.0)
     with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:

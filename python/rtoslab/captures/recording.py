@@ -15,7 +15,7 @@ from rtoslab.captures.capture import Capture, Channel
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import Pulses, find_pulses
 from rtoslab.catalogue import Benchmark, Catalogue
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.results import series_facts
 from rtoslab.targets import (
@@ -146,7 +146,7 @@ def record_virtual(
     RunError."""
     point = pin_point(catalogue, benchmark, options)
     progress("building", 0.0)
-    built = build(catalogue, point)
+    built = build_point_image(catalogue, point)
     facts = catalogue.benchmark(point.benchmark).facts.for_kernel(catalogue.kernel(point.kernel).facts)
     return _record_run(catalogue, point, facts, built.elf.read_bytes(), progress)
 

@@ -6,7 +6,7 @@ import click
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import Target, flash_command_texts
-from rtoslab.images import planned_image
+from rtoslab.images import planned_image_path
 from rtoslab.plan import Plan, Point
 
 
@@ -21,5 +21,5 @@ def show_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target
 def show_target(catalogue: Catalogue, point: Point, target: Target) -> None:
     """The same of one point."""
     click.echo(f"# listens on {target.port} at {target.board.uart.baud} baud before it starts")
-    for line in flash_command_texts(target, planned_image(catalogue, point)):
+    for line in flash_command_texts(target, planned_image_path(catalogue, point)):
         click.echo(line)

@@ -25,7 +25,7 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
 from rtoslab.conformance.play import play_external_suite, play_suite
-from rtoslab.images import CONFORMANCE_IMAGE, build, inputs_digest
+from rtoslab.images import CONFORMANCE_IMAGE, build_point_image, inputs_digest
 from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
 from rtoslab.targets import ExternalImage, Progress, simulator_fingerprint, simulator_sources, with_kernel
@@ -99,7 +99,7 @@ def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda
     Raises BuildError and errors of the environment. The verdict covers the image's behaviour."""
     suite = suite_point(point)
     progress("conformance", 0.0)
-    built = build(catalogue, suite)
+    built = build_point_image(catalogue, suite)
     digest = verdict_digest(catalogue, point)
     makers = f"{simulator_fingerprint()}-{package_digest()[:8]}"
     path = built.folder / f"conformance-{digest}-{makers}.verdict"

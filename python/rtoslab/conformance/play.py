@@ -8,7 +8,7 @@ from dataclasses import replace
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import BrokenScene, SuiteOutput
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.plan import Point
 from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, decode_begun
 from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualJob, run_virtual
@@ -27,7 +27,7 @@ def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[
     earlier: list[DecodedRun] = []
     while True:
         params = {f"leave_out_{index}": str(scene_hash(item.scene)) for index, item in enumerate(broken)}
-        built = build(catalogue, replace(point, params=params))
+        built = build_point_image(catalogue, replace(point, params=params))
         output = _run_image(catalogue, point, built.elf.read_bytes(), built.elf.name, progress)
         try:
             decoded = decode(output.uart, constants(catalogue.root), built.expected)

@@ -12,7 +12,7 @@ from typing import Final
 from rtoslab.footprint.linkmap import InputSection, read_map
 from rtoslab.footprint.memories import Region, find_region
 from rtoslab.footprint.origins import object_origin, short_object_name
-from rtoslab.images import Image, Section, Symbol, berkeley, read_elf
+from rtoslab.images import ElfImage, Section, Symbol, berkeley_sizes, read_elf
 
 KINDS: Final = ("text", "rodata", "data", "bss")
 PADDING: Final = "(padding)"
@@ -55,7 +55,7 @@ class Footprint:
 
     def berkeley_sizes(self) -> dict[str, int]:
         """Returns text, data and bss as `arm-none-eabi-size` counts them."""
-        return berkeley(self.sections)
+        return berkeley_sizes(self.sections)
 
     def bytes_by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
         """Returns the bytes by kind for each combination of `axes`, which are attributes of OwnedBytes."""
@@ -79,7 +79,7 @@ def read_footprint(
 
 
 def _section_items(
-    section: Section, image: Image, pieces: tuple[InputSection, ...], export: str | None
+    section: Section, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
 ) -> Iterable[OwnedBytes]:
     """Yields the owners of a section's bytes, each byte once."""
     symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end]

@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.footprint.attribute import Footprint, read_footprint
 from rtoslab.footprint.memories import board_regions
 from rtoslab.footprint.points import footprint_point
-from rtoslab.images import CALLGRAPH, MAP, Build, build, tree_of
+from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, tree_of_point
 from rtoslab.plan import Point
 
 MINIMAL = "minimal"
@@ -20,7 +20,7 @@ class BuiltProgram:
     """A built program with its footprint."""
 
     point: Point
-    build: Build
+    build: BuiltImage
     footprint: Footprint
 
     @property
@@ -47,9 +47,9 @@ def build_program_of_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
     """Builds the program of a point and reads its footprint. Raises PlanError if it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
-    built = build(catalogue, point)
+    built = build_point_image(catalogue, point)
     regions = board_regions(catalogue.board(point.board).facts)
-    tree = tree_of(catalogue, point)
+    tree = tree_of_point(catalogue, point)
     return BuiltProgram(
         point, built, read_footprint(built.elf, built.folder / MAP, regions, tree.path if tree else None)
     )

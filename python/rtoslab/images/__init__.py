@@ -1,10 +1,17 @@
-"""Firmware built for a point, and what an ELF file holds."""
+"""Builds the firmware of a point, and reads ELF files."""
 
-from rtoslab.images.builder import Build, build, is_built, planned_image, require_tools, share_cache
+from rtoslab.images.builder import (
+    BuiltImage,
+    build_point_image,
+    is_built,
+    planned_image_path,
+    require_tools,
+    share_cache,
+)
 from rtoslab.images.code_digests import branch_target, code_digests
 from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
 from rtoslab.images.compiler_names import compiler_names
-from rtoslab.images.elf import Image, Section, Symbol, berkeley, read_elf, read_sections
+from rtoslab.images.elf import ElfImage, Section, Symbol, berkeley_sizes, read_elf, read_sections
 from rtoslab.images.image_inputs import (
     CALIBRATION_IMAGE,
     CALLGRAPH,
@@ -14,7 +21,7 @@ from rtoslab.images.image_inputs import (
     MAP,
     cmake_options,
     inputs_digest,
-    tree_of,
+    tree_of_point,
 )
 from rtoslab.images.settings import require_settings
 from rtoslab.images.source_lines import SourceLines

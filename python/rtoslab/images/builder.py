@@ -29,7 +29,7 @@ from rtoslab.base import (
     tools,
 )
 from rtoslab.catalogue import Catalogue, Tree
-from rtoslab.images.compile_steps import MakeResult, StepFailedError, make
+from rtoslab.images.compile_steps import MakeResult, StepFailedError, run_build_steps
 from rtoslab.images.compiler_calls import calls_record, read_folders
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import (
@@ -39,41 +39,41 @@ from rtoslab.images.image_inputs import (
     LOG,
     STORED_FILES,
     inputs_digest,
-    reads_path,
     request_digest,
-    tree_of,
+    tree_of_point,
+    tree_reads_path,
 )
-from rtoslab.images.object_cache import Objects, compilers
+from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
 from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
 from rtoslab.trees import build_inputs, find_repositories, linked_digest, store_inputs
 
-TIMES = 4
-"""How often a tree may change while it is compiled. The first build only learns what is read."""
+TREE_BUILD_ATTEMPTS = 4
+"""Builds before a tree that changes meanwhile is refused. The first build only finds out which files are read."""
 
-SHARED = ("objects", "configured", "facts")
-"""What is beside the images and serves others: what was compiled, what CMake found, what TOML files say."""
+SHARED_FOLDERS = ("objects", "configured", "facts")
+"""Caches beside the images: compiled objects, CMake's findings, facts of TOML files."""
 
-LITTLE_BYTES = 4 << 20
-"""With less room than a build takes, that is why it failed."""
+LOW_SPACE_BYTES = 4 << 20
+"""A failed build with less free space than this failed because the disk is full."""
 _NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
 _FAULTS = (
     re.compile(r"/ld: (region [^\n]* overflowed by [^\n]*)"),
     re.compile(r"^((?!collect2)[^\n]*(?:error: |undefined reference)[^\n]*)$", re.MULTILINE),
     re.compile(r"/ld: ([^\n]*)"),
 )
-"""What a failed build says of itself, the most telling first: a linker's last words are only that it failed."""
+"""Patterns of a failed build's error, the most specific first: a linker's last line says nothing."""
 _REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
-    """A finished image."""
+class BuiltImage:
+    """A built image with its record."""
 
     folder: Path
     expected: ExpectedIdentity
-    """What the image will say about itself."""
+    """The identity that the image will send."""
     elf_sha256: str
     info: dict[str, Any]
     """build-info.json: compiler, flags, kernel package and checksum, every configuration value, source checksums."""
@@ -84,75 +84,77 @@ class Build:
         return self.folder / IMAGE
 
 
-def build(catalogue: Catalogue, point: Point) -> Build:
-    """Builds the image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
+def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
+    """Builds a point's image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
     require_tools()
     digest = inputs_digest(catalogue, point)
     if not is_built(catalogue.root, point, digest):
-        first = _folder(catalogue.root, point, digest)
+        first = _image_folder(catalogue.root, point, digest)
         with exclusive_lock(first.with_name(f".{first.name}.lock")):  # points of one image may be measured side by side
             expire_contents_cache()
             digest = inputs_digest(catalogue, point)  # by now it may be known what is read of a tree
             if not is_built(catalogue.root, point, digest):
-                digest = _build_into(catalogue, point, digest)
+                digest = _build_and_store(catalogue, point, digest)
         expire_contents_cache()
-    folder = _folder(catalogue.root, point, digest)
+    folder = _image_folder(catalogue.root, point, digest)
     try:
         files = read_sealed(folder)
         info = json.loads(files[INFO])
         sha256 = hashlib.sha256(files[IMAGE]).hexdigest()
     except AlteredError as cause:
         raise BuildError(str(cause)) from None
-    return Build(folder, expected_identity(digest), sha256, info)
+    return BuiltImage(folder, expected_identity(digest), sha256, info)
 
 
-def share_cache(root: Path, other: Path) -> None:
-    """Images of another checkout find what was kept for images of this one: it is named by all that made it."""
-    here, target = build_folder(root), build_folder(other)
-    for name in SHARED if here != target else ():
+def share_cache(root: Path, other_root: Path) -> None:
+    """Links the caches of `root` into the build folder of another checkout, so that its images find the same
+    objects."""
+    here, target = build_folder(root), build_folder(other_root)
+    for name in SHARED_FOLDERS if here != target else ():
         (here / name).mkdir(parents=True, exist_ok=True)
         target.mkdir(parents=True, exist_ok=True)
         (target / name).symlink_to(here / name)
 
 
 def expected_identity(digest: str) -> ExpectedIdentity:
-    """Returns what an image of these inputs will say about itself."""
+    """Returns the identity that an image of these inputs will send."""
     return ExpectedIdentity(run=digest[:16], manifest=int(digest[:8], 16))
 
 
-def planned_image(catalogue: Catalogue, point: Point) -> Path:
+def planned_image_path(catalogue: Catalogue, point: Point) -> Path:
     """Returns the path of a point's image, before or after it is built."""
-    return _folder(catalogue.root, point, inputs_digest(catalogue, point)) / IMAGE
+    return _image_folder(catalogue.root, point, inputs_digest(catalogue, point)) / IMAGE
 
 
 def require_tools() -> None:
-    """Raises ToolMissingError for the first thing that no image can be built without."""
+    """Raises ToolMissingError for the first missing tool that every build needs."""
     for name in ("cmake", "ninja", cross_tool_name("gcc"), "cargo"):
         tools.find_tool(name)
 
 
 def is_built(root: Path, point: Point, digest: str) -> bool:
-    """Whether the image of a point's `inputs_digest` is there. `build` still demands that it is as it was sealed."""
-    return (_folder(root, point, digest) / SEAL_FILE).is_file()
+    """Whether the image of a point's `inputs_digest` exists. `build_point_image` also checks its seal."""
+    return (_image_folder(root, point, digest) / SEAL_FILE).is_file()
 
 
-def _folder(root: Path, point: Point, digest: str) -> Path:
+def _image_folder(root: Path, point: Point, digest: str) -> Path:
+    """Returns the folder of a point's image."""
     return build_folder(root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
 
 
-def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
-    """Builds and keeps. Returns the digest of the built image. It differs from the earlier one if a tree is read for
-    the first time or was edited meanwhile."""
+def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
+    """Builds an image and stores it sealed. Returns the digest of its inputs.
+    The digest differs from the given one if a tree is read for the first time or was edited meanwhile."""
     parent = build_folder(catalogue.root)
     try:
         parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=".build-", dir=parent))
     except OSError as cause:
         raise disk_error("make a build folder in", parent, cause) from None
-    folder = _folder(catalogue.root, point, digest)
+    folder = _image_folder(catalogue.root, point, digest)
     try:
-        digest = _build(catalogue, point, digest, work)
-        folder = _folder(catalogue.root, point, digest)
+        digest = _build_until_stable(catalogue, point, digest, work)
+        folder = _image_folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
         _join_callgraphs(work)
         outputs = {name: (work / name).read_bytes() for name in STORED_FILES if (work / name).is_file()}
@@ -174,37 +176,38 @@ def _build_into(catalogue: Catalogue, point: Point, digest: str) -> str:
     return digest
 
 
-def _build(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
-    """Compiles in `work` until what was read of a tree is what the image's own id was made from. That digest."""
-    tree = tree_of(catalogue, point)
-    for _ in range(TIMES):
-        build = _cmake(catalogue, point, expected_identity(digest), work)
-        _note_calls(work, build)
+def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
+    """Builds in `work` until the files read from a tree are those that the image's id was made from. Returns the
+    digest."""
+    tree = tree_of_point(catalogue, point)
+    for _ in range(TREE_BUILD_ATTEMPTS):
+        build = _configure_and_compile(catalogue, point, expected_identity(digest), work)
+        _record_calls(work, build)
         if tree is None:
             return digest
         files = build_inputs(build.files_read, tree)
         expire_contents_cache()
-        store_inputs(reads_path(catalogue.root, request_digest(catalogue, point)), files)
+        store_inputs(tree_reads_path(catalogue.root, request_digest(catalogue, point)), files)
         result = inputs_digest(catalogue, point)
         if result == digest:
-            _note_tree(work / INFO, tree, files)
+            _record_tree(work / INFO, tree, files)
             return digest
         digest = result
     raise BuildError(f"The tree {point.kernel} was edited each time {point.label} was built; try again when it rests.")
 
 
-def _note_calls(work: Path, build: MakeResult) -> None:
-    """Adds to the build's record what each compiler call got."""
+def _record_calls(work: Path, build: MakeResult) -> None:
+    """Adds the arguments of each compiler call to the build's record."""
     path = work / INFO
     info = json.loads(path.read_bytes())
     folders = read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
-    links = [line for line in build.other_lines if f" -o {IMAGE}" in line]
+    links = [line for line in build.other_commands if f" -o {IMAGE}" in line]
     info["calls"] = calls_record(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
 
 
-def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
-    """Adds to the build's record where the tree comes from and what was read of it."""
+def _record_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
+    """Adds a tree's origin and the files that were read from it to the build's record."""
     info = json.loads(path.read_bytes())
     root = Path(tree.path)
     info["tree"] = {
@@ -217,23 +220,23 @@ def _note_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
 
 
 def _join_callgraphs(work: Path) -> None:
-    """One file of the many that are beside the objects."""
+    """Joins the call graphs beside the objects to one file."""
     parts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
 
 
-def _cmake(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path) -> MakeResult:
-    """Configures and builds."""
+def _configure_and_compile(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path) -> MakeResult:
+    """Configures and compiles an image in `work`. Raises BuildError with the reason from the log."""
     firmware, cache = catalogue.root / "firmware", ObjectStore(work.parent / "objects")
-    objects = Objects(work, firmware, cache, compilers(point.compiler == "clang"))
+    objects = ObjectCache(work, firmware, cache, compiler_identity(point.compiler == "clang"))
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         try:
             is_configured = configure(catalogue, point, expected, work, work.parent / "configured", log)
             log.seek(0, os.SEEK_END)
             if is_configured:
-                return make(work, objects, log)
+                return run_build_steps(work, objects, log)
         except StepFailedError:
             pass
         log.seek(0)
@@ -241,33 +244,34 @@ def _cmake(catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work:
     if _disk_is_full(text, work):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     log_path = _store_log(text, work.parent, point)
-    message = f"Building {point.label} failed: {reason(text)} The whole log is {log_path}."
+    message = f"Building {point.label} failed: {failure_reason(text)} The whole log is {log_path}."
     if not is_configured and _REFUSAL.search(text):
-        raise RefusedError(message, reason(text).rstrip("."))
+        raise RefusedError(message, failure_reason(text).rstrip("."))
     raise BuildError(message)
 
 
 def _disk_is_full(text: str, work: Path) -> bool:
-    """Compilers say so, unless their words found no room either. `ar` does not."""
-    return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LITTLE_BYTES
+    """Whether the disk is full. Compilers say so, if their message found space. `ar` does not."""
+    return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LOW_SPACE_BYTES
 
 
 def _store_log(text: str, folder: Path, point: Point) -> Path:
+    """Writes the log of a failed build to the build folder. Returns its path."""
     path = folder / f"failed-{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c.log"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def reason(log: str) -> str:
-    """The first sentence of CMake's refusal, or the compiler's first error line, or why the linker gave up."""
+def failure_reason(log: str) -> str:
+    """Returns the first sentence of CMake's refusal, the compiler's first error line, or the linker's reason."""
     refusal = _REFUSAL.search(log)
     if refusal:
-        return _NO_SETTING.sub(_nearest, " ".join(refusal.group(1).split()))
+        return _NO_SETTING.sub(_suggest_setting, " ".join(refusal.group(1).split()))
     reasons = (match.group(1).strip() for pattern in _FAULTS if (match := pattern.search(log)))
     return next(reasons, "the last step returned an error") + "."
 
 
-def _nearest(refused: re.Match[str]) -> str:
-    """A refused macro with the one that was probably meant, instead of the dozens that there are."""
+def _suggest_setting(refused: re.Match[str]) -> str:
+    """Returns a refused macro with the nearest known one, instead of the list of all."""
     near = difflib.get_close_matches(refused.group(1), refused.group(2).split(", "), n=1, cutoff=0.5)
     return f"has no setting `{refused.group(1)}`; did you mean `{near[0]}`?" if near else refused.group(0)

@@ -1,11 +1,10 @@
-"""Whether a function of two images is the same code: its instructions, wherever they and what they refer to may lie.
+"""Digests that show whether a function is the same code in two images, wherever its code and data are.
 
-The bytes of a function differ between two places in what names other places: branches to other functions, and addresses
-in its literal pool (or in MOVW/MOVT pairs). Those are replaced by what they refer to: the name of a function or object
-and the distance in it, or the text of a constant without a name. The remaining bytes must be equal.
+The bytes of a function differ between two places where they refer to other places: branches to other functions, and
+addresses in its literal pool (or in MOVW/MOVT pairs). Each reference is replaced by its target: the name of a
+function or object and the distance in it, or the text of an unnamed constant. The remaining bytes must be equal.
 
-Encodings: ARMv7-M Architecture Reference Manual, A7.7.12 (B), A7.7.18 (BL), A7.7.76 and A7.7.79 (MOV, MOVT).
-"""
+Encodings: ARMv7-M Architecture Reference Manual, A7.7.12 (B), A7.7.18 (BL), A7.7.76 and A7.7.79 (MOV, MOVT)."""
 
 import hashlib
 import struct
@@ -32,12 +31,12 @@ _TEXT_BYTES: Final = 64
 
 
 def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:
-    """Digest and address of each of these functions that the ELF file has once. Raises ImageFileError."""
+    """Returns digest and address of each named function that the ELF file has exactly once. Raises ImageFileError."""
     try:
-        image = _Image(Elf(read_image(path)))
+        image = _DigestedImage(Elf(read_image(path)))
         names_left = set(names)
         return {
-            function.name: (image.digest(function), function.start)
+            function.name: (image.function_digest(function), function.start)
             for function in image.functions
             if function.name in names_left
         }
@@ -46,104 +45,111 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedRange:
+    """The addresses of a function or object."""
+
     start: int
     end: int
     name: str
 
 
-class _Image:
+class _DigestedImage:
+    """The symbols and contents of an image, for digests of its functions."""
+
     def __init__(self, elf: Elf) -> None:
         self.sections = [section for section in elf.sections if section.flags & _ALLOC and section.size]
         self.contents = {section.address: elf.contents(section) for section in self.sections if section.has_contents}
         symbols = list(elf.symbols())
-        self.named = sorted(_named(symbols), key=lambda item: (item.start, -item.end))
-        self.starts = [item.start for item in self.named]
+        self.ranges = sorted(_named_ranges(symbols), key=lambda item: (item.start, -item.end))
+        self.starts = [item.start for item in self.ranges]
         plain = (symbol for symbol in symbols if symbol.kind == _NOTYPE and not symbol.name.startswith("$"))
-        self.exact = {elf_symbol.value: elf_symbol.name for elf_symbol in plain}
+        self.labels = {elf_symbol.value: elf_symbol.name for elf_symbol in plain}
         maps = sorted(
             (symbol.value, symbol.name[1] == "d") for symbol in symbols if symbol.name.startswith(("$t", "$d", "$a"))
         )
         self.map_starts, self.map_data = [place for place, _ in maps], [is_data for _, is_data in maps]
-        once = _once(symbols)
-        self.functions = [item for item in self.named if item.name in once]
+        once = _unique_functions(symbols)
+        self.functions = [item for item in self.ranges if item.name in once]
 
-    def digest(self, function: _Named) -> str:
-        return hashlib.sha256(b"".join(self._parts(function))).hexdigest()[:DIGITS]
+    def function_digest(self, function: _NamedRange) -> str:
+        """Returns the digest of a function's comparable parts."""
+        return hashlib.sha256(b"".join(self._comparable_parts(function))).hexdigest()[:DIGITS]
 
-    def _parts(self, function: _Named) -> Iterator[bytes]:
-        start, end, code = function.start, function.end, self._code(function)
-        moved = self._moved_pairs(function) if _may_move(code) else {}
+    def _comparable_parts(self, function: _NamedRange) -> Iterator[bytes]:
+        """Yields a function's bytes, with each reference replaced by its target."""
+        start, end, code = function.start, function.end, self._function_bytes(function)
+        moved = self._moved_pairs(function) if _may_contain_movt(code) else {}
         at = changes = start
         is_data = False
         while at < end:
             if at >= changes:
-                is_data, changes = self._is_data(at)
+                is_data, changes = self._data_mapping(at)
             place = at - start
             if is_data:
                 size = 4 if at % 4 == 0 and at + 4 <= end else 2
                 part = code[place : place + size]
-                yield (self._place(int.from_bytes(part, "little")) if size == 4 else None) or part
+                yield (self._address_reference(int.from_bytes(part, "little")) if size == 4 else None) or part
             else:
                 first = int.from_bytes(code[place : place + 2], "little")
                 size = 4 if first >= _WIDE else 2
                 part = code[place : place + size]
-                yield moved.get(at) or (self._branch(at, part, function) if size == 4 else None) or part
+                yield moved.get(at) or (self._branch_reference(at, part, function) if size == 4 else None) or part
                 if size == 4 or first >> 11 == _LOADS_LITERAL:
-                    pool = literal_place(at, part)
+                    pool = literal_address(at, part)
                     if pool is not None and not start <= pool < end:  # an assembler's, after its end
-                        yield self._word(pool)
+                        yield self._literal_word(pool)
             at += size
 
-    def _code(self, function: _Named) -> bytes:
-        """A function's bytes, with a halfword after it if there is one: its last instruction may be a wide one."""
+    def _function_bytes(self, function: _NamedRange) -> bytes:
+        """Returns a function's bytes and the halfword after it, if there is one: its last instruction may be a wide
+        one."""
         code_ = b""
         while len(code_) < function.end - function.start:
-            more = self._read(function.start + len(code_), function.end + 2 - function.start - len(code_))
+            more = self._read_bytes(function.start + len(code_), function.end + 2 - function.start - len(code_))
             if not more:
                 raise ValueError("a function lies outside its sections")
             code_ += more
         return code_
 
-    def _word(self, at: int) -> bytes:
-        """A word of data: what it refers to, or the word itself."""
-        word = self._read(at, 4)
-        return self._place(int.from_bytes(word, "little")) or word
+    def _literal_word(self, at: int) -> bytes:
+        """Returns a word of data, or its target if it is an address."""
+        word = self._read_bytes(at, 4)
+        return self._address_reference(int.from_bytes(word, "little")) or word
 
-    def _branch(self, at: int, code: bytes, function: _Named) -> bytes | None:
-        """A branch out of the function by what it goes to. None for every other instruction."""
+    def _branch_reference(self, at: int, code: bytes, function: _NamedRange) -> bytes | None:
+        """Returns the target of a branch out of the function. None for any other instruction."""
         target = branch_target(at, code)
         if target is None or function.start <= target < function.end:
             return None
         kind = int.from_bytes(code[2:4], "little") & 0xD000
-        place = self._place(target)
+        place = self._address_reference(target)
         return None if place is None else kind.to_bytes(2, "little") + place
 
-    def _moved_pairs(self, function: _Named) -> dict[int, bytes]:
-        """The MOVW and MOVT instructions that make an address between them, by what that is."""
+    def _moved_pairs(self, function: _NamedRange) -> dict[int, bytes]:
+        """Returns the MOVW and MOVT instructions that form an address, each replaced by the address's target."""
         moved: dict[int, bytes] = {}
         low: dict[int, tuple[int, int]] = {}
         at = function.start
         while at < function.end:
-            first = int.from_bytes(self._read(at, 2), "little")
-            if self._is_data(at)[0] or first < _WIDE:
+            first = int.from_bytes(self._read_bytes(at, 2), "little")
+            if self._data_mapping(at)[0] or first < _WIDE:
                 at += 2
                 continue
-            half = half_moved(self._read(at, 4))
+            half = decode_movw_movt(self._read_bytes(at, 4))
             if half is not None:
                 is_top, register, value = half
                 if not is_top:
                     low[register] = (at, value)
                 elif register in low:
-                    place = self._place(value << 16 | low[register][1])
+                    place = self._address_reference(value << 16 | low[register][1])
                     if place is not None:
                         moved[low[register][0]] = b"low" + bytes([register]) + place
                         moved[at] = b"top" + bytes([register]) + place
             at += 4
         return moved
 
-    def _place(self, value: int) -> bytes | None:
-        """Returns what an address refers to. None for a number that is no address in the image."""
+    def _address_reference(self, value: int) -> bytes | None:
+        """Returns the target of an address as a text. None for a number that is no address in the image."""
         section = next(
             (
                 elf_section
@@ -155,27 +161,28 @@ class _Image:
         if section is None:
             return None
         index = bisect_right(self.starts, value) - 1
-        holder = self.named[index] if index >= 0 else None
+        holder = self.ranges[index] if index >= 0 else None
         if holder is not None and value < holder.end:
             return f"@{_without_veneer(holder.name)}+{value - holder.start}".encode()
-        if value in self.exact:
-            return f"@{self.exact[value]}".encode()
-        return b"@" + self._text(section, value)
+        if value in self.labels:
+            return f"@{self.labels[value]}".encode()
+        return b"@" + self._unnamed_constant(section, value)
 
-    def _text(self, section: ElfSection, value: int) -> bytes:
-        """A constant that has no name. Memory without contents is named by its section alone."""
+    def _unnamed_constant(self, section: ElfSection, value: int) -> bytes:
+        """Returns the beginning of a constant without a name. For memory without contents, the section's name."""
         content = self.contents.get(section.address)
         if content is None:
             return section.name.encode()
         begin = value - section.address
         return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
 
-    def _is_data(self, at: int) -> tuple[bool, int]:
-        """Whether there is data, and where that changes."""
+    def _data_mapping(self, at: int) -> tuple[bool, int]:
+        """Returns whether the address is data, and the address where that changes."""
         index = bisect_right(self.map_starts, at)
         return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]
 
-    def _read(self, at: int, size: int) -> bytes:
+    def _read_bytes(self, at: int, size: int) -> bytes:
+        """Returns up to `size` bytes at an address. Raises ValueError outside all sections."""
         for section in self.sections:
             if section.address <= at < section.address + section.size and section.address in self.contents:
                 begin = at - section.address
@@ -183,8 +190,8 @@ class _Image:
         raise ValueError("a function lies outside its sections")
 
 
-def _may_move(code: bytes) -> bool:
-    """Whether a MOVT may be in it."""
+def _may_contain_movt(code: bytes) -> bool:
+    """Whether the code may contain a MOVT."""
     return any(halfword & 0xFBF0 == _MOVT for (halfword,) in struct.iter_unpack("<H", code[: len(code) & ~1]))
 
 
@@ -205,7 +212,7 @@ def branch_target(at: int, code: bytes) -> int | None:
     return at + 4 + offset - (sign << 21)
 
 
-def literal_place(at: int, code: bytes) -> int | None:
+def literal_address(at: int, code: bytes) -> int | None:
     """Returns the address that an LDR (literal) of Thumb at `at` reads. None for anything else (A7.7.43)."""
     first = int.from_bytes(code[:2], "little")
     base = (at + 4) & ~3
@@ -217,7 +224,7 @@ def literal_place(at: int, code: bytes) -> int | None:
     return None
 
 
-def half_moved(code: bytes) -> tuple[bool, int, int] | None:
+def decode_movw_movt(code: bytes) -> tuple[bool, int, int] | None:
     """Decodes a MOVW or MOVT: whether it is MOVT, its register, its 16 bits. None for any other instruction."""
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
     if first & 0xFB70 != 0xF240 or second >> 15:
@@ -226,19 +233,20 @@ def half_moved(code: bytes) -> tuple[bool, int, int] | None:
     return bool(first >> 7 & 1), second >> 8 & 0xF, value
 
 
-def _named(symbols: Iterable[ElfSymbol]) -> Iterator[_Named]:
+def _named_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedRange]:
+    """Yields the functions and objects that have a size."""
     for symbol in symbols:
         if symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
             start = code_address(symbol.value) if symbol.kind == _FUNC else symbol.value
-            yield _Named(start, start + symbol.size, symbol.name)
+            yield _NamedRange(start, start + symbol.size, symbol.name)
 
 
-def _once(symbols: Iterable[ElfSymbol]) -> set[str]:
-    """Names of functions that one place alone has."""
+def _unique_functions(symbols: Iterable[ElfSymbol]) -> set[str]:
+    """Returns the names of functions that are at one address only."""
     places = {(symbol.name, symbol.value) for symbol in symbols if symbol.kind == _FUNC and symbol.size}
     return {name for name, count in Counter(name for name, _ in places).items() if count == 1}
 
 
 def _without_veneer(name: str) -> str:
-    """A far call goes through a veneer of the linker's, which has the name of the called function."""
+    """Returns the name of the called function. The linker names a veneer for far calls after it."""
     return name.removeprefix("__").removesuffix("_veneer") if name.endswith("_veneer") else name

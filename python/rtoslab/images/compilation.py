@@ -39,75 +39,75 @@ _BEFORE_PLACE: Final = r"(?:-I|-isystem|-iquote|-f(?:file|debug|macro)-prefix-ma
 
 @dataclass(frozen=True, slots=True)
 class PreprocessedSource:
-    """A source after the compiler's first half."""
+    """A source file after preprocessing."""
 
     files: tuple[str, ...]
-    """Absolute paths of what it read."""
-    requested: list[str] | None
-    """Names of all macros that the code expands or tests, the generated headers' among them. None if the compiler does
-    not say: then all that is generated counts."""
+    """Absolute paths of the files that were read."""
+    used_macros: list[str] | None
+    """All macros that the code expands or tests, those of generated headers included. None if the compiler does not
+    report them: then all of a generated file counts."""
     digest: str
-    """The digest of the code, which tells the lines that it comes from, but not the macros that are gone in it."""
+    """The digest of the code with its line markers, but without macro definitions."""
     contains_checkout: bool
-    """Whether the code itself, and not only where it comes from, holds the firmware's folder."""
+    """Whether the code itself, and not only its line markers, contains the firmware's folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """One compiler call, to be made in the build's folder."""
+    """One compiler call, to be executed in the build's folder."""
 
     work: Path
     arguments: tuple[str, ...]
     firmware: Path
-    """The folder of sources that are named from there on, wherever it lies."""
+    """The firmware's folder. Sources are named relative to it."""
 
     @property
     def object(self) -> Path:
-        """Returns what it makes."""
-        return self.work / self._after("-o")
+        """Returns the path of the object file."""
+        return self.work / self._option_value("-o")
 
     @property
     def source(self) -> Path:
-        """Returns what it compiles."""
+        """Returns the path of the source file."""
         return self.work / self.arguments[-1]
 
     @property
     def callgraph(self) -> Path:
-        """Returns what it writes beside the object if it is told to say what calls what."""
+        """Returns the path of the call graph, which the compiler writes if an option asks for it."""
         return self.object.with_suffix(".ci")
 
     @property
     def is_gcc(self) -> bool:
-        """Whether the compiler can be asked for the macros that a file asks for."""
+        """Whether the compiler can report the macros that a file uses."""
         return self.arguments[0].endswith("gcc")
 
-    def contains_its_place(self, content: bytes) -> bool:
-        """Whether an object names a folder: what is translated at the link keeps the paths as they were."""
+    def names_its_folders(self, content: bytes) -> bool:
+        """Whether an object contains a path of the build or the firmware. With -flto it does, for it is compiled at
+        the link."""
         translated_later = any(argument.startswith("-flto") for argument in self.arguments)
         return translated_later or any(os.fsencode(path) in content for path in (self.work, self.firmware))
 
     @property
-    def placeless(self) -> list[str]:
-        """The call without the names of its build's and the firmware's folder."""
-        place = _word_of_place(str(self.firmware))
+    def portable_call(self) -> list[str]:
+        """Returns the arguments with `@` for the build's folder and `$` for the firmware's."""
+        place = _path_pattern(str(self.firmware))
         return [place.sub(r"\1$", argument.replace(str(self.work), "@")) for argument in self.arguments]
 
     @property
-    def of_code(self) -> list[str]:
-        """Returns what of that call still counts once the source is preprocessed: not where headers are looked for,
-        nor what is defined, nor where the object goes."""
-        compilations = []
-        words = iter(self.placeless)
+    def code_options(self) -> list[str]:
+        """Returns the arguments that matter after preprocessing: no header folders, no definitions, no output paths."""
+        options = []
+        words = iter(self.portable_call)
         for word in words:
             if word in _PREPROCESSORS or word in _PATHS:
                 next(words, None)
             elif not word.startswith(_PREPROCESSORS) and word != "-MD":
-                compilations.append(word)
-        return compilations
+                options.append(word)
+        return options
 
     @property
-    def folders(self) -> list[str]:
-        """Returns the folders that are searched for headers, and the source's own folder. Not those of the build."""
+    def include_folders(self) -> list[str]:
+        """Returns the folders that are searched for headers, and the source's own. Not those of the build."""
         folders_ = [str(self.source.parent)]
         for at, item in enumerate(self.arguments):
             if item.startswith(_FOLDERS):
@@ -117,7 +117,7 @@ class Compilation:
         return sorted(absolute - {f"{self.work}/generated"})
 
     def preprocess(self) -> PreprocessedSource | None:
-        """Returns what the compiler's first half makes of the source. None if it refuses: then the whole says why."""
+        """Runs the preprocessor. Returns None if it fails: then the whole compilation shows the error."""
         arguments = list(self.arguments)
         at = arguments.index("-o")
         del arguments[at : at + 2]
@@ -130,54 +130,57 @@ class Compilation:
             env=tools.build_environment(),
             check=False,
         )
-        if done.returncode != 0 or not self._listing_file.is_file():
+        if done.returncode != 0 or not self._dependency_file.is_file():
             return None
         code = done.stdout.replace(str(self.work).encode(), b"@")
         names = sorted({name.decode() for name in _DEFINITION.findall(code)}) if self.is_gcc else None
-        code = _line_of_place(str(self.firmware)).sub(rb"\1$", _DEFINITION.sub(b"", code))
+        code = _line_marker_pattern(str(self.firmware)).sub(rb"\1$", _DEFINITION.sub(b"", code))
         contains_checkout = os.fsencode(self.firmware) in code
-        return PreprocessedSource(self.files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
+        return PreprocessedSource(self.source_files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
 
-    def files(self) -> tuple[str, ...]:
-        """Returns absolute paths of the files that the compiler reported. It says nothing about files that it does not
-        preprocess."""
-        if not self._listing_file.is_file():
+    def source_files(self) -> tuple[str, ...]:
+        """Returns the absolute paths of the files that the compiler read. Of a file that is not preprocessed, its
+        own path."""
+        if not self._dependency_file.is_file():
             return (_absolute(str(self.work), str(self.source)),)
-        text = self._listing_file.read_text(encoding="utf-8", errors="surrogateescape")
+        text = self._dependency_file.read_text(encoding="utf-8", errors="surrogateescape")
         text = text.partition(":")[2].replace("\\\n", " ").strip()
         names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", part) for part in _BETWEEN_FILES.split(text)]
         work = str(self.work)
         return tuple(sorted({_absolute(work, name.replace("$$", "$")) for name in names if name}))
 
-    def put(self, content: bytes, callgraph: bytes | None) -> None:
-        """Puts the outputs of another compilation in the place of this one's. Raises OSError."""
+    def write_outputs(self, content: bytes, callgraph: bytes | None) -> None:
+        """Writes the outputs of another compilation in place of this one's. Raises OSError."""
         self.object.parent.mkdir(parents=True, exist_ok=True)
         self.object.write_bytes(content)
         if callgraph is not None:
             self.callgraph.write_bytes(callgraph)
 
     @property
-    def _listing_file(self) -> Path:
-        return self.work / self._after("-MF")
+    def _dependency_file(self) -> Path:
+        """Returns the file in which the compiler lists what it read."""
+        return self.work / self._option_value("-MF")
 
-    def _after(self, option: str) -> str:
+    def _option_value(self, option: str) -> str:
+        """Returns the argument after an option."""
         return self.arguments[self.arguments.index(option) + 1]
 
 
 @lru_cache(maxsize=8)
-def _word_of_place(firmware: str) -> re.Pattern[str]:
-    """A word of a call that is a file of the firmware's, or an option with one. Nothing that code is told."""
+def _path_pattern(firmware: str) -> re.Pattern[str]:
+    """Returns the pattern of an argument that is a path of the firmware, or an option with one. A macro's value does
+    not match."""
     return re.compile(rf"^({_BEFORE_PLACE}){re.escape(firmware)}(?=[/=]|$)")
 
 
 @lru_cache(maxsize=8)
-def _line_of_place(firmware: str) -> re.Pattern[bytes]:
+def _line_marker_pattern(firmware: str) -> re.Pattern[bytes]:
     """Returns the pattern of a line marker by which a preprocessor names a file of the firmware."""
     return re.compile(rb'^(# \d+ ")%s(?=[/"])' % re.escape(os.fsencode(firmware)), re.MULTILINE)
 
 
-def compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
-    """A line of the build as a compilation. None if it is something else."""
+def parse_compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
+    """Returns a command of the build as a compilation. None if it is another step."""
     if "&&" in line:
         return None
     words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
@@ -186,8 +189,8 @@ def compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Archiving:
-    """Objects put into a library, to be done in the build's folder."""
+class ArchiveStep:
+    """A step that puts objects into a library, to be executed in the build's folder."""
 
     work: Path
     line: str
@@ -195,41 +198,43 @@ class Archiving:
     members: tuple[Path, ...]
 
     @property
-    def placeless(self) -> str:
-        """The step without the name of its build folder."""
+    def portable_command(self) -> str:
+        """Returns the command with `@` for the build's folder."""
         return self.line.replace(str(self.work), "@")
 
 
-def archiving(work: Path, line: str) -> Archiving | None:
-    """A line of the build as the making of a library. None if it is something else."""
+def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
+    """Returns a command of the build as the making of a library. None if it is another step."""
     match = _ARCHIVE.fullmatch(line)
     if match is None or _QUOTED.search(line):
         return None
-    return Archiving(work, line, work / match[1], tuple(work / part for part in match[2].split()))
+    return ArchiveStep(work, line, work / match[1], tuple(work / part for part in match[2].split()))
 
 
-def content_key(
-    call: str, files: Mapping[str, str], generated: Mapping[str, str], requested: Sequence[str] | None
+def object_key(
+    call: str, files: Mapping[str, str], generated: Mapping[str, str], used_macros: Sequence[str] | None
 ) -> str:
-    """Names an object: what is called, the digest of each file read, and what is asked for of each generated one."""
-    names = None if requested is None else frozenset(requested)
+    """Returns the key of an object: the call, the digest of each file read, and the relevant lines of each generated
+    file."""
+    names = None if used_macros is None else frozenset(used_macros)
     parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
-    parts += [f"{path}\n{_counts(text, names)}" for path, text in sorted(generated.items())]
+    parts += [f"{path}\n{_relevant_lines(text, names)}" for path, text in sorted(generated.items())]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _counts(text: str, names: frozenset[str] | None) -> str:
-    """Returns what of a generated file can reach an object: macros that are asked for, in whatever line they stand,
-    and every other line with its number, which a debugger is told."""
-    lines = None if names is None else _lines(text)
+def _relevant_lines(text: str, names: frozenset[str] | None) -> str:
+    """Returns the lines of a generated file that can change an object: used macros on any line, and every other line
+    with its number, which debug information contains."""
+    lines = None if names is None else _split_definitions(text)
     if lines is None or names is None:
         return text
     return "\n".join([line for macro, line in lines if macro is None or macro in names])
 
 
 @lru_cache(maxsize=64)
-def _lines(text: str) -> tuple[tuple[str | None, str], ...] | None:
-    """Each line, with the macro that it defines or else with its number. None if lines do not stand for themselves."""
+def _split_definitions(text: str) -> tuple[tuple[str | None, str], ...] | None:
+    """Returns each line with the macro that it defines, or with its number. None if a line may continue on the next
+    one."""
     if "\\\n" in text or _OPEN_COMMENT.search(text):
         return None
     definitions = ((_DEFINED.match(line), number, line) for number, line in enumerate(text.splitlines()))
@@ -238,5 +243,5 @@ def _lines(text: str) -> tuple[tuple[str | None, str], ...] | None:
 
 @lru_cache(maxsize=8192)
 def _absolute(work: str, path: str) -> str:
-    """A path from the build's folder on, without what it says twice."""
+    """Returns a path of the build's folder as a normalised absolute path."""
     return os.path.normpath(path if path[0] == "/" else f"{work}/{path}")

@@ -1,9 +1,7 @@
-"""The steps of a configured build, in the order that its build files give: compilations out of the kept objects where
-they are known, everything else as it is.
+"""Executes the steps of a configured build in the order of its build files. Known objects are copied from the cache.
 
-The trap it prevents: a step that failed or was ended must leave nothing that a later build takes for whole. Only what a
-compiler ended well is kept, and each build has a folder of its own.
-"""
+The trap it prevents: a step that failed or was ended must not leave a file that a later build takes for complete.
+Only outputs of successful compilers are cached, and each build has a folder of its own."""
 
 import shlex
 import subprocess
@@ -17,13 +15,13 @@ from threading import Lock
 from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
-from rtoslab.images.compilation import Archiving, Compilation, archiving, compilation
-from rtoslab.images.object_cache import Compiled, Objects, now_ns
+from rtoslab.images.compilation import ArchiveStep, Compilation, parse_archive_step, parse_compilation
+from rtoslab.images.object_cache import Compiled, ObjectCache, now_ns
 
-AT_ONCE: Final = 2
-"""Compilers that a build starts side by side."""
+PARALLEL_COMPILERS: Final = 2
+"""Compilers that a build runs at the same time."""
 
-_Step = Compilation | Archiving | str
+_Step = Compilation | ArchiveStep | str
 
 
 class StepFailedError(Exception):
@@ -31,78 +29,83 @@ class StepFailedError(Exception):
 
 
 @dataclass(slots=True)
-class _Steps:
-    objects: Objects
+class _StepRunner:
+    """Executes steps, and records them with the files that were read."""
+
+    objects: ObjectCache
     log: IO[str]
-    writing: Lock = field(default_factory=Lock)
-    read: set[str] = field(default_factory=set)
-    done: list[_Step] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock)
+    files_read: set[str] = field(default_factory=set)
+    steps: list[_Step] = field(default_factory=list)
 
     def compile(self, compilation: Compilation) -> None:
-        """Makes an object or copies the one that is kept."""
-        call = self.objects.call(compilation)
-        cached = self.objects.find(call)
-        if cached is None and self.objects.is_of_one_image(call):
-            cached = self._compile(compilation), compilation.files()
+        """Compiles an object, or copies it from the cache."""
+        call = self.objects.call_key(compilation)
+        cached = self.objects.find_object(call)
+        if cached is None and self.objects.is_image_specific(call):
+            cached = self._compile(compilation), compilation.source_files()
         if cached is None:
             with self.objects.exclusive_lock(call):
-                cached = self.objects.find(call) or self._compile_and_store(
+                cached = self.objects.find_object(call) or self._compile_and_store(
                     compilation, call
                 )  # another build may have kept it meanwhile
         result, files = cached
-        compilation.put(result.object, result.callgraph)
-        self._tell(result.output)
-        with self.writing:
-            self.read.update(files)
+        compilation.write_outputs(result.object, result.callgraph)
+        self._write_log(result.output)
+        with self.lock:
+            self.files_read.update(files)
 
     def _compile_and_store(self, compilation: Compilation, call: str) -> tuple[Compiled, tuple[str, ...]]:
-        """Compiled, if no other source gave the same code, and kept."""
+        """Compiles and caches an object, unless another source gave the same preprocessed code."""
         began_ns = now_ns()
         preprocessed = compilation.preprocess()
         result = None if preprocessed is None else self.objects.find_preprocessed(compilation, preprocessed)
         result = result or self._compile(compilation)
         if preprocessed is not None and not (
-            preprocessed.contains_checkout or compilation.contains_its_place(result.object + (result.callgraph or b""))
+            preprocessed.contains_checkout or compilation.names_its_folders(result.object + (result.callgraph or b""))
         ):
             with suppress(StoreError):  # the image needs no kept object. On a disk without room it fails itself
-                self.objects.store(compilation, call, preprocessed, result, began_ns)
-        return result, compilation.files() if preprocessed is None else preprocessed.files
+                self.objects.store_object(compilation, call, preprocessed, result, began_ns)
+        return result, compilation.source_files() if preprocessed is None else preprocessed.files
 
     def _compile(self, compilation: Compilation) -> Compiled:
+        """Runs the compiler. Returns its outputs."""
         output = self._run(compilation.arguments, compilation.work)
-        self._tell(f"Compiled: {compilation.source}")
+        self._write_log(f"Compiled: {compilation.source}")
         callgraph = compilation.callgraph.read_bytes() if compilation.callgraph.is_file() else None
         return Compiled(compilation.object.read_bytes(), callgraph, output)
 
-    def archive(self, archiving_: Archiving) -> None:
-        """Makes a library or copies the one that is kept."""
-        key = self.objects.archive(archiving_)
-        content = self.objects.find_archive(key)
+    def make_library(self, archiving_: ArchiveStep) -> None:
+        """Makes a library, or copies it from the cache."""
+        key = self.objects.library_key(archiving_)
+        content = self.objects.find_library(key)
         if content is not None:
             archiving_.archive.parent.mkdir(parents=True, exist_ok=True)
             archiving_.archive.write_bytes(content)
             return
-        self.other(archiving_.work, archiving_.line)
+        self.run_command(archiving_.work, archiving_.line)
         with suppress(StoreError):
-            self.objects.store_archive(key, archiving_.archive.read_bytes())
+            self.objects.store_library(key, archiving_.archive.read_bytes())
 
-    def other(self, work: Path, line: str) -> None:
-        """A step that is no compilation, in the words of the build's files."""
-        self._tell(self._run(("/bin/sh", "-c", line), work))
+    def run_command(self, work: Path, line: str) -> None:
+        """Runs a shell command of the build files that is neither a compilation nor the making of a library."""
+        self._write_log(self._run(("/bin/sh", "-c", line), work))
 
-    def lines(self, work: Path) -> Iterator[_Step]:
-        """The steps. A build without any would be an empty folder that passes for an image."""
+    def read_steps(self, work: Path) -> Iterator[_Step]:
+        """Yields the steps of a build. Raises StepFailedError if there are none, for the empty folder would pass for
+        an image."""
         output = self._run((str(tools.find_tool("ninja")), "-C", str(work), "-t", "commands"), work)
         commands = [line for line in output.splitlines() if not line.startswith("ninja: ")]
         if not commands:
-            self._tell("FAILED: the build files name no step.")
+            self._write_log("FAILED: the build files name no step.")
             raise StepFailedError
         for line in commands:
-            step = compilation(work, line, self.objects.firmware) or archiving(work, line) or line
-            self.done.append(step)
+            step = parse_compilation(work, line, self.objects.firmware) or parse_archive_step(work, line) or line
+            self.steps.append(step)
             yield step
 
     def _run(self, arguments: tuple[str, ...], work: Path) -> str:
+        """Runs a program. Returns its output. Raises StepFailedError."""
         done = subprocess.run(
             arguments,
             cwd=work,
@@ -115,55 +118,53 @@ class _Steps:
             check=False,
         )
         if done.returncode != 0:
-            self._tell(f"FAILED ({done.returncode}): {shlex.join(arguments)}\n{done.stdout}")
+            self._write_log(f"FAILED ({done.returncode}): {shlex.join(arguments)}\n{done.stdout}")
             raise StepFailedError
         return done.stdout
 
-    def _tell(self, text: str) -> None:
-        with self.writing:
+    def _write_log(self, text: str) -> None:
+        """Appends a text to the log, with a line end."""
+        with self.lock:
             self.log.write(text if not text or text.endswith("\n") else f"{text}\n")
 
 
 @dataclass(frozen=True, slots=True)
 class MakeResult:
-    """A build that was carried out."""
+    """The executed steps of a build."""
 
     files_read: frozenset[str]
-    """By its compilers."""
+    """The files that its compilers read."""
     steps: tuple[_Step, ...]
 
     @property
     def compilations(self) -> list[Compilation]:
-        """Its compiler calls."""
+        """Returns its compiler calls."""
         return [step for step in self.steps if isinstance(step, Compilation)]
 
     @property
-    def other_lines(self) -> list[str]:
-        """Its steps that neither compile nor make a library."""
+    def other_commands(self) -> list[str]:
+        """Returns its commands that neither compile nor make a library."""
         return [step for step in self.steps if isinstance(step, str)]
 
 
-def make(work: Path, objects: Objects, log: IO[str]) -> MakeResult:
-    """Carries out a configured build.
-
-    Raises StepFailedError, its words in the log. OSError.
-    """
-    steps = _Steps(objects, log)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for are_compilations, group in groupby(steps.lines(work), key=lambda line: isinstance(line, Compilation)):
+def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> MakeResult:
+    """Executes all steps of a configured build. Raises StepFailedError, whose message is in the log, and OSError."""
+    steps = _StepRunner(objects, log)
+    with ThreadPoolExecutor(PARALLEL_COMPILERS) as pool:
+        for are_compilations, group in groupby(steps.read_steps(work), key=lambda line: isinstance(line, Compilation)):
             if are_compilations:
-                _all(pool, steps, group)
+                _compile_group(pool, steps, group)
             else:
                 for step in group:
-                    if isinstance(step, Archiving):
-                        steps.archive(step)
+                    if isinstance(step, ArchiveStep):
+                        steps.make_library(step)
                     elif isinstance(step, str):
-                        steps.other(work, step)
-    return MakeResult(frozenset(steps.read), tuple(steps.done))
+                        steps.run_command(work, step)
+    return MakeResult(frozenset(steps.files_read), tuple(steps.steps))
 
 
-def _all(pool: ThreadPoolExecutor, steps: _Steps, group: Iterable[_Step]) -> None:
-    """The compilations of a group side by side. The first one that fails is the last one begun."""
+def _compile_group(pool: ThreadPoolExecutor, steps: _StepRunner, group: Iterable[_Step]) -> None:
+    """Runs the compilations of a group in parallel. After a failure no further one is started."""
     waiting: list[Future[None]] = [pool.submit(steps.compile, step) for step in group if isinstance(step, Compilation)]
     try:
         for future in waiting:

@@ -1,11 +1,9 @@
-"""The words that each compiler call of a build really got, in a compact form for the build's record.
+"""The arguments of each compiler call of a build, in a compact form for the build's record.
 
-Flags that a build means to use and those that a call gets may differ: a property on one file, a flag that a package
-adds. So the record is made from the calls themselves. Files of one folder and language mostly have the same words.
-These are recorded once, as those of the group. A file with other words is recorded by its name.
-
-No path of a machine is recorded: folders have the names that the record's `sources` give them.
-"""
+The flags that a build intends and those of a call may differ: a property of one file, a flag that a package adds. So
+the record is made from the calls themselves. Files of one folder and language mostly have the same arguments. These
+are recorded once, for the group. A file with other arguments is recorded by its name. No path of a machine is
+recorded: folders have the names that the record's `sources` give them."""
 
 import os
 import re
@@ -18,12 +16,12 @@ from typing import Any, Final
 from rtoslab.images.compilation import Compilation
 
 LIKE_GROUP: Final = "..."
-"""First word of a file's exception whose words begin with all of its group's."""
+"""First argument of a file's exception that begins with all arguments of its group."""
 OPTIONS: Final = "options"
 DEFINITIONS: Final = "definitions"
 FOLDERS: Final = "folders"
 _OUTPUT: Final = frozenset({"-MT", "-MF", "-o", "-c"})
-"""Words that say, with the next one, what is compiled and where the result goes."""
+"""Options with a value that say what is compiled and where the result goes."""
 _DEFINES: Final = ("-D", "-U")
 _LOOKS_IN: Final = ("-I", "-isystem", "-iquote", "-idirafter", "-iprefix", "-include", "-imacros")
 _MAPS_PREFIX: Final = re.compile(r"-f\w+-prefix-map=")
@@ -33,12 +31,12 @@ _NAMES: Final = {
     "FIRMWARE_DIR": "firmware", "KERNEL_DIR": "port", "KERNEL_SOURCE_DIR": "kernel", "CMAKE_BINARY_DIR": "build",
 }  # fmt: skip
 
-Words = dict[str, list[str]]
-"""Words of a call: OPTIONS, DEFINITIONS, FOLDERS."""
+CallArguments = dict[str, list[str]]
+"""The arguments of a call by kind: OPTIONS, DEFINITIONS, FOLDERS."""
 
 
 def read_folders(build_info_input: str) -> dict[str, str]:
-    """Returns folder -> the name it has in a record, from the file that WriteBuildInfo.cmake reads."""
+    """Returns folder -> its name in a record, from the file that WriteBuildInfo.cmake reads."""
     paths = dict(_FOLDER.findall(build_info_input))
     named = {paths[key]: name for key, name in _NAMES.items() if paths.get(key)}
     if "KERNEL_DIR" in paths and paths["KERNEL_DIR"].startswith(f"{paths.get('FIRMWARE_DIR')}/"):
@@ -47,58 +45,57 @@ def read_folders(build_info_input: str) -> dict[str, str]:
 
 
 def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the record: words by group, of the files that have others their words, and the words of the link.
-
-    `links` are the build's steps that link an image. `folders` comes from `read_folders`.
-    """
-    by_file: dict[str, Words] = {}
+    """Returns the record: arguments by group, those of files that differ from their group, and those of the link.
+    `links` are the build's steps that link an image. `folders` comes from `read_folders`."""
+    by_file: dict[str, CallArguments] = {}
     for call in calls:
-        name = file = _named(str(call.source), folders)
+        name = file = _without_machine_paths(str(call.source), folders)
         times = 1
         while file in by_file:
             times += 1
             file = f"{name} ({times})"
-        by_file[file] = _words(call.arguments[1:], folders)
-    groups: dict[str, dict[str, Words]] = {}
+        by_file[file] = _sort_arguments(call.arguments[1:], folders)
+    groups: dict[str, dict[str, CallArguments]] = {}
     for file, words in sorted(by_file.items()):
-        groups.setdefault(_group_of(file), {})[file] = words
-    common = {name: _most_common(list(files.values())) for name, files in groups.items()}
+        groups.setdefault(_group_name(file), {})[file] = words
+    common = {name: _most_common_arguments(list(files.values())) for name, files in groups.items()}
     others = {
         file: other
         for name, files in groups.items()
         for file, words in files.items()
         if (other := _difference(common[name], words))
     }
-    linked = [word for line in links for word in _link_words(line, folders)]
+    linked = [word for line in links for word in _link_arguments(line, folders)]
     sizes = {name: {"files": len(files), **common[name]} for name, files in groups.items()}
     return {"groups": sizes, "files": others, "linked": linked}
 
 
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
-    """Returns the levels of all C files, single ones included. An empty text is the compiler's own level."""
-    groups = {name: _level(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
+    """Returns the optimisation levels of all C files, single ones included. An empty text is the compiler's default."""
+    groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
     levels = set(groups.values())
     for file, other in record["files"].items():
-        group = _group_of(file)
+        group = _group_name(file)
         words = other.get(OPTIONS)
         if group in groups and words is not None:
-            levels.add(_level(words) or (groups[group] if words[:1] == [LIKE_GROUP] else ""))
+            levels.add(_level_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else ""))
     return levels
 
 
-def _level(words: Sequence[str]) -> str:
+def _level_option(words: Sequence[str]) -> str:
+    """Returns the last `-O` option. Empty if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), "")
 
 
-def _group_of(file: str) -> str:
-    """The folder that a file's name begins with, and its language."""
+def _group_name(file: str) -> str:
+    """Returns the group of a file: the folder that its name begins with, and its language."""
     plain = re.sub(r" \(\d+\)$", "", file)
     return f"{plain.partition('/')[0]}/*{PurePosixPath(plain).suffix}"
 
 
-def _most_common(words: Sequence[Words]) -> Words:
-    """Returns the words of each kind that most files have. Equally frequent ones are ordered by their text."""
-    common: Words = {}
+def _most_common_arguments(words: Sequence[CallArguments]) -> CallArguments:
+    """Returns the arguments of each kind that most files have. Equally frequent ones are ordered by their text."""
+    common: CallArguments = {}
     for kind in (OPTIONS, DEFINITIONS, FOLDERS):
         counts = Counter(tuple(call[kind]) for call in words)
         most = max(counts.values())
@@ -106,8 +103,9 @@ def _most_common(words: Sequence[Words]) -> Words:
     return common
 
 
-def _difference(common: Words, words: Words) -> Words:
-    difference: Words = {}
+def _difference(common: CallArguments, words: CallArguments) -> CallArguments:
+    """Returns the arguments of each kind that differ from the group's."""
+    difference: CallArguments = {}
     for kind, usual in common.items():
         mine = words[kind]
         if mine != usual:
@@ -115,8 +113,9 @@ def _difference(common: Words, words: Words) -> Words:
     return difference
 
 
-def _words(arguments: Sequence[str], folders: Mapping[str, str]) -> Words:
-    sorted_words: Words = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
+def _sort_arguments(arguments: Sequence[str], folders: Mapping[str, str]) -> CallArguments:
+    """Returns the arguments of a call by kind, without those that say where files are."""
+    sorted_words: CallArguments = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
     words = iter(arguments)
     for word in words:
         if word in _OUTPUT:
@@ -124,26 +123,35 @@ def _words(arguments: Sequence[str], folders: Mapping[str, str]) -> Words:
         elif word == "-MD" or _MAPS_PREFIX.match(word):
             continue  # says where files are, not how they are compiled
         elif word.startswith(_DEFINES):
-            sorted_words[DEFINITIONS].append(_named(word if len(word) > 2 else word + next(words, ""), folders))
+            sorted_words[DEFINITIONS].append(
+                _without_machine_paths(word if len(word) > 2 else word + next(words, ""), folders)
+            )
         elif word.startswith(_LOOKS_IN):
-            sorted_words[FOLDERS].append(_named(f"{word} {next(words, '')}" if word in _LOOKS_IN else word, folders))
+            sorted_words[FOLDERS].append(
+                _without_machine_paths(f"{word} {next(words, '')}" if word in _LOOKS_IN else word, folders)
+            )
         else:
-            sorted_words[OPTIONS].append(_named(word, folders))
+            sorted_words[OPTIONS].append(_without_machine_paths(word, folders))
     return sorted_words
 
 
-def _link_words(line: str, folders: Mapping[str, str]) -> list[str]:
-    """Returns the words of the step's last linker call without its objects, whose calls are recorded."""
+def _link_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
+    """Returns the arguments of the step's last linker call without its objects, whose calls are recorded."""
     calls = [shlex.split(part) for part in line.split(" && ") if " -o " in part]
     if not calls:
         return []
     words = calls[-1][1:]
     at = words.index("-o")
-    return [_named(word, folders) for word in [*words[:at], *words[at + 2 :]] if not word.endswith((".obj", ".o"))]
+    return [
+        _without_machine_paths(word, folders)
+        for word in [*words[:at], *words[at + 2 :]]
+        if not word.endswith((".obj", ".o"))
+    ]
 
 
-def _named(word: str, folders: Mapping[str, str]) -> str:
-    """A word with the names of known folders in place of their paths, and nothing but its name of any other path."""
+def _without_machine_paths(word: str, folders: Mapping[str, str]) -> str:
+    """Returns an argument with the names of known folders in place of their paths. Of any other path only the file's
+    name stays."""
     for folder in sorted(folders, key=len, reverse=True):
         word = re.sub(rf"{re.escape(folder)}(?=[/,:\"]|$)", folders[folder], word)
     foreign = _FOREIGN.match(word)

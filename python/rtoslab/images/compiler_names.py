@@ -7,7 +7,8 @@ from rtoslab.intake import Elf, one_line, path_text, read_image
 
 
 def compiler_names(path: Path) -> str:
-    """The names that compilers left in `.comment`, sorted. Empty if there is none. Raises ImageFileError."""
+    """Returns the compilers named in the `.comment` sections, sorted. Empty if there are none. Raises
+    ImageFileError."""
     try:
         elf = Elf(read_image(path))
         texts = [

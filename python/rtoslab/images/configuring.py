@@ -1,9 +1,9 @@
-"""CMake's configuration of one image, less what CMake found out before: the compiler's nature, where a kernel's package
-lies, and what TOML files say.
+"""Configures an image with CMake. Slow findings are cached: the compiler's properties, the place of a kernel's
+package, the content of TOML files.
 
-They take longer than the rest of a configuration together, and the first two change with the machine alone. So they are
-kept, named by all that made them, and laid into the next build's folder, where CMake takes them for its own.
-The firmware's folder is no part of the stored files: a further checkout finds them too, with its own folder in its
+These take longer than the rest of a configuration together, and the first two change with the machine alone. So they
+are stored by their inputs and copied into the next build's folder, where CMake takes them for its own. The stored
+files do not contain the firmware's folder, so that another checkout finds them too, with its own folder in its
 place."""
 
 import hashlib
@@ -19,23 +19,23 @@ from typing import IO, Final
 
 from rtoslab.base import AlteredError, StoreError, canonical, disk_error, file_listing, sha256_of, tools
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
-from rtoslab.images.object_cache import compilers
+from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_inputs
+from rtoslab.images.object_cache import compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import SEAL_FILE, ExpectedIdentity, read_sealed, seal_files
 
 PACKAGE: Final = "kernel_package.cmake"
-"""Where a kernel's package lies, as firmware/cmake/KernelSource.cmake writes and reads it."""
+"""The file with the place of a kernel's package. firmware/cmake/KernelSource.cmake writes and reads it."""
 _PROGRAMS: Final = "programs.cmake"
 """Programs beside the compiler that CMake found, for its cache."""
 _PROGRAM: Final = re.compile(r"^(CMAKE_\w+):FILEPATH=(/.*)$", re.MULTILINE)
 _COMPILER_FILES: Final = ("CMakeSystem.cmake", "CMakeCCompiler.cmake", "CMakeASMCompiler.cmake")
-"""What CMake writes of a compiler. It is in a folder named by CMake's version."""
+"""Files that CMake writes about a compiler, in a folder named by CMake's version."""
 _CHECKOUT: Final = "@RTOSLAB_FIRMWARE@"
-"""In what is kept, for the firmware's folder."""
+"""Stands for the firmware's folder in stored files."""
 _READ: Final = "toml"
-"""Folder of what firmware/cmake/Toml.cmake read of TOML files, as CMake's code, named by reader and file."""
+"""Folder of TOML files as CMake code, written by firmware/cmake/Toml.cmake and named by reader and file."""
 _CONFIGURED_BY: Final = (
     "CMakeLists.txt",
     "cmake/Toml.cmake",
@@ -48,21 +48,19 @@ _CONFIGURED_BY: Final = (
 
 
 def configure(
-    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, known: Path, log: IO[str]
+    catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, cache_folder: Path, log: IO[str]
 ) -> bool:
-    """Makes the build files of a point's image in `work`. Whether CMake ended well, what it said in the log.
-
-    `known`: a folder for what was found out. Raises StoreError, ToolMissingError.
-    """
-    mine = _restore(catalogue, point, known, work)
-    read = ObjectStore(known.with_name("facts"))
-    before_read = _lay_read(catalogue, point, read, work)
+    """Makes the build files of a point's image in `work`. Returns whether CMake succeeded. Its output is in the log.
+    `cache_folder`: the folder of cached findings. Raises StoreError, ToolMissingError."""
+    mine = _restore_cached(catalogue, point, cache_folder, work)
+    read = ObjectStore(cache_folder.with_name("facts"))
+    before_read = _restore_toml_facts(catalogue, point, read, work)
     options: list[str | Path] = ["-C", work / _PROGRAMS, "-DCMAKE_PLATFORM_INFO_INITIALIZED:INTERNAL=1"] if mine else []
     command: list[str | Path] = [
         *(tools.find_tool("cmake"), "-S", catalogue.root / "firmware", "-B", work, "-G", "Ninja"),
         *options,
         *cmake_options(point, expected),
-        *kernel_options(catalogue, point),
+        *kernel_cmake_options(catalogue, point),
         *([f"-DRTOSLAB_ZIG={tools.find_clang() or ''}"] if point.compiler == "clang" else []),
     ]
     log.flush()
@@ -75,32 +73,33 @@ def configure(
         check=False,
     )
     if done.returncode == 0 and not mine and point.compiler == DEFAULT_COMPILER:
-        _store(_place(catalogue, point, known), work, catalogue.root / "firmware")
-    _store_read(read, work, before_read)
+        _store_compiler_files(_cache_entry(catalogue, point, cache_folder), work, catalogue.root / "firmware")
+    _store_toml_facts(read, work, before_read)
     return done.returncode == 0
 
 
-def _place(catalogue: Catalogue, point: Point, known: Path) -> Path:
+def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path:
+    """Returns the folder of the findings for these inputs."""
     firmware = catalogue.root / "firmware"
     cmake = tools.find_tool("cmake")
     everything = [
         _CHECKOUT,
         file_listing(firmware, [firmware / name for name in _CONFIGURED_BY]),
         [tools.version_banner("cmake"), str(cmake), cmake.stat().st_mtime_ns],
-        compilers(clang=False),
+        compiler_identity(clang=False),
         str(tools.find_tool("cargo")),
         point.kernel,
         point.lto,
         {name: value for name, value in tools.build_environment().items() if name != "TMPDIR"},
     ]
-    return known / hashlib.sha256(canonical(everything).encode()).hexdigest()[:32]
+    return cache_folder / hashlib.sha256(canonical(everything).encode()).hexdigest()[:32]
 
 
-def _restore(catalogue: Catalogue, point: Point, known: Path, work: Path) -> bool:
-    """Whether what was found out before is in the build's folder now."""
+def _restore_cached(catalogue: Catalogue, point: Point, cache_folder: Path, work: Path) -> bool:
+    """Copies cached findings into the build's folder. Returns whether there were any."""
     if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
         return False
-    place = _place(catalogue, point, known)
+    place = _cache_entry(catalogue, point, cache_folder)
     try:
         files = read_sealed(place)
     except AlteredError:
@@ -113,13 +112,13 @@ def _restore(catalogue: Catalogue, point: Point, known: Path, work: Path) -> boo
     return True
 
 
-def _lay_read(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
-    """Lays what was read of the point's TOML files before into the build's folder. The names of that."""
+def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
+    """Copies the cached content of the point's TOML files into the build's folder. Returns their keys."""
     reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
     folder = work / _READ
     folder.mkdir(parents=True, exist_ok=True)
     laid = set()
-    for file in facts_files(catalogue, point):
+    for file in toml_inputs(catalogue, point):
         key = hashlib.sha256(f"{reader}{sha256_of(file)}".encode()).hexdigest()
         content = read.get(key)
         if content is not None:
@@ -128,21 +127,22 @@ def _lay_read(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path)
     return laid
 
 
-def _store_read(read: ObjectStore, work: Path, laid: set[str]) -> None:
+def _store_toml_facts(read: ObjectStore, work: Path, laid: set[str]) -> None:
+    """Caches the content of TOML files that was read now."""
     for path in (work / _READ).glob("*.cmake"):
         if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
                 read.put(path.stem, path.read_bytes())
 
 
-def _store(place: Path, work: Path, firmware: Path) -> None:
-    """Raises StoreError."""
+def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
+    """Caches what CMake found out about the compiler and the kernel's package. Raises StoreError."""
     folders = [path for path in (work / "CMakeFiles").iterdir() if (path / _COMPILER_FILES[0]).is_file()]
     if len(folders) != 1:
         return
     compiler_files: Mapping[str, bytes] = {
         "version": folders[0].name.encode(),
-        _PROGRAMS: _programs((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
+        _PROGRAMS: _programs_script((work / "CMakeCache.txt").read_text(encoding="utf-8")).encode(),
         **{name: (folders[0] / name).read_bytes() for name in _COMPILER_FILES},
         **({PACKAGE: (work / PACKAGE).read_bytes()} if (work / PACKAGE).is_file() else {}),
     }
@@ -162,6 +162,7 @@ def _store(place: Path, work: Path, firmware: Path) -> None:
         raise disk_error("keep what CMake found out in", place, cause) from None
 
 
-def _programs(cache: str) -> str:
+def _programs_script(cache: str) -> str:
+    """Returns a script that sets the programs found in CMake's cache."""
     lines = [f'set({name} [==[{path}]==] CACHE FILEPATH "")' for name, path in _PROGRAM.findall(cache)]
     return "\n".join([*lines, ""])

@@ -1,7 +1,6 @@
-"""An ELF image as the linker left it: the sections that take memory, and the symbols in them. Only reads.
+"""Reads an ELF image as the linker wrote it: the sections that take memory, and their symbols.
 
-The trap it prevents: a file that is no image, or one cut short, must be one clear sentence, never half a table.
-"""
+The trap it prevents: a file that is no image, or one cut short, must give one clear error, never half a table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,23 +21,23 @@ class Section:
 
     name: str
     address: int
-    """Where it is at run time."""
+    """The address at run time."""
     load_address: int
-    """Where its contents are programmed. The same as `address` if it runs where it lies."""
+    """The address at which its contents are programmed. Equal to `address` if it is not copied at start-up."""
     size: int
     has_contents: bool
-    """False for what is cleared at start-up, or left alone."""
+    """False for memory that is cleared at start-up, or left alone."""
     writable: bool
     executable: bool
 
     @property
     def is_text(self) -> bool:
-        """Whether it is executable or constant: what is not in a `.data` or `.bss`."""
+        """Whether it is executable or constant, which excludes `.data` and `.bss`."""
         return self.executable or not self.writable
 
     @property
     def end(self) -> int:
-        """The first address after it."""
+        """Returns the first address after it."""
         return self.address + self.size
 
 
@@ -55,18 +54,19 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class ElfImage:
     """The memory that an ELF file describes."""
 
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
     """Functions and objects with a size, by address."""
     constants: dict[str, int]
-    """Symbols of no type or no size: what the linker script reckoned, and labels of assembler code."""
+    """Symbols without a type or a size: values computed by the linker script, and labels of assembler code."""
 
 
-def read_elf(path: Path) -> Image:
-    """Raises ImageFileError: not there, no 32-bit ARM ELF, cut short, not linked, or stripped of its symbols."""
+def read_elf(path: Path) -> ElfImage:
+    """Returns the image in a file. Raises ImageFileError: not there, no 32-bit ARM ELF, cut short, not linked, or
+    without symbols."""
     data = read_image(path)
     if data[:4] != MAGIC:
         raise ImageFileError(
@@ -80,36 +80,37 @@ def read_elf(path: Path) -> Image:
     return image
 
 
-def parse_elf(data: bytes, name: str) -> Image:
-    """An image's content, with or without symbols. Raises ImageFileError."""
+def parse_elf(data: bytes, name: str) -> ElfImage:
+    """Returns an image from its bytes, with or without symbols. Raises ImageFileError."""
     try:
         elf = Elf(data)
-        sections = _sections(elf)
+        sections = _allocated_sections(elf)
         if not sections:
             raise ValueError("no section of it takes memory")  # noqa: TRY301
-        symbols, constants = _symbols(elf)
+        symbols, constants = _symbols_and_constants(elf)
     except ValueError as cause:
         raise ImageFileError(f"{name} is a damaged ELF file ({cause}); build or copy it again.") from None
-    return Image(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
+    return ElfImage(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
 
 
 def read_sections(path: Path) -> tuple[Section, ...]:
-    """The sections alone. Raises ImageFileError if it cannot be read."""
+    """Returns the sections that take memory. Raises ImageFileError."""
     try:
-        return tuple(_sections(Elf(read_image(path))))
+        return tuple(_allocated_sections(Elf(read_image(path))))
     except ValueError as cause:
         raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
-def berkeley(sections: Iterable[Section]) -> dict[str, int]:
-    """text, data and bss as `arm-none-eabi-size` counts them: its text holds all that is executable or constant."""
+def berkeley_sizes(sections: Iterable[Section]) -> dict[str, int]:
+    """Returns text, data and bss as `arm-none-eabi-size` counts them: text includes constants."""
     sums = {"text": 0, "data": 0, "bss": 0}
     for section in sections:
         sums["text" if section.is_text else "data" if section.has_contents else "bss"] += section.size
     return sums
 
 
-def _sections(elf: Elf) -> list[Section]:
+def _allocated_sections(elf: Elf) -> list[Section]:
+    """Returns the sections that take memory. Raises ValueError if the contents of one are cut."""
     sections = []
     for section in elf.sections:
         if not section.flags & _ALLOC or section.size == 0:
@@ -131,6 +132,7 @@ def _sections(elf: Elf) -> list[Section]:
 
 
 def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
+    """Returns the address at which a section is programmed, by the segment that contains it."""
     for segment in segments:
         if (
             segment.address <= section.address
@@ -140,7 +142,8 @@ def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
     return section.address
 
 
-def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
+def _symbols_and_constants(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
+    """Returns functions and objects with a size, and the values of the other symbols."""
     symbols: list[Symbol] = []
     constants: dict[str, int] = {}
     for symbol in elf.symbols():
@@ -152,9 +155,9 @@ def _symbols(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
             address = code_address(symbol.value) if is_function else symbol.value
             name = one_line(symbol.name)
             symbols.append(Symbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
-    return tuple(sorted(symbols, key=_rank)), constants
+    return tuple(sorted(symbols, key=_symbol_rank)), constants
 
 
-def _rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:
-    """Ranks symbols by address. The best-known name of several at one address comes first."""
+def _symbol_rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:
+    """Returns a sort key: by address. The best-known name of several at one address comes first."""
     return symbol.address, -symbol.size, not symbol.is_global, symbol.is_weak, symbol.name

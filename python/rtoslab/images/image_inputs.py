@@ -32,14 +32,13 @@ CALLGRAPH: Final = "callgraph.ci"
 CONFORMANCE_IMAGE: Final = "conformance"
 """The image that is no benchmark. Its sources are in a folder of that name."""
 _OF_REAL_BOARDS: Final = frozenset({FLASH_FILE, SILICON_FILE})
-"""Files in a board's folder that no image is made of."""
+"""Files in a board's folder that are no input of an image."""
 CALIBRATION_IMAGE: Final = "calibration"
 """Likewise no benchmark, in a folder of that name."""
 FOOTPRINT: Final = "footprint-"
-"""Before the name of a program whose size alone is of interest: a folder of firmware/footprint/."""
+"""The prefix of programs whose size is measured: folders of firmware/footprint/."""
 _FORMAT: Final = 2
-"""The format of the images and their records: raised where older ones must not be found. The first ones were built in
-their user's environment."""
+"""The format of the images and their records. Raise it where older images must not be found."""
 STORED_FILES: Final = (IMAGE, INFO, LOG, MAP, CALLGRAPH)
 """The stored files of a finished build."""
 _COMMON: Final = (
@@ -55,7 +54,7 @@ _COMMON: Final = (
 
 
 def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
-    """The -D options of one point, without a path of this machine."""
+    """Returns the -D options of one point, without a path of this machine."""
     options = {
         "BENCH": point.benchmark,
         "KERNEL": point.kernel,
@@ -65,16 +64,16 @@ def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
         "MANIFEST": f"{expected.manifest:#010x}",
         "CODE": point.code,
         "DATA": point.data or "",
-        "CLOCK_HZ": _given_text(point.clock_hz),
-        "FLASH_WAIT_STATES": _given_text(point.wait_states),
+        "CLOCK_HZ": _optional_text(point.clock_hz),
+        "FLASH_WAIT_STATES": _optional_text(point.wait_states),
         "FEATURES": ";".join(f"{key}={value}" for key, value in sorted(point.features.items())),
         "WINDOW_MS": str(point.window_ms),
         "OPT": point.opt,
         "KERNEL_CONFIG": ";".join(f"{key}={value}" for key, value in sorted(point.kernel_config.items())),
         "PARAMS": ";".join(f"{key}={value}" for key, value in sorted(point.params.items())),
-        "WARMUP_MS": _given_text(point.warmup_ms),
+        "WARMUP_MS": _optional_text(point.warmup_ms),
         "INSTRUMENT": point.instrument or "",
-        "SAMPLES": _given_text(point.samples),
+        "SAMPLES": _optional_text(point.samples),
         "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
         "LTO": "1" if point.lto else "",
         "PLACEMENT": str(point.placement) if point.placement else "",
@@ -82,45 +81,48 @@ def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
     return [f"-D{key}={value}" for key, value in options.items() if value]
 
 
-def _given_text(value: int | None) -> str:
+def _optional_text(value: int | None) -> str:
+    """Returns the number as a text. Empty for None."""
     return "" if value is None else str(value)
 
 
-def tree_of(catalogue: Catalogue, point: Point) -> Tree | None:
-    """Returns what a point's kernel is built from, if its user names that: a tree, or the export for it."""
+def tree_of_point(catalogue: Catalogue, point: Point) -> Tree | None:
+    """Returns the tree or export that the point's kernel is built from. None for a kernel that comes with the
+    checkout."""
     kernel = catalogue.kernel(point.kernel)
     if kernel.facts.export is None:
         return kernel.tree
     return find_export(kernel, export_key(point.board, point.cores, point.opt))
 
 
-def kernel_options(catalogue: Catalogue, point: Point) -> list[str]:
-    """The -D options by which CMake finds a port or a tree outside the checkout. They outdo `cmake_options`."""
-    tree = tree_of(catalogue, point)
+def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
+    """Returns the -D options by which CMake finds the port and a tree outside the checkout. They override
+    `cmake_options`."""
+    tree = tree_of_point(catalogue, point)
     port = f"-DKERNEL={catalogue.port_name(catalogue.kernel(point.kernel))}"
     return [port, *([f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else [])]
 
 
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:
-    """SHA-256 of everything that goes into an image: sources, kernel lock or tree, options, compiler.
-
-    A tree counts by the present content of the files that were read in the last build of this image (`reads_path`)."""
-    tree = tree_of(catalogue, point)
+    """Returns the SHA-256 of all inputs of an image: sources, kernel lock or tree, options, compiler.
+    Of a tree only the files count that the last build of this image read (`tree_reads_path`), with their present
+    content."""
+    tree = tree_of_point(catalogue, point)
     request = request_digest(catalogue, point)
     if tree is None:
         return request
-    return hashlib.sha256((request + inputs_listing(tree, reads_path(catalogue.root, request))).encode()).hexdigest()
+    return hashlib.sha256((request + inputs_listing(tree, tree_reads_path(catalogue.root, request))).encode()).hexdigest()
 
 
 def request_digest(catalogue: Catalogue, point: Point) -> str:
-    """The same without the content of a tree's files."""
-    root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), tree_of(catalogue, point)
+    """Returns the SHA-256 of all inputs except the content of a tree's files."""
+    root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), tree_of_point(catalogue, point)
     firmware = root / "firmware"
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
         parts.append(f"instruments/{point.instrument}")
-    sources = join_listing(chain(*(_rows(root, firmware, part) for part in parts), _spec_rows(root)))
-    sources += join_listing(_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
+    sources = join_listing(chain(*(_part_rows(root, firmware, part) for part in parts), _spec_rows(root)))
+    sources += join_listing(_part_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
     compilers = [tools.version_banner(cross_tool_name("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
     if tree is not None:
@@ -133,39 +135,42 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
     return hashlib.sha256(everything.encode()).hexdigest()
 
 
-def facts_files(catalogue: Catalogue, point: Point) -> list[Path]:
-    """The TOML files of the checkout and of the point's port that CMake may read for it."""
+def toml_inputs(catalogue: Catalogue, point: Point) -> list[Path]:
+    """Returns the TOML files of the checkout and of the point's port that CMake may read."""
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
     parts += [_program_folder(point.benchmark)]
-    files_ = [Path(file) for part in parts for file in _files(firmware, part)]
+    files_ = [Path(file) for part in parts for file in _part_files(firmware, part)]
     files_.append(catalogue.kernel(point.kernel).folder / "kernel.toml")
     return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))
 
 
-def reads_path(root: Path, path: str) -> Path:
-    """Returns the file that lists, by `request_digest`, the files of a tree that an image was made of."""
-    return build_folder(root) / "trees" / f"{path[:32]}.json"
+def tree_reads_path(root: Path, digest: str) -> Path:
+    """Returns the file that lists the files of a tree that an image was made of. `digest`: its `request_digest`."""
+    return build_folder(root) / "trees" / f"{digest[:32]}.json"
 
 
 def _program_folder(benchmark: str) -> str:
+    """Returns the folder of a program's sources below firmware/."""
     if benchmark in {CONFORMANCE_IMAGE, CALIBRATION_IMAGE}:
         return benchmark
     return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
 
 
 @memoize_by_contents
-def _rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
-    """Lists all files of a part, relative to `base`."""
-    return listing_rows(base, _files(firmware, part))
+def _part_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
+    """Returns the listing of all files of a part of the firmware, relative to `base`."""
+    return listing_rows(base, _part_files(firmware, part))
 
 
 @memoize_by_contents
 def _spec_rows(root: Path) -> tuple[ListingRow, ...]:
+    """Returns the listing of the TOML files in spec/."""
     return listing_rows(root, (root / "spec").glob("*.toml"))
 
 
-def _files(firmware: Path, part: str) -> list[str]:
+def _part_files(firmware: Path, part: str) -> list[str]:
+    """Returns the files of a folder or the file itself. Files about real boards are left out."""
     path = firmware / part
     if not path.is_dir():
         return [str(path)] if path.is_file() else []

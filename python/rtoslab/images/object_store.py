@@ -1,4 +1,5 @@
-"""Bytes kept under a key, in a folder of bounded size: what was not used for longest goes when a shelf is full.
+"""Stores bytes under a key, in a folder of bounded size. The least recently used ones are removed when a shard is
+full.
 
 A stored object contains its digest, is written completely or not at all, and counts as missing if it is incomplete."""
 
@@ -13,20 +14,21 @@ from rtoslab.base import exclusive_lock, make_folder, prepend_digest, strip_dige
 SHARDS: Final = 64
 SHARD_BYTES: Final = 8 << 20
 """512 MB in all: objects of some hundred configurations."""
-PROCESSES: Final = 8
-"""That may fill a shelf side by side: each looks at it again when it has put its part of what was free."""
-_ROOM: Final[dict[Path, int]] = {}
-"""What is left of that part, by shelf: to look at a shelf takes longer than to put something on it."""
+FILLING_PROCESSES: Final = 8
+"""Processes that may fill a shard at the same time. Each lists the shard again when it has used its part of the free
+space."""
+_FREE_BYTES: Final[dict[Path, int]] = {}
+"""The rest of that part, by shard: listing a shard takes longer than writing an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectStore:
-    """The folder. Keys are hexadecimal digests, with an ending perhaps."""
+    """A folder of stored objects. Keys are hexadecimal digests, perhaps with a suffix."""
 
     folder: Path
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
-        """One process at a time. Raises StoreError."""
+        """Lets one process at a time work on a key. Raises StoreError."""
         return exclusive_lock(self._shard(key) / f".{key[:32]}.lock")
 
     def get(self, key: str) -> bytes | None:
@@ -41,21 +43,23 @@ class ObjectStore:
         return content
 
     def put(self, key: str, content: bytes) -> None:
-        """Raises StoreError."""
+        """Stores bytes under a key. Raises StoreError."""
         shard = self._shard(key)
         make_folder(shard)
         whole = prepend_digest(content)
         write_whole(shard / key, whole, "an object")
-        _ROOM[shard] = _ROOM.get(shard, 0) - len(whole)
-        if _ROOM[shard] < 0:
-            _ROOM[shard] = _make_room(shard) // PROCESSES
+        _FREE_BYTES[shard] = _FREE_BYTES.get(shard, 0) - len(whole)
+        if _FREE_BYTES[shard] < 0:
+            _FREE_BYTES[shard] = _make_room(shard) // FILLING_PROCESSES
 
     def _shard(self, key: str) -> Path:
+        """Returns the subfolder of a key."""
         return self.folder / f"{int(key[:8], 16) % SHARDS:02d}"
 
 
 def _make_room(shard: Path) -> int:
-    """How many bytes more there is room for. Another process may do the same meanwhile."""
+    """Removes the least recently used objects of a full shard. Returns the free bytes. Another process may do the
+    same."""
     held: list[tuple[int, int, str]] = []
     with suppress(OSError), os.scandir(shard) as entries:
         for entry in entries:

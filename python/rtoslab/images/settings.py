@@ -1,4 +1,4 @@
-"""Macros of a kernel's configuration, asked of the firmware's build files before anything is built."""
+"""Checks macros of a kernel's configuration with the firmware's build files, before anything is built."""
 
 import difflib
 import re
@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, build_folder, disk_error
 from rtoslab.catalogue import Catalogue
-from rtoslab.images.builder import expected_identity, is_built, reason
+from rtoslab.images.builder import expected_identity, failure_reason, is_built
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import inputs_digest
 from rtoslab.plan import POINT_KEYS, Point
@@ -20,10 +20,8 @@ _NEAR: Final = re.compile(r"did you mean `(\w+)`")
 
 
 def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
-    """Raises PlanError for a macro that no kernel has which is given it. StoreError, ToolMissingError.
-
-    A kernel is asked once for each set of macros. One whose image is built already has them.
-    """
+    """Raises PlanError for a macro that none of the kernels has that it is set for. StoreError, ToolMissingError.
+    Each kernel is checked once for each set of macros. One whose image is built already has them."""
     requested: dict[tuple[str, frozenset[str]], Point] = {}
     for point in points:
         if point.kernel_config and point.not_applicable is None:
@@ -44,7 +42,7 @@ def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
 
 
 def _refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
-    """The macros that the kernel lacks -> the nearest it has, or nothing."""
+    """Returns the macros that the kernel lacks, with the nearest known one or an empty text."""
     refused: dict[str, str] = {}
     while point.kernel_config:
         digest = inputs_digest(catalogue, point)
@@ -61,7 +59,7 @@ def _refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
 
 
 def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str:
-    """Why CMake refuses the point's configuration, or nothing."""
+    """Returns the reason why CMake refuses the point's configuration. Empty if it accepts it."""
     parent = build_folder(catalogue.root)
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -72,6 +70,6 @@ def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str
             if configure(catalogue, point, expected_identity(digest), Path(folder), parent / "configured", log):
                 return ""
             log.seek(0)
-            return reason(log.read())
+            return failure_reason(log.read())
     except OSError as cause:
         raise disk_error("make a build folder in", parent, cause) from None

@@ -1,5 +1,5 @@
-"""Finds the source lines of an address by an image's DWARF: the line itself, and for inlined code the place of the
-call, and so on outwards."""
+"""Finds the source lines of an address by an image's DWARF: the line itself, and for inlined code the lines of the
+calls outwards."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -17,23 +17,23 @@ Row = tuple[int, str, int, int]
 
 
 class SourceLines:
-    """Lines of one image. An image without DWARF has none."""
+    """The source lines of one image. An image without DWARF has none."""
 
     def __init__(self, elf: Path) -> None:
         """Reads nothing yet."""
         self._path = elf
 
-    def at(self, address: int) -> tuple[str, ...]:
-        """`file:line`, innermost first. Empty if the image does not tell."""
+    def lines_at(self, address: int) -> tuple[str, ...]:
+        """Returns the lines of an address as `file:line`, innermost first. Empty if the image does not say."""
         try:
             with convert_debug_errors(self._path.name, ImageFileError):
-                return self._find(address)
+                return self._find_lines(address)
         except ImageFileError:
             return ()
 
-    def of(self, file: str, line: int) -> tuple[list[int], list[int]]:
-        """Returns the places at which code of a line begins, and the lines of the file that have code. The last part
-        of a path counts."""
+    def find_code(self, file: str, line: int) -> tuple[list[int], list[int]]:
+        """Returns the addresses at which code of a line begins, and the lines of the file that have code. Only the
+        last part of the path is compared."""
         try:
             with convert_debug_errors(self._path.name, ImageFileError):
                 starts, rows = self._lines
@@ -43,7 +43,8 @@ class SourceLines:
         here = [(start, row[2]) for start, row in zip(starts, rows, strict=True) if row[1] == path]
         return [start for start, number in here if number == line], sorted({number for _, number in here})
 
-    def _find(self, address: int) -> tuple[str, ...]:
+    def _find_lines(self, address: int) -> tuple[str, ...]:
+        """Returns the lines of an address, innermost first. Raises pyelftools' errors."""
         starts, rows = self._lines
         place = bisect_right(starts, address) - 1
         if place < 0 or address >= rows[place][0]:
@@ -53,6 +54,7 @@ class SourceLines:
 
     @cached_property
     def _dwarf(self) -> Any:
+        """Returns the debug information. None if there is none."""
         try:
             with open_elf_file(read_image(self._path), self._path.name, ImageFileError) as elf:
                 return elf.get_dwarf_info() if elf.has_dwarf_info() else None
@@ -61,38 +63,40 @@ class SourceLines:
 
     @cached_property
     def _units(self) -> list[Any]:
+        """Returns the compilation units."""
         return list(self._dwarf.iter_CUs()) if self._dwarf is not None else []
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[Row]]:
-        """Starts in order, and the row of each."""
+        """Returns the start addresses of all rows in order, and the rows."""
         rows: dict[int, Row] = {}
         for number, unit in enumerate(self._units):
             program = line_program(self._dwarf, unit)
             if program is not None:
-                rows.update((start, (end, file, line, number)) for start, end, file, line in _rows(program))
+                rows.update((start, (end, file, line, number)) for start, end, file, line in _line_rows(program))
         starts = sorted(rows)
         return starts, [rows[start] for start in starts]
 
     def _callers(self, unit: Any, address: int) -> tuple[str, ...]:
-        """Call sites of the inlined functions around an address, innermost first."""
+        """Returns the call sites of the inlined functions around an address, innermost first."""
         names = _file_names(line_program(self._dwarf, unit))
         callers = []
         die = unit.get_top_DIE()
         while die is not None:
-            die = next((child for child in child_entries(die) if self._holds(unit, child, address)), None)
+            die = next((child for child in child_entries(die) if self._covers(unit, child, address)), None)
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")
                 callers.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")
         return tuple(reversed(callers))
 
-    def _holds(self, unit: Any, die: Any, address: int) -> bool:
+    def _covers(self, unit: Any, die: Any, address: int) -> bool:
         """Whether a function, an inlined one or a block covers an address."""
         if die.tag not in {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block"}:
             return False
         return any(start <= address < end for start, end in self._ranges(unit, die))
 
     def _ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
+        """Yields the address ranges of an entry."""
         attributes = die.attributes
         if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
             low, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
@@ -116,8 +120,8 @@ def _file_names(program: Any) -> dict[int, str]:
     return {number: PurePosixPath(entry.name.decode(errors="replace")).name for number, entry in entries}
 
 
-def _rows(program: Any) -> Iterator[tuple[int, int, str, int]]:
-    """(start, end, file, line) of each section of code."""
+def _line_rows(program: Any) -> Iterator[tuple[int, int, str, int]]:
+    """Yields (start, end, file, line) of each section of code."""
     names = _file_names(program)
     before = None
     for entry in program.get_entries():

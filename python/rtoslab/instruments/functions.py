@@ -83,7 +83,7 @@ class Functions:
         return self._function(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
-        places, lines = self._lines.of(file, line)
+        places, lines = self._lines.find_code(file, line)
         if not lines:
             raise SymbolError(
                 f"The image has no code of {file}; it must be built with -g, and the file be named as there."
@@ -112,7 +112,7 @@ class Functions:
     def _names_text(self, requested: str, addresses: Sequence[int]) -> str:
         shown = []
         for address in addresses[:_LISTED]:
-            source = next(iter(self._lines.at(address)), "")
+            source = next(iter(self._lines.lines_at(address)), "")
             name = self._function(requested, address).name
             shown.append(f"{name} {address:#x}" + (f" ({source})" if source else ""))
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")

@@ -64,7 +64,7 @@ def _read_here(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dic
     if _ADDRESS_TABLE not in names and not (all_unknown and _LINE_TABLE in names):
         return {}
     lines = SourceLines(elf)
-    chains = {address: lines.at(address) for address in addresses}
+    chains = {address: lines.lines_at(address) for address in addresses}
     return {address: Source(chain[0], chain[-1], ()) for address, chain in chains.items() if chain}
 
 

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from rtoslab.base import ImageFileError, PlanError, count_text
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.instruments.image_kernel import kernel_of
 from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
@@ -143,7 +143,7 @@ def _benchmark(
     point = points[0]
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be observed: {point.not_applicable}.")
-    built = build(catalogue, point)
+    built = build_point_image(catalogue, point)
     where = catalogue.board(point.board).facts
     return Subject(
         label=f"{facts.id} {point.kernel} {point.board} {count_text(point.cores, 'core')}",

@@ -11,7 +11,7 @@ from typing import Any
 
 from rtoslab.base import PlanError, StoreError, UnknownNameError, canonical, runs_folder, sha256_of
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import CONFORMANCE_IMAGE, Build
+from rtoslab.images import CONFORMANCE_IMAGE, BuiltImage
 from rtoslab.intake import Elf, escape_unprintable
 from rtoslab.measure.evaluation import evaluate_output
 from rtoslab.measure.identity import point_id
@@ -84,7 +84,7 @@ def _measure_and_store(
 ) -> Outcome:
     """Measures the image, or returns the stored point if it is known."""
     board = catalogue.board(point.board).facts
-    build = Build(
+    build = BuiltImage(
         image.path.parent,
         image.expected_identity,
         image.sha256,

@@ -22,7 +22,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance, examine_port
-from rtoslab.images import LOG, Build, build
+from rtoslab.images import LOG, BuiltImage, build_point_image
 from rtoslab.measure.evaluation import evaluate_output, failed_result
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.point_result import evaluation_files
@@ -48,7 +48,7 @@ from rtoslab.store import (
 )
 from rtoslab.targets import Progress, RunOutput, VirtualMachine, run_virtual
 
-Runner = Callable[[Build, Progress], RunOutput]
+Runner = Callable[[BuiltImage, Progress], RunOutput]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def run_point(
     progress("building", 0.0)
     try:
         with contents_cache():
-            built = build(catalogue, point)
+            built = build_point_image(catalogue, point)
             conformance = examine_port(catalogue, point, progress)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
@@ -122,7 +122,7 @@ class _Job:
 
     identity: PointId
     run_id: str
-    built: Build
+    built: BuiltImage
     conformance: Conformance
     manifest: dict[str, object]
 
@@ -202,7 +202,7 @@ def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cac
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
     """Returns a function that runs a build on the virtual board. A failed run is an output with its failure."""
 
-    def run(built: Build, progress: Progress) -> RunOutput:
+    def run(built: BuiltImage, progress: Progress) -> RunOutput:
         job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name)
         try:
             return run_virtual(job, progress, machine)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.catalogue import Benchmark, Catalogue, Kernel
-from rtoslab.images import berkeley, code_digests, read_sections
+from rtoslab.images import berkeley_sizes, code_digests, read_sections
 from rtoslab.records import DecodedRun
 from rtoslab.results import (
     AbsentSeries,
@@ -162,7 +162,7 @@ def evaluation_files(
 def image_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
     """Returns the fields of a result that come from its image: its size and the executed code. Raises
     ImageFileError."""
-    sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley(read_sections(elf)).items()})
+    sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley_sizes(read_sections(elf)).items()})
     executed = {function.name for function in result.virtual.functions} if result.virtual else set()
     digests = code_digests(elf, executed)
     return {

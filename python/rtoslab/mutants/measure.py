@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build, share_cache
+from rtoslab.images import IMAGE, build_point_image, share_cache
 from rtoslab.measure import evaluate_output, point_id, virtual_job
 from rtoslab.mutants.mutants import BenchmarkMutants, Mutant, MutantSetting, break_sources, restore_sources
 from rtoslab.plan import Options, Point, make_plan
@@ -119,7 +119,7 @@ class _BenchmarkTrials:
 
     def _build_and_measure(self) -> MeasuredPoint | Failed:
         """Builds the present sources, runs the image and evaluates its output."""
-        built = build(self.catalogue, self.point)
+        built = build_point_image(self.catalogue, self.point)
         output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE))
         expected = built.expected
         result = evaluate_output(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)

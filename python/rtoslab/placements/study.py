@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from rtoslab.analyses import Band, cycles_by_function, event_noun, leading_metrics
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build, read_elf
+from rtoslab.images import build_point_image, read_elf
 from rtoslab.measure import Outcome
 from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
 from rtoslab.plan import Plan, Point
@@ -68,7 +68,7 @@ def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]
     }
     cycles = [cycles_by_function(item) for item in results]
     line_bytes = catalogue.board(points[0].board).facts.memory.line_bytes
-    symbols = [read_elf(build(catalogue, item).elf).symbols for item in points]
+    symbols = [read_elf(build_point_image(catalogue, item).elf).symbols for item in points]
     whole = [sum(cycle.values()) for cycle in cycles]
     first = results[0].point
     return Study(

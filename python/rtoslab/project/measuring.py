@@ -14,7 +14,7 @@ from typing import Final
 
 from rtoslab.analyses import INSTRUCTIONS
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import berkeley, code_digests, compiler_names, read_elf
+from rtoslab.images import berkeley_sizes, code_digests, compiler_names, read_elf
 from rtoslab.instruments import (
     MeasuredCalls,
     MeasuredFunction,
@@ -145,7 +145,7 @@ def _measure(catalogue: Catalogue, project: Project, name: str, image: ProjectIm
     ran = (calls.ran if calls else frozenset[str]()) | (intervals.ran if intervals else frozenset[str]())
     digests = code_digests(subject.elf, ran)
     sizes = {symbol.name: symbol.size for symbol in elf.symbols if symbol.is_function}
-    items = {IMAGE: Item({f"{key}_bytes": (value,) for key, value in berkeley(elf.sections).items()})}
+    items = {IMAGE: Item({f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()})}
     for function in functions:
         assert calls is not None
         items[function_name(function)] = _function(function, calls, find_function(calls, function), digests, sizes)

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from rtoslab.base import CheckError
 from rtoslab.catalogue import Benchmark, Board, Catalogue, Entry, Kernel
 from rtoslab.conformance import examine_port
-from rtoslab.images import Build, build
+from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import Elf, one_line
 from rtoslab.plan import Point, one_point
 from rtoslab.targets import (
@@ -109,7 +109,7 @@ class Firmware:
     """A built image, and what its run must be told."""
 
     point: Point
-    build: Build
+    build: BuiltImage
     board: Board
     kernel: Kernel
     clock_hz: int
@@ -185,7 +185,7 @@ def make_firmware(
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
     conformance = examine_port(catalogue, point)
     conformance.require()
-    built = build(catalogue, point)
+    built = build_point_image(catalogue, point)
     return Firmware(
         point=point,
         build=built,
@@ -208,7 +208,7 @@ def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
     return benchmarks[0]
 
 
-def _tick_hz(built: Build, board: Board, kernel: Kernel, cores: int) -> int:
+def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
     """Returns the tick's frequency, as the image reports it before anything else."""
     machine = start(built.elf.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())

@@ -10,7 +10,7 @@ from typing import Any
 
 from rtoslab.base import __version__, canonical
 from rtoslab.catalogue import Board
-from rtoslab.images import Build
+from rtoslab.images import BuiltImage
 from rtoslab.plan import Point
 from rtoslab.targets import simulator_sources, simulator_version, timing_settings, timing_version
 
@@ -41,7 +41,7 @@ def serial_target(board: Board) -> dict[str, Any]:
 
 
 def make_manifest(
-    point: Point, board: Board, build: Build, target: dict[str, Any], conformance: dict[str, Any]
+    point: Point, board: Board, build: BuiltImage, target: dict[str, Any], conformance: dict[str, Any]
 ) -> dict[str, Any]:
     """The manifest of one point."""
     return {

@@ -40,7 +40,9 @@ class Places:
 
     def at(self, address: int) -> Place:
         """The instruction at an address."""
-        return Place(address, self.function(address, offset=True), self._lines.at(address), self._disassembly(address))
+        return Place(
+            address, self.function(address, offset=True), self._lines.lines_at(address), self._disassembly(address)
+        )
 
     def function(self, address: int, *, offset: bool = False) -> str:
         """The function that covers an address. With `offset` also how far in."""

@@ -12,7 +12,7 @@ import numpy as np
 from rtoslab.base import ImageFileError, PlanError, RunError, SymbolError, count_text
 from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.conformance import examine_port
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.intake import read_image
 from rtoslab.plan import Options, make_plan
 from rtoslab.reports import Deviations
@@ -129,7 +129,7 @@ def of_benchmark(
     if core >= point.cores:
         raise PlanError(f"The image runs on {count_text(point.cores, 'core')}; there is no core {core}.")
     progress("building", 0.0)
-    built = build(catalogue, point)
+    built = build_point_image(catalogue, point)
     conformance = examine_port(catalogue, point, progress)
     conformance.require()
     board = catalogue.board(point.board).facts

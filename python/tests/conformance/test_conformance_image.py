@@ -14,7 +14,7 @@ from rtoslab.cli import app, cmd_conformance
 from rtoslab.conformance.examination import Conformance, examine_image, examine_port
 from rtoslab.conformance.judge import Outcome
 from rtoslab.conformance.play import scene_hash
-from rtoslab.images.builder import build
+from rtoslab.images.builder import build_point_image
 from rtoslab.measure.own_image import measure_image
 from rtoslab.plan.plan import Options, Point, conformance_points
 from rtoslab.targets.external_image import read_external_image
@@ -30,7 +30,7 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], ["pico"], [cores]))
     params = {"leave_out_0": str(scene_hash(left_out))} if left_out else {}
-    path.write_bytes(build(catalogue, replace(point, params=params)).elf.read_bytes())
+    path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf.read_bytes())
     return path
 
 

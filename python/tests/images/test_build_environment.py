@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base import tools
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build
+from rtoslab.images.builder import build_point_image
 from rtoslab.images.compilation import Compilation
 from rtoslab.images.compiler_calls import calls_record, read_folders
 from rtoslab.plan.plan import Options, Point, make_plan
@@ -77,11 +77,11 @@ def test_an_image_is_the_same_whatever_its_users_environment(tmp_path: Path, mon
     (tmp_path / "headers" / "stdint.h").write_text("#error from CPATH\n")
     catalogue, point = a_point(find_root())
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "plain"))
-    plain = build(catalogue, point)
+    plain = build_point_image(catalogue, point)
     for name, value in {**HOSTILE, "CPATH": str(tmp_path / "headers")}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "hostile"))
-    hostile = build(catalogue, point)
+    hostile = build_point_image(catalogue, point)
     assert hostile.elf.read_bytes() == plain.elf.read_bytes()
     assert hostile.info == plain.info
     for name in HOSTILE:
@@ -90,11 +90,11 @@ def test_an_image_is_the_same_whatever_its_users_environment(tmp_path: Path, mon
         for file in folder.iterdir():
             file.unlink()
         folder.rmdir()
-    assert build(catalogue, point).elf.read_bytes() == plain.elf.read_bytes()
+    assert build_point_image(catalogue, point).elf.read_bytes() == plain.elf.read_bytes()
 
 
 def test_a_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = build(*a_point(find_root())).info["calls"]
+    usual = build_point_image(*a_point(find_root())).info["calls"]
     (port,) = usual["files"]
     assert set(usual["files"][port]) == {"folders"}, "of all files but the port's, whose package looks there first"
     assert usual["groups"]["kernel/*.c"]["options"][-4:] == [
@@ -112,7 +112,7 @@ def test_a_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.
         + 'set_source_files_properties("${KERNEL_SOURCE_DIR}/queue.c" TARGET_DIRECTORY freertos_kernel '
         'PROPERTIES COMPILE_OPTIONS "-O0" COMPILE_DEFINITIONS SLOW=1)\n'
     )
-    result = build(*a_point(root)).info
+    result = build_point_image(*a_point(root)).info
     queue = {"options": ["...", "-O0"], "definitions": ["...", "-DSLOW=1"]}
     assert result["calls"]["files"] == {**usual["files"], "kernel/queue.c": queue}
     assert "-O2" in result["flags"]
@@ -154,5 +154,5 @@ def test_a_files_place_in_the_command_changes_no_record(tmp_path: Path, monkeypa
     """The same sources in another folder give the same record: no path is in a manifest."""
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     catalogue, point = a_point(copy_checkout(tmp_path / "checkout"))
-    present = build(catalogue, replace(point, benchmark="t2_cooperative"))
-    assert present.info == build(*a_point(find_root())).info
+    present = build_point_image(catalogue, replace(point, benchmark="t2_cooperative"))
+    assert present.info == build_point_image(*a_point(find_root())).info

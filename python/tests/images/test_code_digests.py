@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rtoslab.base import ImageFileError, cross_tool_name
 from rtoslab.images import code_digests
-from rtoslab.images.code_digests import branch_target, half_moved, literal_place
+from rtoslab.images.code_digests import branch_target, decode_movw_movt, literal_address
 
 SOURCE = """
     .syntax unified
@@ -160,16 +160,16 @@ def test_what_is_no_branch_has_no_target(code: tuple[int, int]) -> None:
 def test_halves_of_an_address_come_back(value: int, register: int, top: bool) -> None:
     first = 0xF240 | top << 7 | (value >> 11 & 1) << 10 | value >> 12
     second = (value >> 8 & 7) << 12 | register << 8 | value & 0xFF
-    assert half_moved(struct.pack("<HH", first, second)) == (top, register, value)
+    assert decode_movw_movt(struct.pack("<HH", first, second)) == (top, register, value)
 
 
 @given(st.integers(0, 255), st.integers(0, 7), st.sampled_from([0x100, 0x102]))
 def test_short_literals_are_found(words: int, register: int, at: int) -> None:
     code = struct.pack("<H", 0x4800 | register << 8 | words)
-    assert literal_place(at, code) == (at + 4) // 4 * 4 + 4 * words
+    assert literal_address(at, code) == (at + 4) // 4 * 4 + 4 * words
 
 
 @given(st.integers(0, 0xFFF), st.booleans())
 def test_long_literals_are_found(offset: int, forward: bool) -> None:
     code = struct.pack("<HH", 0xF85F | forward << 7, 0x1000 | offset)
-    assert literal_place(0x1000, code) == 0x1004 + (offset if forward else -offset)
+    assert literal_address(0x1000, code) == 0x1004 + (offset if forward else -offset)

@@ -102,7 +102,7 @@ def line_of(text: str) -> int:
 def test_every_form_of_debug_information_tells_the_same_lines(options: tuple[str, ...]) -> None:
     elf = made(PLUS_PLUS, "cpp", *options)
     line = line_of("update(int e, int d)")
-    starts, lines = SourceLines(elf).of(f"{elf.stem}.cpp", line)
+    starts, lines = SourceLines(elf).find_code(f"{elf.stem}.cpp", line)
     assert starts
     assert line_of("T step(T v)") in lines
     (function,) = [symbol for symbol in read_elf(elf).symbols if symbol.name == "app::Pid::update(int, int)"]

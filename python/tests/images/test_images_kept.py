@@ -19,8 +19,8 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance import suite_point
 from rtoslab.footprint.points import footprint_point
-from rtoslab.images.builder import Build, build
-from rtoslab.images.image_inputs import cmake_options, facts_files, kernel_options
+from rtoslab.images.builder import BuiltImage, build_point_image
+from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_inputs
 from rtoslab.plan.plan import Options, Point, make_plan
 from tests.checkouts import alter, copy_checkout
 from tests.processes import started
@@ -39,12 +39,12 @@ def points(catalogue: Catalogue, benchmarks: Sequence[str], kernel: str, board: 
 def build_one(root: str, benchmark: str, kernel: str = "freertos") -> None:
     """For another process."""
     catalogue = Catalogue(Path(root))
-    build(catalogue, points(catalogue, [benchmark], kernel, "nucleo-f446re")[0])
+    build_point_image(catalogue, points(catalogue, [benchmark], kernel, "nucleo-f446re")[0])
 
 
-def assert_equals_fresh_build(catalogue: Catalogue, point: Point, built: Build, folder: Path) -> None:
+def assert_equals_fresh_build(catalogue: Catalogue, point: Point, built: BuiltImage, folder: Path) -> None:
     """Builds with nothing known, without any of our code, and compares all that is kept of an image but the log."""
-    options = [*cmake_options(point, built.expected), *kernel_options(catalogue, point)]
+    options = [*cmake_options(point, built.expected), *kernel_cmake_options(catalogue, point)]
     folders = ["-S", str(catalogue.root / "firmware"), "-B", str(folder)]
     subprocess.run(["cmake", *folders, "-G", "Ninja", *options], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", folder], check=True, stdout=subprocess.DEVNULL)
@@ -56,7 +56,7 @@ def assert_equals_fresh_build(catalogue: Catalogue, point: Point, built: Build, 
     assert calls == ((built.folder / "callgraph.ci").read_text() if calls else "")
 
 
-def compiled(built: Build) -> list[str]:
+def compiled(built: BuiltImage) -> list[str]:
     """The sources that were compiled for an image: folder and name."""
     lines = (built.folder / "build.log").read_text().splitlines()
     paths = [Path(line) for line in lines if line.startswith("Compiled: ")]
@@ -75,7 +75,7 @@ def built_alone(folder: Path, *of: Any) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RTOSLAB_BUILD", str(folder))
         catalogue = Catalogue(find_root())
-        build(catalogue, points(catalogue, *of)[0])
+        build_point_image(catalogue, points(catalogue, *of)[0])
     return folder
 
 
@@ -128,7 +128,7 @@ def test_an_image_is_the_same_both_ways(
     behind_the_first: Catalogue, tmp_path: Path, kernel: str, board: str, benchmarks: list[str], config: dict[str, str]
 ) -> None:
     for point in points(behind_the_first, benchmarks, kernel, board, **config):
-        built = build(behind_the_first, point)
+        built = build_point_image(behind_the_first, point)
     known = {"core/wire.c", "cortexm/startup.S", *({"FreeRTOS-Kernel/tasks.c", "src/rt.c"} if not point.lto else ())}
     assert not set(compiled(built)) & known, "it was compiled for the image before"
     assert_equals_fresh_build(behind_the_first, point, built, tmp_path / "whole")
@@ -138,13 +138,15 @@ def test_the_suite_and_what_is_weighed_are_the_same_both_ways(behind_the_bare: C
     first = points(behind_the_bare, *BARE)[0]
     weighed = [footprint_point(behind_the_bare, name, "bare", "pico", 1, {}) for name in ("minimal", "heap")]
     for number, point in enumerate([suite_point(first), *(item for item in weighed if item.not_applicable is None)]):
-        assert_equals_fresh_build(behind_the_bare, point, build(behind_the_bare, point), tmp_path / f"whole-{number}")
+        assert_equals_fresh_build(
+            behind_the_bare, point, build_point_image(behind_the_bare, point), tmp_path / f"whole-{number}"
+        )
 
 
 def test_a_further_image_compiles_what_is_its_own(behind_the_first: Catalogue) -> None:
     first, second = points(behind_the_first, *FIRST)
-    assert "FreeRTOS-Kernel/tasks.c" in compiled(build(behind_the_first, first))
-    assert compiled(build(behind_the_first, second)) == [
+    assert "FreeRTOS-Kernel/tasks.c" in compiled(build_point_image(behind_the_first, first))
+    assert compiled(build_point_image(behind_the_first, second)) == [
         "core/identity.c",
         "t7_synchronisation/t7_synchronisation.c",
     ]
@@ -154,55 +156,59 @@ def test_an_instrument_a_benchmark_a_window_and_a_board_compile_what_sees_them(
     behind_the_first: Catalogue, tmp_path: Path
 ) -> None:
     first, by_pin, *_ = points(behind_the_first, ["mutex"], "freertos", "nucleo-f446re")
-    assert "core/wire.c" in compiled(build(behind_the_first, points(behind_the_first, *FIRST)[0]))
-    assert "run/ruler.c" in compiled(build(behind_the_first, first))
-    assert compiled(build(behind_the_first, by_pin)) == ["core/identity.c", "latency/samples.c", "mutex/mutex.c"]
+    assert "core/wire.c" in compiled(build_point_image(behind_the_first, points(behind_the_first, *FIRST)[0]))
+    assert "run/ruler.c" in compiled(build_point_image(behind_the_first, first))
+    assert compiled(build_point_image(behind_the_first, by_pin)) == [
+        "core/identity.c",
+        "latency/samples.c",
+        "mutex/mutex.c",
+    ]
     (other, *_) = points(behind_the_first, ["preemption"], "freertos", "nucleo-f446re")
-    again = compiled(build(behind_the_first, other))
+    again = compiled(build_point_image(behind_the_first, other))
     assert "core/identity.c" in again
     assert not {item for item in again if item.startswith(("FreeRTOS-Kernel/", "cortexm/", "f4/", "freertos/"))}
     point = replace(points(behind_the_first, ["mutex"], "freertos", "stm32f411ce")[0], window_ms=900)
-    built = build(behind_the_first, point)
+    built = build_point_image(behind_the_first, point)
     of_all = {"core/wire.c", "cortexm/fault.c", "run/ruler.c", "run/window.c", "stm32/pins.c", "tasks/gate.c"}
     assert not of_all & set(compiled(built))
     assert_equals_fresh_build(behind_the_first, point, built, tmp_path / "whole")
 
 
 def test_what_an_option_does_not_reach_is_not_compiled_again(behind_the_first: Catalogue) -> None:
-    build(behind_the_first, points(behind_the_first, ["t1"], "freertos", "nucleo-f446re")[0])
+    build_point_image(behind_the_first, points(behind_the_first, ["t1"], "freertos", "nucleo-f446re")[0])
     without = points(behind_the_first, ["t1"], "freertos", "nucleo-f446re", **{"feature.icache": "0"})[0]
-    other = build(behind_the_first, without)
+    other = build_point_image(behind_the_first, without)
     assert compiled(other) == ["core/identity.c", "f4/flash.c"]
 
 
 def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     (point,) = points(catalogue, ["t1"], "bare", "pico")
-    before = build(catalogue, point)
+    before = build_point_image(catalogue, point)
     alter(checkout, "core/bench_wire.h", "#pragma once", "#pragma once\n/* a line more, which a debugger is told */")
-    after = build(Catalogue(checkout), point)
+    after = build_point_image(Catalogue(checkout), point)
     assert after.folder != before.folder
     assert "core/wire.c" in compiled(after)
     assert_equals_fresh_build(Catalogue(checkout), point, after, tmp_path / "whole")
     (checkout / "firmware" / "include" / "bench_core.h").write_text("#error this comes first\n")
     with pytest.raises(BuildError, match="this comes first"):
-        build(Catalogue(checkout), point)
+        build_point_image(Catalogue(checkout), point)
 
 
 def test_a_further_checkout_compiles_what_no_other_image_has(behind_the_bare: Catalogue, tmp_path: Path) -> None:
     checkout = copy_checkout(tmp_path / "further")
     point = points(behind_the_bare, *BARE)[0]
-    first = build(behind_the_bare, point)
+    first = build_point_image(behind_the_bare, point)
     text = first.folder.rename(tmp_path / "first") / "build.log"
     assert "compiler identification" in text.read_text()
     further = Catalogue(checkout)
-    again = build(further, point)
+    again = build_point_image(further, point)
     assert again.folder == first.folder, "the same content"
     assert compiled(again) == ["core/identity.c"]
     assert "compiler identification" not in (again.folder / "build.log").read_text()
     assert_equals_fresh_build(further, point, again, tmp_path / "whole")
     alter(checkout, "core/bench_wire.h", "#pragma once", "#pragma once\n/* a line more, which a debugger is told */")
-    edited = build(Catalogue(checkout), point)
+    edited = build_point_image(Catalogue(checkout), point)
     assert "core/wire.c" in compiled(edited)
     assert_equals_fresh_build(further, point, edited, tmp_path / "edited")
 
@@ -213,9 +219,9 @@ def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
     (point,) = points(catalogue, ["t1"], "bare", "pico")
     alter(checkout, file, "#include", "int wrong = ;\n#include")
     with pytest.raises(BuildError, match=r"t1_arithmetic\.c:\d+:\d+: error: expected expression"):
-        build(catalogue, point)
+        build_point_image(catalogue, point)
     alter(checkout, file, "int wrong = ;\n", "")
-    assert_equals_fresh_build(catalogue, point, build(catalogue, point), tmp_path / "whole")
+    assert_equals_fresh_build(catalogue, point, build_point_image(catalogue, point), tmp_path / "whole")
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
@@ -231,7 +237,7 @@ def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
         running.send_signal(ended_by)
         assert running.wait() != 0
     (point,) = points(elsewhere, ["t4"], "bare", "nucleo-f446re")
-    assert_equals_fresh_build(elsewhere, point, build(elsewhere, point), tmp_path / "whole")
+    assert_equals_fresh_build(elsewhere, point, build_point_image(elsewhere, point), tmp_path / "whole")
 
 
 @pytest.mark.long
@@ -239,7 +245,9 @@ def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
     command = [sys.executable, "-c", BUILD, str(elsewhere.root)]
     with started([*command, "t6"]) as one, started([*command, "t7"]) as other:
         assert (one.wait(), other.wait()) == (0, 0)
-    both = [build(elsewhere, point) for point in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")]
+    both = [
+        build_point_image(elsewhere, point) for point in points(elsewhere, ["t6", "t7"], "freertos", "nucleo-f446re")
+    ]
     names = [name for item in both for name in compiled(item)]
     twice = {name for name in names if names.count(name) > 1}
     assert twice == {"core/identity.c"}
@@ -247,24 +255,26 @@ def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
 
 def test_what_cmake_found_is_taken_as_it_found_it(behind_the_bare: Catalogue, tmp_path: Path) -> None:
     first, second = points(behind_the_bare, *BARE)
-    assert "compiler identification" in (build(behind_the_bare, first).folder / "build.log").read_text()
-    assert "compiler identification" not in (build(behind_the_bare, second).folder / "build.log").read_text()
+    assert "compiler identification" in (build_point_image(behind_the_bare, first).folder / "build.log").read_text()
+    assert (
+        "compiler identification" not in (build_point_image(behind_the_bare, second).folder / "build.log").read_text()
+    )
     (stored,) = [path for path in (tmp_path / "build" / "configured").iterdir() if not path.name.startswith(".")]
     (stored / "CMakeCCompiler.cmake").write_text("damaged")
     (third,) = points(behind_the_bare, ["t7"], *BARE[1:])
-    assert "compiler identification" in (build(behind_the_bare, third).folder / "build.log").read_text()
+    assert "compiler identification" in (build_point_image(behind_the_bare, third).folder / "build.log").read_text()
 
 
 def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     first, other = points(catalogue, *BARE)
     stored = [path for path in (tmp_path / "kept" / "facts").glob("*/*") if path.is_file()]
-    assert len(stored) == len(facts_files(catalogue, first))
+    assert len(stored) == len(toml_inputs(catalogue, first))
     for stored_item in stored:
         damaged = stored_item.read_bytes().replace(b"wire_version [==[2", b"wire_version [==[3")
         stored_item.write_bytes(damaged.replace(b"_WIRE_VERSION 2", b"_WIRE_VERSION 3"))  # what the code is told
-    assert_equals_fresh_build(catalogue, other, build(catalogue, other), tmp_path / "damaged")
+    assert_equals_fresh_build(catalogue, other, build_point_image(catalogue, other), tmp_path / "damaged")
     alter(checkout, "boards/pico/board.toml", "hz = 1_000_000", "hz = 1_000_001")
     catalogue = Catalogue(checkout)
     (edited,) = points(catalogue, ["t1"], "bare", "pico")
-    assert_equals_fresh_build(catalogue, edited, build(catalogue, edited), tmp_path / "edited")
+    assert_equals_fresh_build(catalogue, edited, build_point_image(catalogue, edited), tmp_path / "edited")

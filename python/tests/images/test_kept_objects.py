@@ -14,8 +14,8 @@ import pytest
 from rtoslab.base.errors import StoreError
 from rtoslab.base.tools import find_tool
 from rtoslab.images import compile_steps, object_cache, object_store
-from rtoslab.images.compilation import Compilation, archiving, compilation
-from rtoslab.images.object_cache import JUST_NOW_NS, Objects, compilers
+from rtoslab.images.compilation import Compilation, parse_archive_step, parse_compilation
+from rtoslab.images.object_cache import JUST_NOW_NS, ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 
 PLAIN = "#define ASKED 1\n#define OTHER 2\n"
@@ -53,7 +53,9 @@ class Place:
         words = (gcc, debug, "-O2", *more, *folders, *mapped, *output, str(self.folder / "source.c"))
         call = Compilation(work, words, self.folder)
         log = io.StringIO()
-        steps = compile_steps._Steps(Objects(work, self.folder, ObjectStore(self.kept), compilers(clang=False)), log)
+        steps = compile_steps._StepRunner(
+            ObjectCache(work, self.folder, ObjectStore(self.kept), compiler_identity(clang=False)), log
+        )
         steps.compile(call)
         self.said = log.getvalue()
         return "Compiled" in log.getvalue(), call.object.read_bytes()
@@ -195,9 +197,9 @@ def test_threads_that_ask_for_one_file_are_told_the_same(tmp_path: Path, monkeyp
         return file
 
     monkeypatch.setattr(object_cache, "sha256_of", slow)
-    objects = Objects(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
+    objects = ObjectCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), "")
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(objects._digest, ["a header"] * 2)) == ["a header"] * 2
+        assert list(pool.map(objects._file_digest, ["a header"] * 2)) == ["a header"] * 2
 
 
 def test_what_changes_while_it_is_compiled_is_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,18 +265,18 @@ def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, mon
 
 def test_which_lines_of_a_build_are_compilations_and_libraries(tmp_path: Path) -> None:
     line = 'bin/arm-none-eabi-gcc -DX=\\"a.h\\" -MD -MT a.obj -MF a.obj.d -o a.obj -c /src/a.c'
-    result = compilation(tmp_path, line, tmp_path)
+    result = parse_compilation(tmp_path, line, tmp_path)
     assert result is not None
     assert result.arguments[1] == '-DX="a.h"'
     assert (result.source, result.object) == (Path("/src/a.c"), tmp_path / "a.obj")
-    assert compilation(tmp_path, f": && {line} && :", tmp_path) is None
-    assert compilation(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
+    assert parse_compilation(tmp_path, f": && {line} && :", tmp_path) is None
+    assert parse_compilation(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
     library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"
-    built = archiving(tmp_path, library)
+    built = parse_archive_step(tmp_path, library)
     assert built is not None
     assert built.archive == tmp_path / "k" / "libk.a"
     assert built.members == (tmp_path / "a.obj", tmp_path / "b.obj")
-    assert archiving(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
+    assert parse_archive_step(tmp_path, library.replace("b.obj", "'b c.obj'")) is None
 
 
 @pytest.mark.parametrize(
@@ -286,5 +288,7 @@ def test_build_files_without_a_step_make_no_image(tmp_path: Path, build_file: st
     (tmp_path / "build.ninja").write_text(build_file)
     log = io.StringIO()
     with pytest.raises(compile_steps.StepFailedError):
-        compile_steps.make(tmp_path, Objects(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log)
+        compile_steps.run_build_steps(
+            tmp_path, ObjectCache(tmp_path, tmp_path, ObjectStore(tmp_path / "kept"), ""), log
+        )
     assert words in log.getvalue()

@@ -7,8 +7,8 @@ from pathlib import Path
 from rtoslab.base import exclusive_lock, tools
 from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.compile_steps import make
-from rtoslab.images.object_cache import Objects, compilers
+from rtoslab.images.compile_steps import run_build_steps
+from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.instruments.subject import Stretch, Subject, make_subject
 
@@ -25,8 +25,10 @@ def scene(name: str, kernel: str, board: str) -> Path:
         command: list[str | Path] = [tools.find_tool("cmake"), "-S", firmware, "-B", folder, "-G", "Ninja", *options]
         subprocess.run(command, check=True, capture_output=True)
         with (folder / "build.log").open("w+") as log:
-            make(
-                folder, Objects(folder, firmware, ObjectStore(folder.with_name("objects")), compilers(clang=False)), log
+            run_build_steps(
+                folder,
+                ObjectCache(folder, firmware, ObjectStore(folder.with_name("objects")), compiler_identity(clang=False)),
+                log,
             )
     return folder / "image.elf"
 

@@ -67,21 +67,21 @@ STEPS = 8
 @pytest.mark.parametrize("step", range(STEPS))
 def test_while_modules_are_loaded_and_the_command_works(step: int) -> None:
     """From the first line of ours on; `list` takes about half a second."""
-    code = f"import rtoslab.interrupts as i; i.at_once(); {BEGUN} from rtoslab.__main__ import main; main()"
+    code = f"import rtoslab.interrupts as i; i.exit_on_signal(); {BEGUN} from rtoslab.__main__ import main; main()"
     assert_quiet(*interrupted(code, 0.5 * step / STEPS))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("step", range(100))
 def test_at_a_hundred_moments(step: int) -> None:
-    code = f"import rtoslab.interrupts as i; i.at_once(); {BEGUN} from rtoslab.__main__ import main; main()"
+    code = f"import rtoslab.interrupts as i; i.exit_on_signal(); {BEGUN} from rtoslab.__main__ import main; main()"
     assert_quiet(*interrupted(code, 0.01 * step))
 
 
 def test_inside_an_import_it_waits(tmp_path: object) -> None:
     code = (
         "import rtoslab.interrupts as i, sys, types, importlib.abc, importlib.util\n"
-        "i.in_order()\n"
+        "i.raise_on_signal()\n"
         "class Slow(importlib.abc.MetaPathFinder, importlib.abc.Loader):\n"
         "    def find_spec(self, name, path, target=None):\n"
         "        return importlib.util.spec_from_loader(name, self) if name == 'slow' else None\n"
@@ -103,7 +103,7 @@ def test_inside_an_import_it_waits(tmp_path: object) -> None:
 def test_a_second_one_does_not_disturb_the_tidying_up() -> None:
     code = (
         "import rtoslab.interrupts as i, os, signal, sys, time\n"
-        "i.in_order()\n"
+        "i.raise_on_signal()\n"
         "print('begun', flush=True)\n"
         "try:\n"
         "    time.sleep(20)\n"

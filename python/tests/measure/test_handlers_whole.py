@@ -7,7 +7,7 @@ import pytest
 from rtoslab.analyses.tick_cost import cycles_by_released_tasks, fit_tick_model
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build
+from rtoslab.images.builder import build_point_image
 from rtoslab.measure.evaluation import evaluate_output
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.virtual_job import virtual_job
@@ -25,7 +25,7 @@ def measure(
     """One point without the port's conformance, which has tests of its own."""
     chosen = {key.replace("param_", "param.").replace("feature_", "feature."): value for key, value in config.items()}
     (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
-    built = build(CATALOGUE, point)
+    built = build_point_image(CATALOGUE, point)
     job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), "image.elf")
     result = evaluate_output(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
     assert isinstance(result, MeasuredPoint), result

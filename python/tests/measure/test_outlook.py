@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.measure import virtual_job
 from rtoslab.measure.duration_estimate import POINT_S, point_seconds
 from rtoslab.plan.plan import Options, Plan, make_plan
@@ -66,7 +66,7 @@ def test_runs_take_about_as_long_as_is_said(name: str, board: str, cores: int, w
     """By the process's own time, within four times; on a laptop within two."""
     request = plan(name, board, cores, window_ms)
     (point,) = request.points
-    built = build(CATALOGUE, point)
+    built = build_point_image(CATALOGUE, point)
     job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), built.elf.name)
     began = time.process_time()
     assert run_virtual(job).failure is None

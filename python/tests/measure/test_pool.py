@@ -70,7 +70,7 @@ def test_the_first_news_of_each_point_is_sent_however_fast_the_points_follow(
 
     monkeypatch.setattr(pool, "_measure_point", measure)
     monkeypatch.setattr(pool, "PROGRESS_INTERVAL_S", 60.0)
-    for name in ("interrupts.ignore", "gc.freeze"):
+    for name in ("interrupts.ignore_signals", "gc.freeze"):
         monkeypatch.setattr(f"rtoslab.measure.pool.{name}", lambda: None)
     pool._work_on_points(tmp_path, tmp_path, dict(os.environ), Pipe(), MeasureOptions())  # type: ignore[arg-type]
     starts = [("build first", 0.0), ("build second", 0.0), ("build third", 0.0)]

@@ -9,7 +9,7 @@ from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.measure import evaluate_output, point_id, virtual_job
 from rtoslab.plan import Options, make_plan
 from rtoslab.proofs import Evidence
@@ -111,7 +111,7 @@ def test_without_queues_preemption_has_its_other_series(checkout: Path) -> None:
     catalogue = Catalogue(checkout)
     chosen = {"samples": "5", "instrument": "probe"}
     (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points
-    built = build(catalogue, point)
+    built = build_point_image(catalogue, point)
     output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), "image.elf"))
     result = evaluate_output(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, MeasuredPoint), result

@@ -18,7 +18,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD
 from rtoslab.cli import app
-from rtoslab.images.builder import build
+from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import Symbol, read_elf
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pool import run_plan
@@ -89,7 +89,7 @@ def test_a_placement_is_the_same_on_every_build_and_another_than_the_next(built:
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_placement_moves_everything_and_changes_nothing_else(board: str) -> None:
-    usual, placed = (build(CATALOGUE, _point("t8", board, placement=number)) for number in ("0", "2"))
+    usual, placed = (build_point_image(CATALOGUE, _point("t8", board, placement=number)) for number in ("0", "2"))
     assert (usual.info["placement"], placed.info["placement"]) == (0, 2)
     before, after = _symbols(usual.elf), _symbols(placed.elf)
 
@@ -218,7 +218,7 @@ def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
     assert band["width"] > 1, "this board's flash has waits"
     assert (band["least"], band["most"]) == (min(cycles), max(cycles))
     first = study["functions"][0]
-    elfs = [build(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf for index in range(3)]
+    elfs = [build_point_image(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf for index in range(3)]
     assert first["addresses"] == [_address(_symbols(elf), first["name"]) for elf in elfs]
     assert len(set(first["addresses"])) == 3
 

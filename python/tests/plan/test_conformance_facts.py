@@ -14,7 +14,7 @@ from rtoslab.base.errors import CatalogueError, RefusedError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import Outcome
-from rtoslab.images import build
+from rtoslab.images import build_point_image
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
@@ -222,13 +222,13 @@ def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
     alter(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
     catalogue = Catalogue(checkout)
     (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [1]))
-    config = build(catalogue, point).info["kernel_config"]
+    config = build_point_image(catalogue, point).info["kernel_config"]
     assert config["configTOTAL_HEAP_SIZE"] == str((65_536 - 1_001) // 8 * 8)
     alter(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")
     with pytest.raises(
         RefusedError, match="kernel freertos has 65530 bytes of static data, all that board pico allows"
     ):
-        build(Catalogue(checkout), point)
+        build_point_image(Catalogue(checkout), point)
 
 
 def test_nothing_is_declared_here() -> None:

@@ -72,10 +72,10 @@ def test_what_was_edited_while_an_image_was_built_is_seen_behind_it(
         edit(catalogue.root)
         return before
 
-    monkeypatch.setattr(builder, "_build_into", build_into)
+    monkeypatch.setattr(builder, "_build_and_store", build_into)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     with contents_cache():
         before = inputs_digest(catalogue, request)
         with pytest.raises(BuildError):  # nothing was built
-            builder.build(catalogue, request)
+            builder.build_point_image(catalogue, request)
         assert inputs_digest(catalogue, request) != before

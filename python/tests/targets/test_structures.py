@@ -10,7 +10,7 @@ from elftools.dwarf.die import DIE
 from rtoslab.base import ImageFileError, SymbolError, find_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import structure_members
-from rtoslab.images import SourceLines, build
+from rtoslab.images import SourceLines, build_point_image
 from rtoslab.intake import Elf, open_elf_file
 from rtoslab.plan import Options, make_plan
 from rtoslab.targets import MemberPlace, member_places
@@ -169,7 +169,9 @@ def test_debug_information_that_goes_in_circles_comes_to_an_end(
     (tmp_path / "x.elf").write_bytes(image)
     whole, damaged = member_places(debug_info.images()[0], debug_info.NAMES), member_places(image, debug_info.NAMES)
     lines = SourceLines(tmp_path / "x.elf")
-    assert damaged != whole or not any(lines.at(index) for index in range(debug_info.WHERE, debug_info.WHERE + 64, 4))
+    assert damaged != whole or not any(
+        lines.lines_at(index) for index in range(debug_info.WHERE, debug_info.WHERE + 64, 4)
+    )
 
 
 def _text(die: DIE) -> str:
@@ -233,7 +235,7 @@ def test_another_reader_finds_the_same_in_images(kernel: str, config: dict[str, 
     options = Options([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
     name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
     (point,) = make_plan(catalogue, [name], options).points
-    content = build(catalogue, point).elf.read_bytes()
+    content = build_point_image(catalogue, point).elf.read_bytes()
     names = _asked(catalogue.kernel(kernel).facts)
     result = member_places(content, names)
     assert result == _with_another_reader(content, names)

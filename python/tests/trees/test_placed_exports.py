@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.images.builder import build
+from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import Symbol, read_elf
 from rtoslab.measure.pool import run_plan
 from rtoslab.plan.placements import in_placements
@@ -54,7 +54,7 @@ def outcomes(home: Path, out: str) -> list[Result]:
 def symbols(kernel: str, board: str, placement: int) -> tuple[Symbol, ...]:
     config = {"placement": str(placement)} if placement else {}
     (point,) = make_plan(Catalogue(find_root()), ["t7"], Options([kernel], [board], cores=[1], config=config)).points
-    return read_elf(build(Catalogue(find_root()), point).elf).symbols
+    return read_elf(build_point_image(Catalogue(find_root()), point).elf).symbols
 
 
 def moved(before: tuple[Symbol, ...], after: tuple[Symbol, ...]) -> set[str]:
