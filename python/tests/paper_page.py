@@ -10,7 +10,7 @@ from rtoslab.analyses import OUTCOMES
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
-from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.papers.reproduction import Reproduction, reproduce_paper
 from rtoslab.reference import further_placements, of_paper, weights_of_paper
 
 PAGE = find_root() / "docs" / "papers.md"
@@ -26,9 +26,9 @@ def by_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
     """The paper by reference results alone; nothing is built."""
     root = find_root()
     bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
-    return reproduce(
-        catalogue, bare, [], beside=of_paper(root, paper.key, []),
-        lent_weights=weights_of_paper(root, paper.key), further=further_placements(root, paper.key),
+    return reproduce_paper(
+        catalogue, bare, [], reference_points=of_paper(root, paper.key, []),
+        reference_weights=weights_of_paper(root, paper.key), reference_placements=further_placements(root, paper.key),
     )  # fmt: skip
 
 

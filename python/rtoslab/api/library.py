@@ -12,9 +12,8 @@ from rtoslab.base import PlanError, UnknownNameError, canonical, contents_cache,
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
 from rtoslab.images import build_point_image, inputs_digest
-from rtoslab.instruments import Choice, Profile, Timeline, make_subject
-from rtoslab.instruments import profile as profile_subject
-from rtoslab.instruments import timeline as timeline_of_subject
+from rtoslab.instruments import Profile, SubjectOptions, Timeline, make_subject, profile_subject
+from rtoslab.instruments import record_timeline as timeline_of_subject
 from rtoslab.measure import Listener, MeasureOptions, Outcome, point_id, run_plan
 from rtoslab.plan import Options, Plan, make_plan
 from rtoslab.store import RunDirectory, StoredPoint
@@ -125,7 +124,7 @@ def sweep_phases(
     return find(scenario, chosen, arrivals), arrivals
 
 
-def profile(name: str, **choice: Unpack[Choice]) -> Profile:
+def profile(name: str, **choice: Unpack[SubjectOptions]) -> Profile:
     """Returns the use of every cycle of a benchmark's window, or of a `stretch` of an image: `rtoslab profile`.
 
     Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
@@ -133,7 +132,7 @@ def profile(name: str, **choice: Unpack[Choice]) -> Profile:
     return profile_subject(make_subject(Catalogue(find_root()), name, **choice))
 
 
-def timeline(name: str, **choice: Unpack[Choice]) -> Timeline:
+def timeline(name: str, **choice: Unpack[SubjectOptions]) -> Timeline:
     """Returns the timeline of a benchmark's window or of an image: `rtoslab trace`. Raises as `profile` does."""
     return timeline_of_subject(make_subject(Catalogue(find_root()), name, **choice))
 

@@ -7,7 +7,7 @@ from rtoslab.base import BuildError, PlanError, RtoslabError, architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_operations
 from rtoslab.footprint import survey_services
-from rtoslab.instruments import Choice, make_subject, owner, profile
+from rtoslab.instruments import SubjectOptions, make_subject, owning_call, profile_subject
 from rtoslab.plan import Options
 from rtoslab.reference import StoredRow, in_placements
 from rtoslab.results import PointId
@@ -89,13 +89,13 @@ def _masked_figures(catalogue: Catalogue, point: PointId, placement: int) -> Ite
     lengths = [0]
     count = 0
     for benchmark in read_operations().masking:
-        choice = Choice(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
+        choice = SubjectOptions(kernel=point.kernel, board=point.board, config={"placement": str(placement)})
         try:
-            profiled = profile(make_subject(catalogue, benchmark, **choice))
+            profiled = profile_subject(make_subject(catalogue, benchmark, **choice))
         except (PlanError, BuildError):
             continue  # the kernel lacks a service that the benchmark needs
         for held in profiled.held:
-            if held.priority == level and profiled.classes.get(owner(held.opener, profiled)) != APPLICATION:
+            if held.priority == level and profiled.classes.get(owning_call(held.opener, profiled)) != APPLICATION:
                 lengths.append(held.longest_cycles)
                 count += held.count
     if not count:

@@ -14,7 +14,7 @@ import click
 from rtoslab import interrupts
 from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error, nearest_name
 from rtoslab.cli.altered_warnings import collect_warnings
-from rtoslab.cli.early_end import last_words
+from rtoslab.cli.early_end import report_interrupt
 from rtoslab.cli.overview import SECTIONS
 from rtoslab.intake import escape_unprintable, make_output_printable
 
@@ -61,7 +61,7 @@ class _Commands(click.Group):
         except KeyboardInterrupt as cause:
             if sys.stderr.isatty():
                 click.echo(err=True)  # the terminal shows ^C on the line
-            last_words(cause)
+            report_interrupt(cause)
             return EXIT_INTERRUPTED
 
 
@@ -86,9 +86,9 @@ def app(places: tuple[str, ...]) -> None:
     130 interrupted, finished work kept.
     """
     if places:
-        from rtoslab.cli.tree_places import name_places  # noqa: PLC0415 (it is rarely wanted, and the catalogue slow)
+        from rtoslab.cli.tree_places import set_tree_places  # noqa: PLC0415 (it is rarely wanted, and the catalogue slow)
 
-        name_places(places)
+        set_tree_places(places)
 
 
 def main() -> None:
@@ -98,17 +98,17 @@ def main() -> None:
     code = EXIT_INTERRUPTED
     try:
         with collect_warnings() as sentences:
-            code = _code()
+            code = _run_command()
         code = code or (EXIT_ERROR if sentences else EXIT_OK)
         interrupts.stop_handling_signals()
     except KeyboardInterrupt as cause:
-        last_words(cause)
+        report_interrupt(cause)
     sys.exit(code)
 
 
-def _code() -> int:  # noqa: PLR0911 (one answer for each way to end)
+def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
     try:
-        _sane_environment()
+        _remove_bad_variables()
         code = app.main(prog_name="rtoslab", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as done:
@@ -117,36 +117,36 @@ def _code() -> int:  # noqa: PLR0911 (one answer for each way to end)
         misuse.show()
         return misuse.exit_code
     except click.Abort as ended:
-        last_words(ended.__cause__)
+        report_interrupt(ended.__cause__)
         return EXIT_INTERRUPTED
     except RtoslabError as error:
-        _say(f"rtoslab: {error}")
+        _print_error(f"rtoslab: {error}")
         return error.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python's own end does not complain once more
         return EXIT_ERROR
     except OSError as error:
-        _say(f"rtoslab: {disk_error('use', Path(str(error.filename or 'the file')), error)}")
+        _print_error(f"rtoslab: {disk_error('use', Path(str(error.filename or 'the file')), error)}")
         return EXIT_ERROR
     except MemoryError:
-        _say("rtoslab: The memory is full; close other programs, or ask for fewer points or samples.")
+        _print_error("rtoslab: The memory is full; close other programs, or ask for fewer points or samples.")
         return EXIT_ERROR
     except BaseException as error:
         from rtoslab.targets import is_panic  # noqa: PLC0415 (it is rarely wanted)
 
         if not is_panic(error):
             raise
-        _say(f"rtoslab: The simulator failed ({error}); please report the image and the command.")
+        _print_error(f"rtoslab: The simulator failed ({error}); please report the image and the command.")
         return EXIT_ERROR
     return code if isinstance(code, int) else EXIT_OK
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     with suppress(OSError):
         click.echo(escape_unprintable(text), err=True)
 
 
-def _sane_environment() -> None:
+def _remove_bad_variables() -> None:
     """Without what other libraries take from it unseen: a terminal's size that is none, a shell's half completion."""
     for name in ("COLUMNS", "LINES"):
         if not re.fullmatch(r"[1-9]\d{0,3}", os.environ.get(name, "80"), re.ASCII):

@@ -9,7 +9,7 @@ from rtoslab.api import default_out
 from rtoslab.base import PROJECT_FILE, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import announce, short_path, show_progress
+from rtoslab.cli.display import announce_plan, short_path, show_progress
 from rtoslab.cli.own_project import baseline_project, project_folder, require_unstated
 from rtoslab.compare import (
     Baseline,
@@ -76,10 +76,10 @@ def measure_again(
     catalogue = Catalogue(root)
     plan = baseline_points(catalogue, baseline)
     folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return None
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     for outcome in outcomes:
         if outcome.result.status == "failed":
             raise PlanError(

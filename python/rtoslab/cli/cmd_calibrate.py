@@ -27,8 +27,14 @@ from rtoslab.calibrate import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, jobs_option, kernel_option, out_option, target_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
-from rtoslab.cli.kernel_figures import figures_as_json, figures_request, on_silicon, repeat_request, set_beside
+from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.kernel_figures import (
+    compare_with_virtual,
+    figures_as_json,
+    figures_request,
+    measure_on_silicon,
+    repeat_request,
+)
 from rtoslab.cli.names import CatalogueName, Duration
 from rtoslab.hardware import flash_command_texts
 from rtoslab.instruments import rich_table
@@ -105,18 +111,18 @@ def command(
         request = figures_request(figures, name, kernel, window, repeats, jobs, out)
         request = request if silicon is None else repeat_request(request, silicon)
     if silicon is None:
-        seen = measure_board(catalogue, table, built, on_desk[name], _say)
-        kernel_figures = on_silicon(request, on_desk) if request else None
+        seen = measure_board(catalogue, table, built, on_desk[name], _print_progress)
+        kernel_figures = measure_on_silicon(request, on_desk) if request else None
     else:
         _require_same_image(silicon.image_sha256, built.elf_sha256)
         seen, kernel_figures = silicon.readings(), silicon.kernel_figures
     runs = virtual_board_runner(catalogue, table, built, name)
     facts = catalogue.board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
-    fit_result = fit_settings(table, seen, runs, defaults, _say)
+    fit_result = fit_settings(table, seen, runs, defaults, _print_progress)
     before, after = runs({}), runs(fit_result.settings)
     tables = [findings_table(fit_result, setting_grades(catalogue, name)), rows_table(table, seen, before, after)]
-    compared = set_beside(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
+    compared = compare_with_virtual(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
     if compared:
         tables.append(figures_table(compared))
     if output is not None:
@@ -127,9 +133,9 @@ def command(
         )
     missing = kernel_figures.missing if request and kernel_figures else {}
     if as_json:
-        answer({**_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
+        print_answer({**_as_json(name, fit_result, tables, seen, after), **figures_as_json(compared, missing)})
     else:
-        _show(fit_result, tables, unexplained_rows(seen, after))
+        _print_result(fit_result, tables, unexplained_rows(seen, after))
         for benchmark, reason in missing.items():
             click.echo(f"No figure of {benchmark}: {reason}")
     return EXIT_OK
@@ -157,7 +163,7 @@ def _as_json(
     }
 
 
-def _show(fit_result: SettingsFit, tables: list[Table], left: dict[str, float]) -> None:
+def _print_result(fit_result: SettingsFit, tables: list[Table], left: dict[str, float]) -> None:
     console = PlainConsole()
     for table in tables:
         console.print(rich_table(table))
@@ -173,5 +179,5 @@ def _show(fit_result: SettingsFit, tables: list[Table], left: dict[str, float]) 
         click.echo(f"What no setting explains, in cycles: {rows}.")
 
 
-def _say(text: str) -> None:
+def _print_progress(text: str) -> None:
     click.echo(text, err=True)

@@ -8,7 +8,7 @@ from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, PlanError, count_text, find_r
 from rtoslab.captures import capture_forms, record_virtual, resample, write_capture
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
-from rtoslab.cli.live_capture import Desk, capture_live
+from rtoslab.cli.live_capture import CaptureSetup, capture_live
 from rtoslab.cli.names import CatalogueName, Frequency
 from rtoslab.plan import Options
 
@@ -67,7 +67,7 @@ def command(
     options = Options([kernel], [board], [1], None, dict(config))
     if sigrok is not None:
         named = context.get_parameter_source("board") is not click.core.ParameterSource.DEFAULT
-        desk = Desk(sigrok, sample_rate, wires, target, bench, port, board if named else None, dry_run=dry_run)
+        desk = CaptureSetup(sigrok, sample_rate, wires, target, bench, port, board if named else None, dry_run=dry_run)
         return capture_live(benchmark, options, output, form, desk)
     if wires or target or bench or port or dry_run:
         raise PlanError("A real board's pins need a logic analyzer: say --sigrok DRIVER, such as fx2lafw.")

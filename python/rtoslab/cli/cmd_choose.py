@@ -26,10 +26,10 @@ from rtoslab.choose import (
     read_operations,
     rows_of_runs,
 )
-from rtoslab.cli.cmd_report import write
+from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer as answer_json
-from rtoslab.cli.names import CatalogueName, CatalogueNames, form_of, report_files, split_names
+from rtoslab.cli.early_end import print_answer as answer_json
+from rtoslab.cli.names import CatalogueName, CatalogueNames, file_form, report_files, split_names
 from rtoslab.parity import LintSubject, Unfairness, find_unfairness, read_costs
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId
@@ -90,41 +90,43 @@ def command(
     here = {matrix.kernel: matrix for matrix in read_matrices(catalogue.root)}
     chosen = _choose_kernels(catalogue, kernels, here)
     rows = rows_of_runs(runs, {name: here[name].rows if name in here else () for name in chosen})
-    lacks = {name: _lacks(catalogue, name) for name in rows}
+    lacks = {name: _missing_services(catalogue, name) for name in rows}
     comparison = make_comparison(board, question, known.operation, rows, lacks)
     if not comparison.kernels:
         raise PlanError(
             f"No figures of {', '.join(chosen) or 'any kernel'} on {board} are here; measure them with "
             f"`rtoslab reference matrix --board {board}`."
         )
-    names = {name: _title(catalogue, here.get(name), name) for name in comparison.kernels}
+    names = {name: _kernel_title(catalogue, here.get(name), name) for name in comparison.kernels}
     names[board] = catalogue.board(board).facts.title
-    unequal = _unequal(catalogue, comparison, here)
-    deviations = {name: _deviations(here.get(name)) for name in comparison.kernels if _deviations(here.get(name))}
+    unequal = _build_differences(catalogue, comparison, here)
+    deviations = {
+        name: _port_deviations(here.get(name)) for name in comparison.kernels if _port_deviations(here.get(name))
+    }
     document = choice_document(comparison, names, unequal, deviations)
     for output in outputs:
-        write(report_formats()[form_of(output)](document), output)
+        write_report(report_formats()[file_form(output)](document), output)
     if as_json:
         answer_json(_as_json(comparison, names, unequal, deviations))
     else:
-        _show(comparison, names, unequal, document.summary)
+        _print_comparison(comparison, names, unequal, document.summary)
     return EXIT_OK
 
 
 def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequence[Path]) -> int:
     """Writes a page on which a reader chooses board, kernels and operations."""
-    pages = [path for path in outputs if form_of(path) == "html"]
+    pages = [path for path in outputs if file_form(path) == "html"]
     if not pages or len(pages) < len(outputs):
         raise PlanError("Say --board BOARD, or -o FILE.html for a page of all boards.")
     here = read_matrices(catalogue.root)
     if not here:
         raise PlanError("No figures of kernels are here; measure them with `rtoslab reference matrix`.")
-    titles = {matrix.kernel: _title(catalogue, matrix, matrix.kernel) for matrix in here}
+    titles = {matrix.kernel: _kernel_title(catalogue, matrix, matrix.kernel) for matrix in here}
     titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
     current = _choose_kernels(catalogue, (), {matrix.kernel: matrix for matrix in here})
-    lacks = {matrix.kernel: _lacks(catalogue, matrix.kernel) for matrix in here}
+    lacks = {matrix.kernel: _missing_services(catalogue, matrix.kernel) for matrix in here}
     for path in pages:
-        write(explorer_page(known, here, titles, current, lacks), path)
+        write_report(explorer_page(known, here, titles, current, lacks), path)
     return EXIT_OK
 
 
@@ -139,24 +141,26 @@ def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mappin
     return list(requested)
 
 
-def _lacks(catalogue: Catalogue, kernel: str) -> dict[str, str]:
+def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
     return catalogue.kernels[kernel].facts.lacking_services() if kernel in catalogue.kernels else {}
 
 
-def _title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
+def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
     title = catalogue.kernels[kernel].facts.title if kernel in catalogue.kernels else kernel
     version = matrix.versions[0] if matrix is not None and matrix.versions else ""
     return f"{title} {version.lstrip('vV')}".strip()
 
 
-def _deviations(matrix: KernelMatrix | None) -> dict[str, str]:
+def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
     deviations: dict[str, str] = {}
     for row in matrix.rows if matrix is not None else ():
         deviations.update(row.deviations)
     return deviations
 
 
-def _unequal(catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]) -> list[Unfairness]:
+def _build_differences(
+    catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]
+) -> list[Unfairness]:
     """Returns what the parity lint says of the kernels' builds on the board."""
     benchmark = comparison.operations[0].benchmark
     point = PointId(benchmark=benchmark, title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={})
@@ -165,7 +169,7 @@ def _unequal(catalogue: Catalogue, comparison: KernelComparison, here: Mapping[s
     }
     titles = {name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in here}
     facts = {name: catalogue.kernels[name].facts for name in here if name in catalogue.kernels}
-    states = start_states(facts, catalogue.board(comparison.board).facts.chip)
+    states = start_up_settings(facts, catalogue.board(comparison.board).facts.chip)
     subjects = [
         LintSubject(
             titles[name],
@@ -178,7 +182,7 @@ def _unequal(catalogue: Catalogue, comparison: KernelComparison, here: Mapping[s
     return find_unfairness(catalogue, [subjects], read_costs(catalogue.root)) if len(subjects) > 1 else []
 
 
-def start_states(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
+def start_up_settings(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
     """Returns kernel -> settings that the own start-up of any of them makes on this chip."""
     settings = {name for kernel in kernels.values() for name in kernel.sets.get(chip, {})}
     return {
@@ -192,21 +196,23 @@ _FIGURE_COLUMNS: Final = 11
 """The columns of a figure with its marks and the gap after it."""
 
 
-def _show(comparison: KernelComparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str) -> None:
+def _print_comparison(
+    comparison: KernelComparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str
+) -> None:
     console = PlainConsole()
     console.print(summary, markup=False)
     ranking = [score.kernel for score in comparison.scores]
     ordered = [*ranking, *(kernel for kernel in comparison.kernels if kernel not in ranking)]
     beside = max(2, (console.width - _LABEL_COLUMNS) // _FIGURE_COLUMNS)
     for first in range(0, len(ordered), beside):
-        console.print(_table(comparison, names, ordered[first : first + beside]))
+        console.print(_figures_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
     costs = (f"{unfairness.sentence} What it costs: {unfairness.cost_text}." for unfairness in unequal)
     for line in filter(None, (partly_present_text(comparison, names), *costs)):
         console.print(line, markup=False)
 
 
-def _table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
+def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
     """One line for each operation: the figures of these kernels."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
@@ -215,11 +221,11 @@ def _table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequ
     for operation in comparison.operations:
         best = comparison.best_kernels(operation)
         cells = (cell_text(comparison.cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
-        table.add_row(_head(operation), *cells)
+        table.add_row(_operation_label(operation), *cells)
     return table
 
 
-def _head(operation: Operation) -> str:
+def _operation_label(operation: Operation) -> str:
     return operation.title if operation.unit in {"cycles", "1/s"} else f"{operation.title}, {operation.unit}"
 
 
@@ -240,7 +246,7 @@ def _as_json(
             {"kernel": score.kernel, "ratio": score.ratio.value, "least": score.ratio.least, "most": score.ratio.most}
             for score in comparison.scores
         ],
-        "operations": [_operation(comparison, operation) for operation in comparison.operations],
+        "operations": [_operation_as_json(comparison, operation) for operation in comparison.operations],
         "unequal": [
             {"what": unfairness.concept.id, "sentence": unfairness.sentence, "cost": unfairness.cost_text}
             for unfairness in unequal
@@ -248,7 +254,7 @@ def _as_json(
     }
 
 
-def _operation(comparison: KernelComparison, operation: Operation) -> dict[str, Any]:
+def _operation_as_json(comparison: KernelComparison, operation: Operation) -> dict[str, Any]:
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
         cell = comparison.cell(kernel, operation)

@@ -7,9 +7,9 @@ import click
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.cmd_report import write
+from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.names import file_form, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
     Comparison,
@@ -45,9 +45,9 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     Two kernels or two options are two runs: give each `rtoslab run` an --out of its own. Exit code 3 if no figure is on
     both sides.
     """
-    base = _side(reference)
-    comparisons = [compare_sides(base, _side(other)) for other in others]
-    document = comparison_document(comparisons, _fair(comparisons))
+    base = _read_run_side(reference)
+    comparisons = [compare_sides(base, _read_run_side(other)) for other in others]
+    document = comparison_document(comparisons, _parity_sections(comparisons))
 
     def render(kind: str) -> str:
         if kind == "json":
@@ -55,7 +55,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
         return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
 
     for output in outputs:
-        write(render(form_of(output)), output)
+        write_report(render(file_form(output)), output)
     if form is not None:
         click.echo(render(form), nl=False)
     elif not outputs:
@@ -68,11 +68,11 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     return EXIT_POINT_FAILED
 
 
-def _side(text: str) -> Side:
+def _read_run_side(text: str) -> Side:
     return join_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 
-def _fair(comparisons: Sequence[Comparison]) -> list[Section]:
+def _parity_sections(comparisons: Sequence[Comparison]) -> list[Section]:
     """Returns what the lint says of each pair of points that is compared."""
     catalogue = Catalogue(find_root())
     groups = [

@@ -10,9 +10,9 @@ from rich.table import Table
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
-from rtoslab.cli.console import PlainConsole, paint
-from rtoslab.cli.early_end import answer, keeping
-from rtoslab.cli.image_options import beside_image
+from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.early_end import print_answer, report_if_interrupted
+from rtoslab.cli.image_options import image_board_and_timing
 from rtoslab.cli.names import CoreCounts, Frequency, split_names
 from rtoslab.conformance import Conformance, Outcome, examine_image, examine_port
 from rtoslab.plan import Options, Point, conformance_points
@@ -51,23 +51,23 @@ def command(
     if image is not None:
         if kernels or cores or clock:
             raise PlanError("An image says itself what it is; beside --image give --board and --config.")
-        board, timing = beside_image(catalogue, boards, dict(config))
+        board, timing = image_board_and_timing(catalogue, boards, dict(config))
         verdict = examine_image(catalogue, read_external_image(catalogue, image, board, timing), timing)
         if as_json:
-            answer(_as_json([verdict]), indent=2)
+            print_answer(_as_json([verdict]), indent=2)
         else:
-            _print(PlainConsole(), verdict)
+            _print_verdict(PlainConsole(), verdict)
         return EXIT_OK if verdict.holds else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
     points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
     verdicts: list[Conformance] = []
-    with keeping(lambda: {"conformance": _as_json(verdicts)}):
-        built = _examine(catalogue, points, verdicts, None if as_json else PlainConsole())
+    with report_if_interrupted(lambda: {"conformance": _as_json(verdicts)}):
+        built = _examine_points(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
-        answer(_as_json(verdicts), indent=2)
+        print_answer(_as_json(verdicts), indent=2)
     elif len(verdicts) > 1:
-        PlainConsole().print(_summary(verdicts))
+        PlainConsole().print(_summary_table(verdicts))
     if not verdicts:
         click.echo("Nothing was examined: none of the suites can run.", err=True)
     return EXIT_OK if built and verdicts and all(conformance.holds for conformance in verdicts) else EXIT_POINT_FAILED
@@ -77,7 +77,7 @@ def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
     return [{**verdict.model_dump(mode="json"), "holds": verdict.holds} for verdict in verdicts]
 
 
-def _examine(
+def _examine_points(
     catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
 ) -> bool:
     """Adds each verdict when it is there. Without a console only what has none is told, on stderr.
@@ -99,11 +99,11 @@ def _examine(
             continue
         verdicts.append(verdict)
         if console is not None:
-            _print(console, verdict)
+            _print_verdict(console, verdict)
     return built
 
 
-def _summary(verdicts: Sequence[Conformance]) -> Table:
+def _summary_table(verdicts: Sequence[Conformance]) -> Table:
     """One line for each kernel, board and number of cores: those that fail first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
     for conformance in sorted(verdicts, key=lambda verdict: verdict.holds):
@@ -119,12 +119,12 @@ def _summary(verdicts: Sequence[Conformance]) -> Table:
             conformance.board,
             str(conformance.cores),
             conformance.outcome_counts_text,
-            paint(words, colour),
+            coloured_text(words, colour),
         )
     return table
 
 
-def _print(console: PlainConsole, verdict: Conformance) -> None:
+def _print_verdict(console: PlainConsole, verdict: Conformance) -> None:
     name = f"{verdict.kernel} on {verdict.board}, {count_text(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}
@@ -135,7 +135,9 @@ def _print(console: PlainConsole, verdict: Conformance) -> None:
         saw = (
             f"{finding.demands}: {finding.saw}" if finding.outcome in (Outcome.FAILS, Outcome.DEVIATES) else finding.saw
         )
-        table.add_row(finding.title, str(finding.core), saw, paint(finding.outcome.value, _COLOURS[finding.outcome]))
+        table.add_row(
+            finding.title, str(finding.core), saw, coloured_text(finding.outcome.value, _COLOURS[finding.outcome])
+        )
     console.print(table)
     for reason, titles in absent.items():
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)

@@ -22,7 +22,7 @@ from rtoslab.captures import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, Frequency
 from rtoslab.plan import Options
 
@@ -56,8 +56,8 @@ def command(
     capture_ = read_capture(capture)
     notes = [*capture_.notes, *(note for item in capture_.channels if (note := unsure_note(item, capture_.tick_s)))]
     if benchmark is None:
-        rows = [_row(item.name, find_pulses(item, capture_.tick_s)) for item in capture_.channels]
-        _say(
+        rows = [_pulse_figures(item.name, find_pulses(item, capture_.tick_s)) for item in capture_.channels]
+        _print_result(
             {"capture": str(capture), "tick_s": float(capture_.tick_s), "channels": rows, "notes": notes},
             as_json=as_json,
         )
@@ -67,25 +67,25 @@ def command(
     recording = record_virtual(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
     sources = {
         "capture": recording.pulses_by_series(capture_.find_channel(channel), capture_),
-        "virtual": _virtual(recording),
+        "virtual": _virtual_pulses(recording),
     }
     if sample_rate is not None:
         seen: Capture = resample(recording.capture, sample_rate)
         sources[f"virtual at {sample_rate / 1e6:g} MS/s"] = recording.pulses_by_series(seen.find_channel(OUT), seen)
     rows = [
-        {"series": ident, **_row(source, pulses[ident], recording.clock_hz)}
+        {"series": ident, **_pulse_figures(source, pulses[ident], recording.clock_hz)}
         for ident in recording.series
         for source, pulses in sources.items()
     ]
-    _say({"capture": str(capture), "image": recording.title, "series": rows, "notes": notes}, as_json=as_json)
+    _print_result({"capture": str(capture), "image": recording.title, "series": rows, "notes": notes}, as_json=as_json)
     return EXIT_OK
 
 
-def _virtual(recording: Recording) -> dict[str, Pulses]:
+def _virtual_pulses(recording: Recording) -> dict[str, Pulses]:
     return recording.pulses_by_series(recording.capture.find_channel(OUT), recording.capture)
 
 
-def _row(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, Any]:
+def _pulse_figures(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, Any]:
     """Figures in cycles if a clock is known, else in microseconds."""
     lengths = pulses.cycles(clock_hz) if clock_hz is not None else pulses.seconds() * 1e6
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
@@ -95,9 +95,9 @@ def _row(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, An
             **{key: float(np.percentile(lengths, part)) for key, part in kinds.items()}}  # fmt: skip
 
 
-def _say(result: dict[str, Any], *, as_json: bool) -> None:
+def _print_result(result: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        answer(result)
+        print_answer(result)
         return
     for note in result["notes"]:
         click.echo(f"warning: {note}", err=True)

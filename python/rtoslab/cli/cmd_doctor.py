@@ -6,23 +6,26 @@ import click
 from rich.table import Table
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, find_root
-from rtoslab.cli.console import PlainConsole, paint
-from rtoslab.cli.doctor import examine
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.doctor import check_installation
+from rtoslab.cli.early_end import print_answer
 
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def command(as_json: bool) -> int:
     """Check the tools that rtoslab needs. Exit code 1 if something is missing."""
-    examined = examine(find_root())
+    examined = check_installation(find_root())
     if as_json:
-        answer([asdict(item) for item in examined], indent=2)
+        print_answer([asdict(item) for item in examined], indent=2)
     else:
         table = Table("", "what", "found", "remedy")
         for item in examined:
             table.add_row(
-                paint("ok", "green") if item.fine else paint("missing", "red"), item.name, item.found, item.remedy
+                coloured_text("ok", "green") if item.fine else coloured_text("missing", "red"),
+                item.name,
+                item.found,
+                item.remedy,
             )
         PlainConsole().print(table)
     return EXIT_OK if all(item.fine for item in examined) else EXIT_ERROR

@@ -13,7 +13,7 @@ from rtoslab.base import EXIT_OK, PlanError, Table, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, KeyValue, split_names
 from rtoslab.footprint import (
     Footprint,
@@ -71,21 +71,21 @@ def command(
     kernels = split_names(kernels, catalogue.buildable_kernels) or (() if image else (DEFAULT_KERNEL,))
     boards = split_names(boards, catalogue.boards) or (() if image else (DEFAULT_BOARD,))
     if image is not None:
-        result = _of_image(catalogue, image, map_file, boards, against)
+        result = _image_footprint(catalogue, image, map_file, boards, against)
     elif against is not None or map_file is not None:
         raise PlanError("--against and --map go with an IMAGE; give one before them.")
     elif against_kernel is not None or against_config:
-        result = _of_two(
+        result = _kernel_differences(
             catalogue, kernels, boards, cores, dict(config), against_kernel, dict(against_config), programs
         )
     else:
         quiet = as_csv or as_json
-        result = _of_kernels(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
-    _write(_choose_tables(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
+        result = _kernel_footprints(catalogue, kernels, boards, cores, dict(config), programs, quiet=quiet)
+    _print_tables(_choose_tables(result, tables), listed=bool(tables), as_csv=as_csv, as_json=as_json)
     return EXIT_OK
 
 
-def _of_image(
+def _image_footprint(
     catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
 ) -> Sequence[Table]:
     regions = board_regions(catalogue.board(boards[0]).facts) if boards else ()
@@ -95,7 +95,7 @@ def _of_image(
     return difference_tables(compare_footprints(read_footprint(against, None, regions), weighed))
 
 
-def _of_two(
+def _kernel_differences(
     catalogue: Catalogue,
     kernels: Sequence[str],
     boards: Sequence[str],
@@ -116,7 +116,7 @@ def _of_two(
     return difference_tables(compare_footprints(before, image(kernels[0], config)))
 
 
-def _of_kernels(
+def _kernel_footprints(
     catalogue: Catalogue,
     kernels: Sequence[str],
     boards: Sequence[str],
@@ -146,9 +146,9 @@ def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Ta
     return [table for table in tables if not names or table.name in names]
 
 
-def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
+def _print_tables(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
     if as_json:
-        answer({table.name: table.as_json() for table in tables})
+        print_answer({table.name: table.as_json() for table in tables})
     elif as_csv:
         if len(tables) != 1:
             raise PlanError(
@@ -161,7 +161,7 @@ def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool
         console = PlainConsole()
         for table in tables:
             if (listed or table.name != _LARGE) and table.rows:
-                console.print(_rich(table))
+                console.print(_rich_table(table))
         if not listed and any(table.name == _LARGE for table in tables):
             console.print(f"`--table {_LARGE}` shows every symbol.")
 
@@ -169,7 +169,7 @@ def _write(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool
 _PLACE = ("kernel", "board")
 
 
-def _rich(table: Table) -> RichTable:
+def _rich_table(table: Table) -> RichTable:
     """Draws a table for a terminal. If all rows name the same kernel and board, the title names them instead."""
     shown = RichTable(title=table.title, title_justify="left")
     everywhere = table.columns[:2] == _PLACE and len({tuple(row[:2]) for row in table.rows}) == 1

@@ -8,9 +8,9 @@ from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_REGRESSION, PlanError, find_r
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
 from rtoslab.cli.cmd_baseline import measure_again, require_measuring
 from rtoslab.cli.cmd_compare import FORMS
-from rtoslab.cli.cmd_report import write
+from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.names import file_form, report_files
 from rtoslab.cli.own_project import gate_project, require_project, require_unstated
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
@@ -98,13 +98,13 @@ def command(
     if moved == "pass":
         judgement = without_moved(judgement)
     for output in outputs:
-        write(_render(judgement, rules, output), output)
+        write_report(_render_report(judgement, rules, output), output)
     if judgement.other_compiler is not None and other_compiler != "compare":
-        return _unequal(judgement.other_compiler, skip=other_compiler == "skip")
-    return _conclude(judgement, name)
+        return _report_other_compiler(judgement.other_compiler, skip=other_compiler == "skip")
+    return _print_judgement(judgement, name)
 
 
-def _conclude(judgement: Judgement, name: str) -> int:
+def _print_judgement(judgement: Judgement, name: str) -> int:
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
         show_document(gate_document(judgement), console)
@@ -117,7 +117,7 @@ def _conclude(judgement: Judgement, name: str) -> int:
     return EXIT_OK
 
 
-def _unequal(compilers: tuple[str, str], *, skip: bool) -> int:
+def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
     sentence_ = (
         f"The baseline was measured with {compilers[0]}, here it is {compilers[1]}: cycles differ for that alone"
     )
@@ -129,8 +129,8 @@ def _unequal(compilers: tuple[str, str], *, skip: bool) -> int:
     )
 
 
-def _render(judgement: Judgement, rules: Rules, output: Path) -> str:
-    kind = form_of(output)
+def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:
+    kind = file_form(output)
     if kind == "json":
         return as_json([judgement.comparison])
 

@@ -8,7 +8,7 @@ import click
 from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
-from rtoslab.cli.names import KeyValue, integer
+from rtoslab.cli.names import KeyValue, parse_option_integer
 from rtoslab.targets import serve_gdb
 
 
@@ -64,7 +64,7 @@ def command(
         facts,
         listen,
         cores=cores,
-        settings={key: integer(value, key) for key, value in settings},
+        settings={key: parse_option_integer(value, key) for key, value in settings},
         strict=strict,
         until=until,
         ready=ready,

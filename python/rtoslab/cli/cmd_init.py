@@ -9,7 +9,7 @@ import click
 from rtoslab.base import EXIT_OK, PROJECT_FILE, PlanError, count_text, find_root, toml_key, toml_value, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
-from rtoslab.instruments import Profile, Stretch, by_function, make_subject, profile
+from rtoslab.instruments import Profile, Stretch, make_subject, profile_subject, sums_by_function
 from rtoslab.intake import read_image
 from rtoslab.targets import APPLICATION, fitting_boards
 
@@ -38,8 +38,8 @@ def command(image: Path, board: str | None) -> int:
     chosen = catalogue.board(board).id if board else _only_board(image)
     clock_hz = catalogue.board(chosen).facts.clock.sys_hz
     subject = make_subject(catalogue, str(image), board=chosen, stretch=Stretch(cycles=int(_LOOKED_AT_S * clock_hz)))
-    functions = list(_functions(profile(subject)))
-    write_whole(path, _text(image, chosen, functions), "the project file")
+    functions = list(_hottest_functions(profile_subject(subject)))
+    write_whole(path, _project_text(image, chosen, functions), "the project file")
     click.echo(f"Made {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")
     click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
     return EXIT_OK
@@ -54,17 +54,17 @@ def _only_board(image: Path) -> str:
     raise PlanError(f"{image} fits several boards; say which one it is for by --board: {', '.join(boards)}.")
 
 
-def _functions(profile: Profile) -> Iterator[str]:
+def _hottest_functions(profile: Profile) -> Iterator[str]:
     """The application's functions that took most cycles of their own, the first first."""
     names: dict[str, None] = {}
-    for (_, name), function in by_function(profile).items():
+    for (_, name), function in sums_by_function(profile).items():
         is_own = profile.classes.get(name, _OF_NO_KERNEL) in {APPLICATION, _OF_NO_KERNEL}
         if is_own and function.calls >= _CALLS_LEAST and name.isidentifier():
             names[name] = None
     yield from list(names)[:_FUNCTIONS]
 
 
-def _text(image: Path, board: str, functions: list[str]) -> str:
+def _project_text(image: Path, board: str, functions: list[str]) -> str:
     key = toml_key(image.stem)
     lines = [
         "# What rtoslab measures of this firmware: docs/own-project.md of rtoslab has every key.",

@@ -9,7 +9,7 @@ from rtoslab.analyses import place_dependent_results
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.parity import Unfairness, costs_from_runs, find_unfairness, group_comparable, lint_subjects, read_costs
 from rtoslab.reference import substitutes
 from rtoslab.results import MeasuredPoint
@@ -59,7 +59,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
     )
     findings = find_unfairness(catalogue, group_comparable(subjects), [*costs, *read_costs(catalogue.root)])
     if as_json:
-        answer(
+        print_answer(
             [
                 {
                     "concept": finding.concept.id,
@@ -72,11 +72,11 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
             ]
         )
     else:
-        _tell(findings)
+        _print_findings(findings)
     return EXIT_REGRESSION if strict and findings else EXIT_OK
 
 
-def _tell(findings: Sequence[Unfairness]) -> None:
+def _print_findings(findings: Sequence[Unfairness]) -> None:
     if not findings:
         click.echo("Fair: what stands side by side was measured alike.")
     for finding in findings:

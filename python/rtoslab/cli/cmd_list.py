@@ -10,7 +10,7 @@ from rich.table import Table
 from rtoslab.base import find_root
 from rtoslab.catalogue import RESULT_KINDS, Catalogue, Entry, Kernel, Tree
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 
 KINDS = ("kernels", "boards", "benchmarks", "suites")
 
@@ -28,19 +28,19 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
     listing: dict[str, list[dict[str, Any]]] = {}
     for kind in kinds or KINDS:
         entries = getattr(catalogue, kind).values()
-        listing[kind] = [_row(entry) for entry in entries]
+        listing[kind] = [_entry_row(entry) for entry in entries]
     if "boards" in kinds:
         from rtoslab.calibrate import setting_grades  # noqa: PLC0415 (half of the time that other lists take)
 
         for row in listing["boards"]:
             row["grades"] = dict(setting_grades(catalogue, row["id"]))
     if as_json:
-        answer(listing, indent=2)
+        print_answer(listing, indent=2)
         return
-    _show(catalogue, listing, lacking=bool(kinds))
+    _print_lists(catalogue, listing, lacking=bool(kinds))
 
 
-def _show(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
+def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
     """Prints each list. `lacking`: of kernels also the services that each lacks."""
     console = PlainConsole()
     for kind, rows in listing.items():
@@ -49,15 +49,15 @@ def _show(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, 
             table.add_row(row["id"], row["title"], row["about"])
         console.print(table if rows else f"{kind}: none found")
         if kind == "suites":
-            console.print(_groups(catalogue))
+            console.print(_groups_table(catalogue))
         if rows and "grades" in rows[0]:
             console.print(_grade_table(rows))
         for row in rows if lacking else ():
             if row.get("lacks"):
-                console.print(_lacking(row))
+                console.print(_missing_services_table(row))
 
 
-def _groups(catalogue: Catalogue) -> Table:
+def _groups_table(catalogue: Catalogue) -> Table:
     """Returns what else `rtoslab run` takes as a name: all benchmarks of one kind."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
@@ -76,26 +76,26 @@ def _grade_table(rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _lacking(row: dict[str, Any]) -> Table:
+def _missing_services_table(row: dict[str, Any]) -> Table:
     table = Table("service", "reason", title=f"{row['title']} lacks", title_justify="left")
     for service, why in row["lacks"].items():
         table.add_row(service, why)
     return table
 
 
-def _row(entry: Entry[Any]) -> dict[str, Any]:
+def _entry_row(entry: Entry[Any]) -> dict[str, Any]:
     facts = entry.facts
     if isinstance(facts, Kernel):
         return {
             "id": entry.id,
             "title": facts.title,
-            "about": _source(facts, entry.tree),
+            "about": _kernel_source(facts, entry.tree),
             "lacks": facts.lacking_services(),
         }
-    return {"id": entry.id, "title": facts.title, "about": _about(facts)}
+    return {"id": entry.id, "title": facts.title, "about": _description(facts)}
 
 
-def _about(facts: Any) -> str:
+def _description(facts: Any) -> str:
     for name in ("question", "paper", "chip"):
         value = getattr(facts, name, None)
         if value:
@@ -103,7 +103,7 @@ def _about(facts: Any) -> str:
     return ""
 
 
-def _source(facts: Kernel, tree: Tree | None) -> str:
+def _kernel_source(facts: Kernel, tree: Tree | None) -> str:
     """Returns the source of a kernel."""
     if tree is not None:
         return f"tree {tree.path}"

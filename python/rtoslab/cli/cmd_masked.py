@@ -8,13 +8,13 @@ from rtoslab.base import EXIT_OK, PlanError, architecture, find_root
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer, keeping
-from rtoslab.cli.names import CatalogueName, Duration, integer, split_names
+from rtoslab.cli.early_end import print_answer, report_if_interrupted
+from rtoslab.cli.names import CatalogueName, Duration, parse_option_integer, split_names
 from rtoslab.instruments import (
-    Choice,
     Profile,
+    SubjectOptions,
     make_subject,
-    profile,
+    profile_subject,
     rich_table,
     survey_table,
 )
@@ -59,35 +59,37 @@ def command(
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
     priorities = architecture().interrupt_priorities(facts.irq.priority_bits)
-    level = integer(priority, "--priority") if priority is not None else priorities[-1]
+    level = parse_option_integer(priority, "--priority") if priority is not None else priorities[-1]
     if level not in priorities:
         known = ", ".join(f"{item:#04x}" for item in priorities)
         raise PlanError(f"An interrupt of the {facts.id} cannot have the priority {level:#04x}; it can have {known}.")
     images = [name for name in names if is_file(Path(name))]
     benchmarks = tuple(name for name in names if name not in images)
     profiles: list[Profile] = []
-    with keeping(lambda: {"masked": survey_table(profiles, level).as_json()} if profiles else {}):
+    with report_if_interrupted(lambda: {"masked": survey_table(profiles, level).as_json()} if profiles else {}):
         for image in images:
-            one = Choice(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
-            profiles.append(profile(make_subject(catalogue, image, **one)))
+            one = SubjectOptions(board=board, cores=cores, config=dict(config), window_ms=window_ms or IMAGE_MS)
+            profiles.append(profile_subject(make_subject(catalogue, image, **one)))
         for kernel in (split_names(kernels, catalogue.buildable_kernels) or (DEFAULT_KERNEL,)) if benchmarks else ():
-            for benchmark in _benchmarks(catalogue, benchmarks):
+            for benchmark in _benchmark_names(catalogue, benchmarks):
                 try:
-                    choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
-                    profiles.append(profile(make_subject(catalogue, benchmark, **choice)))
+                    choice = SubjectOptions(
+                        kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms
+                    )
+                    profiles.append(profile_subject(make_subject(catalogue, benchmark, **choice)))
                 except PlanError as cause:
                     click.echo(f"left out: {cause}", err=True)
     if not profiles:
         raise PlanError("None of these benchmarks can run there; see `rtoslab list kernels`.")
     table = survey_table(profiles, level)
     if as_json:
-        answer(table.as_json())
+        print_answer(table.as_json())
     else:
         PlainConsole().print(rich_table(table))
     return EXIT_OK
 
 
-def _benchmarks(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
+def _benchmark_names(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
     benchmarks = [
         benchmark
         for name in names

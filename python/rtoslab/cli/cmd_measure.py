@@ -11,7 +11,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileErro
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import EndedError, answer, keeping
+from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
 from rtoslab.cli.names import Duration
 from rtoslab.cli.own_project import project_folder, stated_options
 from rtoslab.instruments import (
@@ -106,7 +106,7 @@ def command(
             raise PlanError(
                 f"{PROJECT_FILE} says of each image how it is run; say it there, or name functions and --image."
             )
-        return _project(catalogue, folder, as_json=as_json)
+        return _measure_project(catalogue, folder, as_json=as_json)
     if image is None or not (functions or intervals):
         raise PlanError(
             "Say which functions to measure, and of what: `rtoslab measure FUNCTION... --image fw.elf`; "
@@ -116,12 +116,12 @@ def command(
         raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
     stretch = Stretch(start=start, end=end)
     subject = make_subject(catalogue, str(image), board=board, cores=cores, window_ms=length_ms, stretch=stretch)
-    calls, between = _measure(subject, functions, intervals, as_json=as_json)
+    calls, between = _measure_subject(subject, functions, intervals, as_json=as_json)
     if as_json:
-        answer(_as_json(calls, between))
+        print_answer(_as_json(calls, between))
     else:
-        _show_all(calls, between)
-    return EXIT_OK if _is_measured(calls, between) and not _cut(calls, between) else EXIT_POINT_FAILED
+        _print_all(calls, between)
+    return EXIT_OK if _is_measured(calls, between) and not _cut_reason(calls, between) else EXIT_POINT_FAILED
 
 
 def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
@@ -133,29 +133,29 @@ def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None
     return False
 
 
-def _measure(
+def _measure_subject(
     subject: Subject, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
     try:
         calls = measure_calls(subject, functions) if functions else None
     except EndedMeasureError as cause:
         if not as_json:
-            _show(cause.begun)
-        raise EndedError(cause, calls_as_json(cause.begun)) from None
-    with keeping(lambda: calls_as_json(calls) if calls is not None else {}):
+            _print_calls(cause.partial)
+        raise EndedError(cause, calls_as_json(cause.partial)) from None
+    with report_if_interrupted(lambda: calls_as_json(calls) if calls is not None else {}):
         return calls, measure_intervals(subject, intervals) if intervals else None
 
 
-def _cut(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
-    return next((item.cut for item in (calls, between) if item is not None and item.cut), "")
+def _cut_reason(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
+    return next((item.cut_reason for item in (calls, between) if item is not None and item.cut_reason), "")
 
 
 def _as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
-    calls = calls_as_json(result) if result is not None else {"cut": _cut(result, between) or None}
+    calls = calls_as_json(result) if result is not None else {"cut": _cut_reason(result, between) or None}
     return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
 
-def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
+def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
     """All images of the project in a folder, held against their budgets."""
     project = read_project(folder)
     answers: dict[str, Any] = {}
@@ -167,10 +167,10 @@ def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
         build_image(name, image, folder)
         subject = project_subject(catalogue, image, folder)
         places = [(interval.start, interval.until) for interval in between]
-        calls, intervals = _measure(subject, [function.name for function in functions], places, as_json=as_json)
+        calls, intervals = _measure_subject(subject, [function.name for function in functions], places, as_json=as_json)
         answers[name] = _as_json(calls, intervals)
         measured |= _is_measured(calls, intervals)
-        cut = _cut(calls, intervals)
+        cut = _cut_reason(calls, intervals)
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
             over += [
@@ -178,51 +178,51 @@ def _project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
             ]
         if intervals is not None:
             pairs = zip(between, intervals.intervals, strict=True)
-            over += [line for pair, mine in pairs for line in interval_over_budget(pair, mine, intervals.cut)]
+            over += [line for pair, mine in pairs for line in interval_over_budget(pair, mine, intervals.cut_reason)]
         if not as_json:
-            _show_all(calls, intervals)
+            _print_all(calls, intervals)
             click.echo()
     if as_json:
-        answer({"images": answers, "over": over})
+        print_answer({"images": answers, "over": over})
     for line in over:
         click.echo(line, err=as_json)
     return EXIT_POINT_FAILED if over or not measured else EXIT_OK
 
 
-def _show_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
+def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
     if calls is not None:
-        _show(calls)
+        _print_calls(calls)
     for interval in between.intervals if between is not None else ():
         click.echo()
-        _say(f"From {interval.begin} to {interval.end}, in cycles:")
+        _print_wrapped(f"From {interval.begin} to {interval.end}, in cycles:")
         if interval.cycles is not None:
             PlainConsole().print(rich_table(interval_table(interval)))
         for line in interval_lines(interval):
-            _say(line)
-    if calls is None and between is not None and between.cut:
-        _say(f"Not all was measured: {between.cut}.")
+            _print_wrapped(line)
+    if calls is None and between is not None and between.cut_reason:
+        _print_wrapped(f"Not all was measured: {between.cut_reason}.")
 
 
-def _show(calls: MeasuredCalls) -> None:
+def _print_calls(calls: MeasuredCalls) -> None:
     console = PlainConsole()
     cycles = calls.end_cycle - calls.start_cycle
-    cut = f"; {calls.cut}" if calls.cut else ""
-    _say(
+    cut = f"; {calls.cut_reason}" if calls.cut_reason else ""
+    _print_wrapped(
         f"{calls.label} on {calls.board}: {cycles:,} cycles ({cycles * 1000 / calls.clock_hz:,.3f} ms "
         f"at {calls.clock_hz / 1e6:g} MHz) from cycle {calls.start_cycle:,}{cut}."
     )
     for function in calls.functions:
         click.echo()
-        _say(call_heading(function))
+        _print_wrapped(call_heading(function))
         if function.cycles:
             console.print(rich_table(call_table(function)))
         for greatest in function.greatest:
             for line in call_lines(greatest):
-                _say(line)
+                _print_wrapped(line)
         for note in call_notes(function):
-            _say(note)
+            _print_wrapped(note)
 
 
-def _say(line: str) -> None:
+def _print_wrapped(line: str) -> None:
     indent = " " * 10 if line.startswith("  ") else ""
     click.echo(textwrap.fill(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))

@@ -28,11 +28,11 @@ def command() -> None:
     """
 
 
-def _title(function: Command) -> Command:
+def _title_option(function: Command) -> Command:
     return click.option("--title", default="", help="What tables and reports call it.  [default: NAME]")(function)
 
 
-def _report(kind: str, name: str, created: NewFolder) -> int:
+def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
     folder = short_path(created.folder)
     click.echo(f"Made {folder}:")
     for path in created.files:
@@ -44,45 +44,45 @@ def _report(kind: str, name: str, created: NewFolder) -> int:
     return EXIT_OK
 
 
-def _simple(kind: str, about: str) -> Callable[[], None]:
+def _add_template_command(kind: str, about: str) -> Callable[[], None]:
     """A subcommand that takes a name and a title."""
 
     @command.command(kind, help=about, short_help=f"Make a {kind}.")
     @click.argument("name")
-    @_title
+    @_title_option
     def create(name: str, title: str) -> int:
-        return _report(kind, name, make(Catalogue(find_root()), kind, name, title=title))
+        return _print_new_folder(kind, name, make(Catalogue(find_root()), kind, name, title=title))
 
     return create
 
 
-_simple(
+_add_template_command(
     "benchmark", "Make the benchmark NAME: a loop to replace, its proofs, and three mistakes that the proofs refuse."
 )
-_simple(
+_add_template_command(
     "paper", "Make the paper NAME: conditions, published figures, statements and a suite, to be replaced by its own."
 )
 
 
 @command.command("kernel", short_help="Make the port of a kernel.")
 @click.argument("name")
-@_title
+@_title_option
 @click.option(
     "--in", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
     help="Where it goes: a folder of ports of your own, which RTOSLAB_PORTS must name.  [default: the checkout's]",
 )  # fmt: skip
 def kernel(name: str, title: str, folder: Path | None) -> int:
     """Make the port NAME of a kernel: without tasks, with a semaphore; you add the services one by one."""
-    return _report("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
+    return _print_new_folder("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
 
 
 @command.command("board", short_help="Make a board from one with the same chip.")
 @click.argument("name")
-@_title
+@_title_option
 @click.option(
     "--like", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True,
     help="The board to copy: one with the same chip.",
 )  # fmt: skip
 def board(name: str, title: str, like: str) -> int:
     """Make the board NAME: the facts of a board with the same chip, for you to correct by its manual."""
-    return _report("board", name, make(Catalogue(find_root()), "board", name, title=title, like=like))
+    return _print_new_folder("board", name, make(Catalogue(find_root()), "board", name, title=title, like=like))

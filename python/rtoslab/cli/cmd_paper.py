@@ -11,24 +11,24 @@ from rtoslab.api import default_out, load
 from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, find_paper
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option, placements_option
-from rtoslab.cli.cmd_report import write
+from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce, short_path, show_progress
-from rtoslab.cli.early_end import answer
-from rtoslab.cli.explain_changes import explain
-from rtoslab.cli.failures import points_exit_code, tell_failures
+from rtoslab.cli.display import announce_plan, short_path, show_progress
+from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.explain_changes import explain_paper
+from rtoslab.cli.failures import points_exit_code, print_failures
 from rtoslab.cli.names import PaperName
 from rtoslab.measure import run_plan
 from rtoslab.papers import (
     ComparedRow,
-    InSetup,
     Reproduction,
+    SetupResults,
     missing_benchmarks,
     paper_document,
     paper_plan,
-    reproduce,
+    print_paper,
+    reproduce_paper,
     require_complete,
-    show_paper,
 )
 from rtoslab.plan import Options, in_placements
 from rtoslab.reference import further_placements, of_paper, reference_paths, weights_of_paper
@@ -81,45 +81,45 @@ def command(
     if explaining:
         if setups or placements > 1:
             raise PlanError("--explain tries set-ups of its own, in one placement; leave --setup and --placements out.")
-        return explain(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
+        return explain_paper(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     chosen = [setup for setup in setups if setup != "none"] if setups else None
     known = [path.stem for path in reference_paths(root, paper.key)]
     plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
         plan = in_placements(catalogue, plan, placements)
     folder = out or default_out(root, plan, [paper.key])
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     missing = missing_benchmarks(catalogue, paper)
-    _say("Reading the points and setting them beside the paper ...", quiet=as_json)
+    _print_step("Reading the points and setting them beside the paper ...", quiet=as_json)
     stored = load(folder)
-    points = [*stored, *_not_stored(folder, stored, [outcome.result for outcome in outcomes])]
+    points = [*stored, *_unstored_points(folder, stored, [outcome.result for outcome in outcomes])]
     beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     further = further_placements(root, paper.key)
-    done = reproduce(catalogue, paper, points, missing, beside, weights, further)
+    done = reproduce_paper(catalogue, paper, points, missing, beside, weights, further)
     document = paper_document(catalogue, done, held_counts(catalogue, paper))
-    _say("Drawing the report ...", quiet=as_json)
-    write(report_formats()["html"](document), short_path(folder) / "report.html")
+    _print_step("Drawing the report ...", quiet=as_json)
+    write_report(report_formats()["html"](document), short_path(folder) / "report.html")
     written = export_document(document, folder / "export")
     click.echo(f"{count_text(len(written), 'file')} for other documents in {short_path(folder / 'export')}.", err=True)
     if as_json:
-        answer(_as_json(folder, done))
+        print_answer(_as_json(folder, done))
     else:
-        show_paper(done, PlainConsole())
-        tell_failures([outcome.result for outcome in outcomes])
+        print_paper(done, PlainConsole())
+        print_failures([outcome.result for outcome in outcomes])
         click.echo(document.summary)
     return points_exit_code([outcome.result for outcome in outcomes])
 
 
-def _say(what: str, *, quiet: bool) -> None:
+def _print_step(what: str, *, quiet: bool) -> None:
     """Announces on stderr the next step, if it takes a while."""
     if not quiet:
         click.echo(what, err=True)
 
 
-def _not_stored(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
+def _unstored_points(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
     """Returns failed points without stored data, so that the next try may succeed: the report says why."""
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
@@ -131,23 +131,23 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
         "paper": done.paper.key,
         "run": str(folder),
         "deviations": declared_deviations(done.measured_results),
-        "figures": [_figure(compared) for compared in done.compared.values()],
-        "claims": [_claim(verdict) for verdict in done.verdicts],
-        "today": _setup(done.today) if done.today is not None else None,
-        "setups": [_setup(setup) for setup in done.setups],
+        "figures": [_figure_as_json(compared) for compared in done.compared.values()],
+        "claims": [_claim_as_json(verdict) for verdict in done.verdicts],
+        "today": _setup_as_json(done.today) if done.today is not None else None,
+        "setups": [_setup_as_json(setup) for setup in done.setups],
     }
 
 
-def _setup(setup: InSetup) -> dict[str, Any]:
+def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
     return {
         "id": setup.setup.id,
         "title": setup.setup.title,
-        "figures": [_figure(one) for one in setup.own().values()],
-        "claims": [_claim(one) for one in setup.verdicts],
+        "figures": [_figure_as_json(one) for one in setup.changed_rows().values()],
+        "claims": [_claim_as_json(one) for one in setup.verdicts],
     }
 
 
-def _figure(figure: ComparedRow) -> dict[str, Any]:
+def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
     return {
         "id": figure.published.id,
         "metric": figure.published.metric,
@@ -156,20 +156,20 @@ def _figure(figure: ComparedRow) -> dict[str, Any]:
         "board": figure.published.lab_board,
         "unit": figure.published.unit,
         "paper": figure.published.number,
-        "here": figure.here,
+        "here": figure.our_value,
         "ratio": figure.ratio,
         "no_ratio": figure.no_ratio,
         "ratio_least": figure.ratios[0] if figure.ratios else None,
         "ratio_most": figure.ratios[1] if figure.ratios else None,
         "deviates": figure.deviates,
         "state": figure.state,
-        "why": figure.why,
+        "why": figure.reason,
         "n": figure.value.n if figure.value is not None else None,
         "version": figure.source.version if figure.source is not None else "",
     }
 
 
-def _claim(verdict: ClaimVerdict) -> dict[str, Any]:
+def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
     return {
         "id": verdict.claim.id,
         "section": verdict.claim.section,

@@ -8,12 +8,12 @@ from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, dry_run_option, jobs_option, kernel_option, out_option
-from rtoslab.cli.cmd_report import write
+from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce, say_known, short_path, show_progress
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.display import announce_plan, print_reused_points, short_path, show_progress
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code
-from rtoslab.cli.names import CatalogueName, Duration, form_of, report_files
+from rtoslab.cli.names import CatalogueName, Duration, file_form, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, study_as_json, study_document
@@ -68,20 +68,20 @@ def command(
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
     plan = in_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_out(root, plan, ["placement", benchmark])
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     studies = make_studies(catalogue, plan, outcomes)
     measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
     document = mark_deviations(study_document(studies), measured)
     for output in outputs:
-        write(report_formats()[form_of(output)](document), output)
+        write_report(report_formats()[file_form(output)](document), output)
     if as_json:
-        answer({"run": str(folder), "failed": len(failed), **study_as_json(studies)})
+        print_answer({"run": str(folder), "failed": len(failed), **study_as_json(studies)})
     else:
-        say_known(outcomes)
+        print_reused_points(outcomes)
         show_document(document, PlainConsole())
         click.echo(f"Stored in {short_path(folder)}.")
     return points_exit_code([outcome.result for outcome in outcomes])

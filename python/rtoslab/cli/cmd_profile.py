@@ -9,24 +9,24 @@ import click
 from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import EndedError, answer, keeping
+from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
 from rtoslab.cli.names import CatalogueName
-from rtoslab.cli.observation import end_code, observation_options
+from rtoslab.cli.observation import exit_code_of_run, observation_options
 from rtoslab.instruments import (
-    Choice,
     EndedProfileError,
     Profile,
+    SubjectOptions,
     brief_tables,
     difference_tables,
-    fold,
+    folded_stacks,
     load_profile,
     make_subject,
-    profile,
-    render,
+    profile_subject,
+    profile_tables,
+    render_page,
     rich_table,
-    speedscope,
-    summary,
-    tables,
+    speedscope_profile,
+    summary_text,
 )
 
 _FILE = click.Path(path_type=Path)
@@ -51,7 +51,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.option("--json", "as_json", is_flag=True, help="All tables as one JSON object on stdout.")
 def command(
     subject: str | None,
-    choice: Choice,
+    choice: SubjectOptions,
     against_kernel: str | None,
     against_cores: int | None,
     diff: tuple[Path, Path] | None,
@@ -72,49 +72,53 @@ def command(
     code 130.
     """
     if diff is not None:
-        _write(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
+        _print_tables(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
         return EXIT_OK
     if subject is None:
         raise PlanError("Say what to profile: a benchmark (see `rtoslab list`) or an image; or --diff A B.")
     catalogue = Catalogue(find_root())
     ended: EndedProfileError | None = None
     try:
-        result = profile(make_subject(catalogue, subject, **choice))
+        result = profile_subject(make_subject(catalogue, subject, **choice))
     except EndedProfileError as cause:
-        ended, result = cause, cause.begun
-    _store(result, save, page, folded_file, speedscope_file)
+        ended, result = cause, cause.partial
+    _store_files(result, save, page, folded_file, speedscope_file)
     if ended is not None:
         if not as_json:
-            _show(result, chosen, top)
-        raise EndedError(ended, _as_json(tables(result), chosen))
+            _print_profile(result, chosen, top)
+        raise EndedError(ended, _as_json(profile_tables(result), chosen))
     if against_kernel is not None or against_cores is not None:
         against = choice.copy()
         against["kernel"] = against_kernel or choice["kernel"]
         against["cores"] = against_cores or choice["cores"]
-        with keeping(lambda: _as_json(tables(result), chosen)):
-            other = profile(make_subject(catalogue, subject, **against))
-        _write(difference_tables(other, result), chosen, top, (), as_json=as_json)
+        with report_if_interrupted(lambda: _as_json(profile_tables(result), chosen)):
+            other = profile_subject(make_subject(catalogue, subject, **against))
+        _print_tables(difference_tables(other, result), chosen, top, (), as_json=as_json)
     elif as_json:
-        answer(_as_json(tables(result), chosen))
+        print_answer(_as_json(profile_tables(result), chosen))
     else:
-        _show(result, chosen, top)
-    return end_code(result.unhandled)
+        _print_profile(result, chosen, top)
+    return exit_code_of_run(result.unhandled)
 
 
-def _show(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
+def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
     if chosen:
-        _write(tables(profile), chosen, top, _FIRST, as_json=False)
+        _print_tables(profile_tables(profile), chosen, top, _FIRST, as_json=False)
         return
-    click.echo(f"{profile.label}. {summary(profile)}")
+    click.echo(f"{profile.label}. {summary_text(profile)}")
     brief = {table.name: table for table in brief_tables(profile)}
-    _write(tuple(brief.get(table.name, table) for table in tables(profile)), chosen, top, _FIRST, as_json=False)
+    _print_tables(
+        tuple(brief.get(table.name, table) for table in profile_tables(profile)), chosen, top, _FIRST, as_json=False
+    )
 
 
-def _store(profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None) -> None:
+def _store_files(
+    profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None
+) -> None:
     texts = (
-        (page, render),
-        (stacks, fold),
-        (scope, lambda table: json.dumps(speedscope(table)) + "\n"),
+        (page, render_page),
+        (stacks, folded_stacks),
+        (scope, lambda table: json.dumps(speedscope_profile(table)) + "\n"),
     )
     if save is not None:
         profile.save(save)
@@ -137,11 +141,11 @@ def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, An
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
 
-def _write(
+def _print_tables(
     tables: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
 ) -> None:
     if as_json:
-        answer(_as_json(tables, chosen))
+        print_answer(_as_json(tables, chosen))
         return
     known = _check_tables(tables, chosen)
     shown = [table for table in tables if (table.name in chosen if chosen else not first or table.name in first)]

@@ -6,7 +6,7 @@ import click
 
 from rtoslab.base import EXIT_OK, PlanError, UnknownNameError
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_table
 
 
@@ -42,13 +42,13 @@ def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: in
         raise UnknownNameError("question", question, [*NAMED_QUERIES, "latency"])
     database = TraceDatabase(read_trace(trace))
     if question == "latency":
-        table = database.latency(names[0], names[1], limit_cycles)
+        table = database.answer_latency(names[0], names[1], limit_cycles)
     elif question in NAMED_QUERIES:
-        table = database.named(question)
+        table = database.answer_named(question)
     else:
-        table = database.ask(question)
+        table = database.answer_query(question)
     if as_json:
-        answer(table.as_json())
+        print_answer(table.as_json())
         return EXIT_OK
     console = PlainConsole()
     console.print(rich_table(table, top))

@@ -19,11 +19,11 @@ from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.choose import KernelMatrix, board_coverage, matrix_changes, read_matrices
 from rtoslab.cli.choices import dry_run_option, jobs_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce, show_progress
-from rtoslab.cli.early_end import answer
-from rtoslab.cli.failures import points_exit_code, tell_failures
+from rtoslab.cli.display import announce_plan, show_progress
+from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.failures import points_exit_code, print_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
-from rtoslab.cli.reference_folders import fresh_folder, reference_placements
+from rtoslab.cli.reference_folders import new_run_folder, reference_placements
 from rtoslab.cli.reference_matrix import command as matrix_command
 from rtoslab.measure import run_plan
 from rtoslab.papers import paper_plan, weigh_programs, with_needed_placements
@@ -69,10 +69,10 @@ def list_references(*, as_json: bool) -> int:
     root = find_root()
     catalogue = Catalogue(root)
     with contents_cache():
-        rows = [_row(catalogue, reference) for reference in references(root)]
+        rows = [_reference_row(catalogue, reference) for reference in references(root)]
         rows += [_matrix_row(root, matrix) for matrix in read_matrices(root)]
     if as_json:
-        answer(rows, indent=2)
+        print_answer(rows, indent=2)
         return EXIT_OK
     table = Table("paper", "kernel", "version", "boards", title="Reference results", title_justify="left")
     for name in ("measured", "n/a"):
@@ -133,21 +133,21 @@ def _refresh_paper(
     """Returns an exit code. None where no kernel of the paper can be measured."""
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
-    kernels = [item for item in _of_paper(paper) if item in (chosen or catalogue.buildable_kernels)]
+    kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
     points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
         named = ", ".join(chosen) or "a kernel that is named here"
         click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
         return None
-    folder = fresh_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
+    folder = new_run_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     stored = RunDirectory.open(folder).points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
-    tell_failures(failed)
+    print_failures(failed)
     weights, unbuilt = weigh_programs(catalogue, paper, kernels)
     for item in unbuilt:
         click.echo(f"failed: footprint {item.point.kernel} {item.point.board}: {item.message}")
@@ -165,7 +165,7 @@ def _refresh_paper(
     return EXIT_POINT_FAILED if unbuilt else points_exit_code([outcome.result for outcome in outcomes])
 
 
-def _of_paper(paper: PaperFolder) -> list[str]:
+def _reference_kernels(paper: PaperFolder) -> list[str]:
     """Kernels whose results are kept: those of the paper in its versions and in today's. Kernels that come with
     rtoslab are measured in every run. Its reference results add the further placements."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
@@ -173,9 +173,11 @@ def _of_paper(paper: PaperFolder) -> list[str]:
     return list(dict.fromkeys([*named, *paper.facts.kernel_by_tree]))
 
 
-def _row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
+def _reference_row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
     measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
-    versions = dict.fromkeys(str(_build(stored_point.manifest).get("kernel_version")) for stored_point in measured)
+    versions = dict.fromkeys(
+        str(_build_record(stored_point.manifest).get("kernel_version")) for stored_point in measured
+    )
     return {
         "paper": reference.paper,
         "kernel": reference.kernel,
@@ -201,6 +203,6 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
     }
 
 
-def _build(manifest: dict[str, object]) -> dict[str, Any]:
+def _build_record(manifest: dict[str, object]) -> dict[str, Any]:
     build = manifest.get("build")
     return build if isinstance(build, dict) else {}

@@ -8,7 +8,7 @@ from rtoslab.api import load
 from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import with_kernels_section
-from rtoslab.cli.names import form_of
+from rtoslab.cli.names import file_form
 from rtoslab.reference import substitutes
 from rtoslab.reports import Document, make_document, report_formats
 from rtoslab.store import RunDirectory
@@ -36,7 +36,7 @@ def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None,
         raise ReportError("An HTML report needs a file; add -o report.html, or choose --format md.")
     documents: dict[bool, Document] = {}
     for output in outputs or (None,):
-        chosen = form or (form_of(output) if output and form_of(output) in FORMATS else "html")
+        chosen = form or (file_form(output) if output and file_form(output) in FORMATS else "html")
         beside = reference and chosen in READ
         if beside not in documents:
             documents[beside] = load_document(runs, reference=beside)
@@ -44,10 +44,10 @@ def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None,
         if output is None:
             click.echo(text, nl=False)
         else:
-            write(text, output)
+            write_report(text, output)
 
 
-def write(text: str, output: Path) -> None:
+def write_report(text: str, output: Path) -> None:
     """Writes the whole report or none of it, and says where."""
     write_whole(output, text, "the report")
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)

@@ -13,9 +13,9 @@ from rich.table import Table as RichTable
 from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_POINT_FAILED, PlanError, RtoslabError, find_root, write_whole
 from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
-from rtoslab.cli.cmd_report import write
-from rtoslab.cli.console import PlainConsole, paint
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.cmd_report import write_report
+from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency
 from rtoslab.reports import TableData
 from rtoslab.rta import SHAPES, Overheads, Study, TaskSet, read_overheads, read_task_set, write_overheads
@@ -95,29 +95,29 @@ def bounds(
     board = board or (DEFAULT_BOARD if kernel else None)
     task_set = read_task_set(tasks)
     given = read_overheads(overheads_file) if overheads_file is not None else None
-    bench = _Bench(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
-    overheads = given or (bench.overheads(operations=save_overheads is not None) if bench else None)
+    bench = _BoardBench(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
+    overheads = given or (bench.measure_overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
         raise PlanError("There are no overheads to save or to compare; give --kernel or --overheads.")
     study = study_bounds(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
         study = replace(study, beside=read_overheads(beside))
     if checked and bench is not None:
-        study = bench.check(study, span_ms, save_image)
+        study = bench.check_on_board(study, span_ms, save_image)
     if save_overheads is not None and overheads is not None:
         write_overheads(overheads, save_overheads)
     if not as_json:
-        _print(study)
-    study = with_growth(study, _progress(quiet=as_json))
+        _print_study(study)
+    study = with_growth(study, _progress_printer(quiet=as_json))
     if not as_json:
         _print_tables(growth_tables(study))
     if output is not None:
         from rtoslab.reports import report_formats  # noqa: PLC0415
         from rtoslab.rta import document  # noqa: PLC0415
 
-        write(report_formats()["html"](document(study)), output)
+        write_report(report_formats()["html"](document(study)), output)
     if as_json:
-        answer(json_of(study))
+        print_answer(json_of(study))
     return _exit_code(study)
 
 
@@ -170,7 +170,7 @@ def break_(
             write_finding(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
     outcome = summary(bench, tried)
     if as_json:
-        answer(outcome.as_json())
+        print_answer(outcome.as_json())
     else:
         click.echo(outcome.text())
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
@@ -183,7 +183,7 @@ def _exit_code(study: Study) -> int:
     return EXIT_ERROR if study.is_undecided else EXIT_POINT_FAILED
 
 
-def _progress(*, quiet: bool) -> Callable[[str], None]:
+def _progress_printer(*, quiet: bool) -> Callable[[str], None]:
     """Says what is searched for, where somebody watches: the answer has been printed, and is not kept waiting."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None
@@ -200,7 +200,7 @@ def _require_compatible_options(kernel: str | None, board: str | None, *, checke
         raise PlanError("--for and --save-image belong to a run; add --check.")
 
 
-class _Bench:
+class _BoardBench:
     """The parts of the command that need the virtual board."""
 
     def __init__(self, kernel: str, board: str, config: dict[str, str], task_set: TaskSet, *, quiet: bool) -> None:
@@ -210,25 +210,25 @@ class _Bench:
         self.catalogue = Catalogue(find_root())
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
         events = task_set.has_events
-        self._say(f"building and calibrating {kernel} on {board}")
-        self.made = Images.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
+        self._print_step(f"building and calibrating {kernel} on {board}")
+        self.images = Images.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
 
-    def _say(self, text: str) -> None:
+    def _print_step(self, text: str) -> None:
         if not self.quiet:
             click.echo(text, err=True)
 
-    def overheads(self, *, operations: bool) -> Overheads:
+    def measure_overheads(self, *, operations: bool) -> Overheads:
         """Measured. With the kernel's operations, which take more images, only where they are asked for."""
         from rtoslab.rta import with_operations  # noqa: PLC0415
 
-        self._say("measuring the kernel's overheads")
-        overheads = self.made.overheads(self.catalogue)
+        self._print_step("measuring the kernel's overheads")
+        overheads = self.images.overheads(self.catalogue)
         if not operations:
             return overheads
-        self._say("measuring its operations")
-        return with_operations(self.catalogue, self.made.firmware, overheads)
+        self._print_step("measuring its operations")
+        return with_operations(self.catalogue, self.images.firmware, overheads)
 
-    def check(self, study: Study, span_ms: int | None, save_image: Path | None) -> Study:
+    def check_on_board(self, study: Study, span_ms: int | None, save_image: Path | None) -> Study:
         """Runs the task set."""
         from rtoslab.rta import (  # noqa: PLC0415
             check,
@@ -236,8 +236,8 @@ class _Bench:
             rows_of,
         )
 
-        self._say("running the task set")
-        firmware, work = self.made.firmware, self.made.work
+        self._print_step("running the task set")
+        firmware, work = self.images.firmware, self.images.work
         ticks = None if span_ms is None else max(1, span_ms * firmware.tick_hz // 1000)
         done = check(study.system, firmware, work, ticks)
         if save_image is not None:
@@ -246,27 +246,27 @@ class _Bench:
         return replace(study, check=done)
 
 
-def _print(study: Study) -> None:
+def _print_study(study: Study) -> None:
     from rtoslab.rta import terminal_tables  # noqa: PLC0415
 
     console = PlainConsole()
     _print_tables(terminal_tables(study))
     for note in (*study.notes, *(study.check.notes if study.check is not None else ())):
-        console.print(paint("note", "yellow"), note, soft_wrap=True)
+        console.print(coloured_text("note", "yellow"), note, soft_wrap=True)
     colour = "green" if study.holds else "red"
     for line in study.answer():
-        console.print(paint(line, colour), soft_wrap=True)
+        console.print(coloured_text(line, colour), soft_wrap=True)
 
 
 def _print_tables(tables: Sequence[TableData]) -> None:
     console = PlainConsole()
     for table in tables:
-        console.print(_rich(table))
+        console.print(_rich_table(table))
         if table.note:
             console.print(table.note, soft_wrap=True)
 
 
-def _rich(table: TableData) -> RichTable:
+def _rich_table(table: TableData) -> RichTable:
     shown = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     for name, numeric in table.heads:
         shown.add_column(name, justify="right" if numeric else "left", no_wrap=True)

@@ -19,13 +19,13 @@ from rtoslab.cli.choices import (
     placements_option,
     target_option,
 )
-from rtoslab.cli.cmd_report import load_document, write
+from rtoslab.cli.cmd_report import load_document, write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.desk import show_commands
-from rtoslab.cli.display import announce, run_as_json, say_known, short_path, show_progress
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.desk import print_flash_commands
+from rtoslab.cli.display import announce_plan, print_reused_points, run_as_json, short_path, show_progress
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code
-from rtoslab.cli.image_options import beside_image
+from rtoslab.cli.image_options import image_board_and_timing
 from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.sections import show_section
 from rtoslab.hardware import Target
@@ -104,9 +104,9 @@ def command(
     if image is not None:
         if names or kernels or cores or window or samples or instrument or clock or port or target or placements > 1:
             raise PlanError("An image says itself what it measures; beside --image give --board, --config and --out.")
-        board, timing = beside_image(Catalogue(root), boards, dict(config))
+        board, timing = image_board_and_timing(Catalogue(root), boards, dict(config))
         folder, outcome = measure_image(root, image, board, out, timing)
-        return _conclude(folder, [outcome], report=report, as_json=as_json)
+        return _report_outcomes(folder, [outcome], report=report, as_json=as_json)
     if not names:
         raise click.UsageError("Missing argument: a suite or a benchmark (`rtoslab list` shows them), or --image.")
     catalogue = Catalogue(root)
@@ -117,23 +117,25 @@ def command(
     plan = make_plan(catalogue, names, options)
     if placements > 1:
         plan = in_placements(catalogue, plan, placements)
-    on_desk = _on_desk(catalogue, board_names, target, port, bench)
+    on_desk = _find_real_boards(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = mark_unreadable_points(plan)
     folder = out or default_out(root, plan, [*names, "board"] if on_desk or port else names)
     if dry_run and on_desk and not as_json:
-        show_commands(catalogue, plan, on_desk)
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+        print_flash_commands(catalogue, plan, on_desk)
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     _require_charts(report)
     if on_desk or port is not None:
         if placements > 1:
             raise PlanError("On a real board images are flashed one by one; choose one with --config placement=N.")
-        folder, outcomes = _really_run(names, options, on_desk, port, out)
-        return _conclude(folder, outcomes, report=report, as_json=as_json)
+        folder, outcomes = _run_on_real_board(names, options, on_desk, port, out)
+        return _report_outcomes(folder, outcomes, report=report, as_json=as_json)
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, options=MeasureOptions(again=fresh))
-    return _conclude(folder, outcomes, report=report, as_json=as_json)
+        outcomes = run_plan(
+            root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=MeasureOptions(again=fresh)
+        )
+    return _report_outcomes(folder, outcomes, report=report, as_json=as_json)
 
 
 def _require_charts(report: bool) -> None:
@@ -142,7 +144,7 @@ def _require_charts(report: bool) -> None:
         require_extra("report", "a report with charts")
 
 
-def _on_desk(
+def _find_real_boards(
     catalogue: Catalogue, boards: tuple[str, ...] | None, target: str | None, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
     """The real boards asked for, by the boards' names. Empty if none is."""
@@ -153,13 +155,13 @@ def _on_desk(
     return {}
 
 
-def _really_run(
+def _run_on_real_board(
     names: tuple[str, ...], options: Options, on_desk: dict[str, Target], port: str | None, out: Path | None
 ) -> tuple[Path, list[Outcome]]:
     return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
 
 
-def _show_kernels(folder: Path, outcomes: list[Outcome]) -> None:
+def _print_kernel_comparison(folder: Path, outcomes: list[Outcome]) -> None:
     """Prints the comparison of several kernels, where the run has figures to compare."""
     if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
         section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).points())
@@ -167,15 +169,17 @@ def _show_kernels(folder: Path, outcomes: list[Outcome]) -> None:
             show_section(section, PlainConsole())
 
 
-def _conclude(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
+def _report_outcomes(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
     if as_json:
-        answer(run_as_json(folder, outcomes))
+        print_answer(run_as_json(folder, outcomes))
     else:
-        say_known(outcomes)
+        print_reused_points(outcomes)
         show_points([outcome.result for outcome in outcomes], PlainConsole())
-        _show_kernels(folder, outcomes)
+        _print_kernel_comparison(folder, outcomes)
         hint = "" if report else f"; `rtoslab report {short_path(folder)} -o report.html` writes the report"
         click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(outcome.folder != folder for outcome in outcomes):
-        write(report_formats()["html"](load_document((folder,), reference=True)), short_path(folder) / "report.html")
+        write_report(
+            report_formats()["html"](load_document((folder,), reference=True)), short_path(folder) / "report.html"
+        )
     return points_exit_code([outcome.result for outcome in outcomes])

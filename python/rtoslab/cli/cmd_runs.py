@@ -13,8 +13,8 @@ from rtoslab.archive import ArchivedPoint, PointFilters, find_points
 from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write_whole
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import short_path
-from rtoslab.cli.early_end import answer
-from rtoslab.cli.names import CatalogueName, CoreCounts, IsoDate, KeyValue, form_of, report_files
+from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.names import CatalogueName, CoreCounts, IsoDate, KeyValue, file_form, report_files
 
 _FILTERS = (
     click.option(
@@ -88,7 +88,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list
     if ctx.invoked_subcommand is not None:
         return
     if as_json:
-        answer([_as_json(point) for point in stored_points])
+        print_answer([_point_as_json(point) for point in stored_points])
         return
     if not stored_points:
         click.echo("No stored point is like that; `rtoslab run` measures some.")
@@ -111,7 +111,7 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
     """Write the figures of matching stored_points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
-    chosen = form or (form_of(output) if output else "csv")
+    chosen = form or (file_form(output) if output else "csv")
     if chosen not in EXPORTERS:
         raise ReportError(f"{output} must end in .parquet, .csv or .jsonl, or --format must say what to write.")
     if not stored_points:
@@ -141,7 +141,7 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
 @_with_filters
 def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]) -> None:
     """Show how the figures of the same stored_points moved from run to run."""
-    from rtoslab.cli.cmd_report import write  # noqa: PLC0415
+    from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
     from rtoslab.compare import history_document  # noqa: PLC0415
     from rtoslab.reports import report_formats  # noqa: PLC0415
@@ -150,7 +150,7 @@ def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points:
     if not outputs:
         show_document(document, PlainConsole())
     for output in outputs:
-        write(report_formats()[form_of(output)](document), output)
+        write_report(report_formats()[file_form(output)](document), output)
 
 
 def _run_table(points: list[ArchivedPoint]) -> Table:
@@ -165,13 +165,13 @@ def _run_table(points: list[ArchivedPoint]) -> Table:
             str(short_path(run)),
             session.date,
             session.revision,
-            *(_brief([getattr(point.point, axis) for point in mine]) for axis in ("kernel", "board", "benchmark")),
+            *(_names_text([getattr(point.point, axis) for point in mine]) for axis in ("kernel", "board", "benchmark")),
             str(len(mine)),
         )
     return table
 
 
-def _brief(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
@@ -197,7 +197,7 @@ def _point_table(points: list[ArchivedPoint]) -> Table:
     return table
 
 
-def _as_json(point: ArchivedPoint) -> dict[str, Any]:
+def _point_as_json(point: ArchivedPoint) -> dict[str, Any]:
     return {
         "run": str(point.run),
         "date": point.session.date,

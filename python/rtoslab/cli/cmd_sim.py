@@ -13,9 +13,9 @@ from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFile
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.junit import write_junit
-from rtoslab.cli.names import Duration, KeyValue, PinLevel, integer
+from rtoslab.cli.names import Duration, KeyValue, PinLevel, parse_option_integer
 from rtoslab.intake import read_text
 from rtoslab.targets import MOST_CYCLES, PinDrive, SimRequest, SimResult, parse_pin, parse_script, simulate, unescape
 
@@ -122,9 +122,9 @@ def command(
         until=until,
         between=between,
         typed=b"".join(unescape(text) for text in typed),
-        script=parse_script(_read(script), _ENTER[enter]) if script else (),
-        settings={key: integer(value, key) for key, value in settings},
-        load_address=None if load_address is None else integer(load_address, "--load-address"),
+        script=parse_script(_read_script(script), _ENTER[enter]) if script else (),
+        settings={key: parse_option_integer(value, key) for key, value in settings},
+        load_address=None if load_address is None else parse_option_integer(load_address, "--load-address"),
         strict=strict,
         max_cycles=max_cycles,
         drives=[PinDrive(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
@@ -137,15 +137,15 @@ def command(
 
     show = OutputLines(stream).show if show_uart or not as_json else lambda *_: None
     result = simulate(image, facts, request, cores=cores, on_output=show)
-    result = _with_places(result, image)
-    faults = _faults(result, image)
+    result = _with_source_lines(result, image)
+    faults = _fault_sentences(result, image)
     if junit is not None:
         why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
         write_junit(junit, image, facts.id, result, why)
     if as_json:
-        answer({**result.as_json(), "faults": faults})
+        print_answer({**result.as_json(), "faults": faults})
     else:
-        _print(result, faults)
+        _print_result(result, faults)
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
     return EXIT_OK if result.reached else EXIT_POINT_FAILED
@@ -168,7 +168,7 @@ class OutputLines:
         self._stream.flush()
 
 
-def _faults(result: SimResult, image: Path) -> list[str]:
+def _fault_sentences(result: SimResult, image: Path) -> list[str]:
     """Sentences on the fault that ended the run, and on those whose handler returned."""
     faults = [fault for fault in (result.fault, *result.handled) if fault is not None]
     if not faults:
@@ -178,20 +178,20 @@ def _faults(result: SimResult, image: Path) -> list[str]:
     return [line for fault in faults for line in fault_lines(fault, image, result.symbols)]
 
 
-def _with_places(result: SimResult, image: Path) -> SimResult:
+def _with_source_lines(result: SimResult, image: Path) -> SimResult:
     """Adds file and line to the addresses that warnings name."""
     if not result.warnings:
         return result
-    from rtoslab.instruments import with_places  # noqa: PLC0415 (a run without warnings would wait for it)
+    from rtoslab.instruments import add_source_lines  # noqa: PLC0415 (a run without warnings would wait for it)
 
-    return replace(result, warnings=with_places(result.warnings, image))
+    return replace(result, warnings=add_source_lines(result.warnings, image))
 
 
-def _read(script: Path) -> str:
+def _read_script(script: Path) -> str:
     return read_text(script, "the script", ImageFileError)
 
 
-def _print(result: SimResult, faults: Sequence[str]) -> None:
+def _print_result(result: SimResult, faults: Sequence[str]) -> None:
     console = PlainConsole()
     if result.uart and not result.uart.endswith(b"\n"):
         console.print()
@@ -202,19 +202,19 @@ def _print(result: SimResult, faults: Sequence[str]) -> None:
     for number, (cycles, instructions) in enumerate(zip(result.cycles, result.instructions, strict=True)):
         ratio = f"{cycles / instructions:.3f}" if instructions else "-"
         cores.add_row(str(number), f"{cycles:,}", f"{instructions:,}", ratio)
-    _right(cores)
+    _align_right(cores)
     console.print(cores)
     if result.between:
         pairs = Table("from", "to", "count", "min cycles", "max cycles", "total cycles", title="Between")
         for between in result.between:
             low, high = (("-" if value is None else f"{value:,}") for value in (between.min_cycles, between.max_cycles))
             pairs.add_row(between.start, between.end, f"{between.count:,}", low, high, f"{between.total_cycles:,}")
-        _right(pairs, first=2)
+        _align_right(pairs, first=2)
         console.print(pairs)
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
 
 
-def _right(table: Table, first: int = 1) -> None:
+def _align_right(table: Table, first: int = 1) -> None:
     for column in table.columns[first:]:
         column.justify = "right"

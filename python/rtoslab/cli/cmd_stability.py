@@ -10,12 +10,12 @@ from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue, PaperFolder, find_paper, read_papers
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
-from rtoslab.cli.cmd_report import write
+from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce, short_path, show_progress
-from rtoslab.cli.early_end import answer
-from rtoslab.cli.failures import points_exit_code, tell_failures
-from rtoslab.cli.names import PaperName, form_of, report_files
+from rtoslab.cli.display import announce_plan, short_path, show_progress
+from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.failures import points_exit_code, print_failures
+from rtoslab.cli.names import PaperName, file_form, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import Outcome, run_plan
 from rtoslab.papers import require_complete
@@ -88,13 +88,15 @@ def command(
     if name is None:
         if measuring or dry_run or values_file or as_json:
             raise PlanError("Say of which PAPER; `rtoslab list papers` names them.")
-        return _show(overview(catalogue), outputs)
+        return _show_report(overview_of_papers(catalogue), outputs)
     paper = find_paper(catalogue, name)
     require_complete(catalogue, paper)
     path = values_file or stability_path(root, paper.key)
     code = EXIT_OK
     if measuring or dry_run:
-        code = _measure(catalogue, paper, path, placements, out, jobs, scheduler, dry_run=dry_run, as_json=as_json)
+        code = _measure_builds(
+            catalogue, paper, path, placements, out, jobs, scheduler, dry_run=dry_run, as_json=as_json
+        )
         if dry_run:
             return code
     elif not path.is_file():
@@ -104,20 +106,20 @@ def command(
         )
     judged = judge_builds(catalogue, paper, read_stability(path))
     if as_json:
-        answer(_as_json(judged))
-    _show(stability_document(judged), outputs, quiet=as_json)
+        print_answer(_as_json(judged))
+    _show_report(stability_document(judged), outputs, quiet=as_json)
     return code
 
 
-def _show(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -> int:
+def _show_report(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -> int:
     for output in outputs:
-        write(report_formats()[form_of(output)](document), output)
+        write_report(report_formats()[file_form(output)](document), output)
     if not quiet:
         show_document(document, PlainConsole())
     return EXIT_OK
 
 
-def overview(catalogue: Catalogue) -> Document:
+def overview_of_papers(catalogue: Catalogue) -> Document:
     """It covers all papers, and the builds of those papers whose values are stored."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
@@ -127,7 +129,7 @@ def overview(catalogue: Catalogue) -> Document:
     return overview_document(folders, list(references(catalogue.root)), judged)
 
 
-def _measure(
+def _measure_builds(
     catalogue: Catalogue,
     paper: PaperFolder,
     path: Path,
@@ -145,12 +147,12 @@ def _measure(
         raise PlanError(f"No kernel of {paper.key} is here; name a tree or an export of one by `rtoslab tree add`.")
     plan = Plan(whole.points, paper.key)
     folder = out or default_out(root, plan, ["stability", paper.key])
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=as_json) as display:
-        outcomes = _run(root, plan, folder, jobs, scheduler, display.note)
+        outcomes = _run_points(root, plan, folder, jobs, scheduler, display.show_progress_of)
     results = [outcome.result for outcome in outcomes]
-    tell_failures([result for result in results if result.status == "failed"])
+    print_failures([result for result in results if result.status == "failed"])
     stored = RunDirectory.open(folder).points()
     write_stability(path, measure_rows(catalogue, paper, whole, placements, stored, results))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
@@ -158,7 +160,7 @@ def _measure(
     return points_exit_code(results)
 
 
-def _run(root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any) -> list[Outcome]:
+def _run_points(root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any) -> list[Outcome]:
     if scheduler is None:
         return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
     return list(run_on_cluster(root, plan, folder, scheduler, listener=listener))
@@ -171,12 +173,12 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
         "deviations": judged.stored.deviations,
         "factors": {factor.name: list(factor.levels) for factor in judged.stored.factors},
         "builds": [list(build.levels) for build in judged.builds],
-        "statements": [_statement(statement) for statement in judged.statements],
+        "statements": [_statement_as_json(statement) for statement in judged.statements],
         "not_judged": [claim.id for claim in judged.not_judged],
     }
 
 
-def _statement(statement: JudgedStatement) -> dict[str, Any]:
+def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
     whole = statement.whole.whole
     return {
         "id": statement.claim.id,

@@ -10,12 +10,12 @@ from rtoslab.api import default_out
 from rtoslab.base import EXIT_OK, ReportError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
-from rtoslab.cli.cmd_report import write
+from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce, run_as_json, say_known, short_path, show_progress
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.display import announce_plan, print_reused_points, run_as_json, short_path, show_progress
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code
-from rtoslab.cli.names import form_of, report_files
+from rtoslab.cli.names import file_form, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import MeasureOptions, Outcome, run_plan
 from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, update_cost_file
@@ -57,17 +57,17 @@ def command(
     folder = out or default_out(root, plan, [plan_file.stem])
     if costs:
         read_cost_file(Path.cwd() / COSTS_FILE)  # hours of measuring must not end in a file that is refused
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
     options = MeasureOptions(again=fresh, skip_refused=True)
     with show_progress(plan.points, folder, quiet=as_json) as display:
         if scheduler is None:
-            outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.note, options=options)
+            outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=options)
         else:
-            outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.note, options=options)
+            outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.show_progress_of, options=options)
     stored = RunDirectory.open(folder).points()
     for output in outputs:
-        write(report_formats()[form_of(output)](sweep_document(sweep.title, stored)), output)
+        write_report(report_formats()[file_form(output)](sweep_document(sweep.title, stored)), output)
     if costs:
         update_cost_file(
             costs_from_runs(
@@ -78,10 +78,10 @@ def command(
         )
     counts = Counter(outcome.result.status for outcome in outcomes)
     if as_json:
-        answer(run_as_json(folder, outcomes))
+        print_answer(run_as_json(folder, outcomes))
     else:
-        say_known(outcomes)
-        _tell_absent(outcomes)
+        print_reused_points(outcomes)
+        _print_missing_points(outcomes)
         if not outputs and counts["measured"] > 1:
             try:
                 show_document(sweep_document(sweep.title, stored), PlainConsole())
@@ -92,7 +92,7 @@ def command(
     return points_exit_code([outcome.result for outcome in outcomes])
 
 
-def _tell_absent(outcomes: list[Outcome]) -> None:
+def _print_missing_points(outcomes: list[Outcome]) -> None:
     """Each reason why points were skipped or failed, once, with how many."""
     reasons: Counter[tuple[str, str]] = Counter()
     for outcome in outcomes:

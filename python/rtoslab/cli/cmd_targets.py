@@ -10,7 +10,7 @@ from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.hardware import (
     TOOLS,
     UsbDevice,
@@ -33,7 +33,7 @@ def command(bench: Path | None, as_json: bool) -> None:
     catalogue = Catalogue(find_root())
     devices = connected_devices()
     listing: dict[str, Any] = {
-        "connected": [_row(catalogue, device) for device in devices],
+        "connected": [_device_row(catalogue, device) for device in devices],
         "tools": {tool.name: is_installed(tool) for tool in TOOLS.values()},
     }
     if bench is not None:
@@ -43,12 +43,12 @@ def command(bench: Path | None, as_json: bool) -> None:
             for target in read_bench(bench).target
         ]
     if as_json:
-        answer(listing, indent=2)
+        print_answer(listing, indent=2)
         return
-    _show(listing)
+    _print_targets(listing)
 
 
-def _row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
+def _device_row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
     flashes = {
         name: [tool.name for tool in installed_flash_tools(catalogue.flash_names(name), device)]
         for name in catalogue.boards
@@ -63,7 +63,7 @@ def _row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
     }
 
 
-def _show(listing: dict[str, Any]) -> None:
+def _print_targets(listing: dict[str, Any]) -> None:
     console = PlainConsole()
     rows = listing["connected"]
     table = Table("kind", "USB", "serial number", "serial ports", "could be flashed through it, by")

@@ -10,15 +10,15 @@ from rich.table import Table
 from rtoslab.base import PlanError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.observation import end_code, observation_options
+from rtoslab.cli.observation import exit_code_of_run, observation_options
 from rtoslab.instruments import (
-    Choice,
+    SubjectOptions,
     Timeline,
     TraceDatabase,
     make_subject,
     perfetto_trace,
+    record_timeline,
     rich_table,
-    timeline,
     trace_contents,
     vcd_text,
 )
@@ -34,7 +34,7 @@ from rtoslab.instruments import (
 def command(
     subject: str,
     outputs: tuple[Path, ...],
-    choice: Choice,
+    choice: SubjectOptions,
 ) -> int:
     """Show what ran when in a SUBJECT: a benchmark's window, or a section of any ELF image.
 
@@ -45,15 +45,15 @@ def command(
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
             raise PlanError(f"{path} ends in neither .pftrace nor .vcd, which say what to write; choose one.")
-    result = timeline(make_subject(Catalogue(find_root()), subject, **choice))
+    result = record_timeline(make_subject(Catalogue(find_root()), subject, **choice))
     for path in outputs:
         data = perfetto_trace(result) if path.suffix == ".pftrace" else vcd_text(result).encode()
         write_whole(path, data, "the trace")
-    _print(result)
-    return end_code(result.unhandled)
+    _print_timeline(result)
+    return exit_code_of_run(result.unhandled)
 
 
-def _print(result: Timeline) -> None:
+def _print_timeline(result: Timeline) -> None:
     console = PlainConsole()
     length = result.end - result.start
     milliseconds = length * 1000 / result.clock_hz
@@ -65,13 +65,13 @@ def _print(result: Timeline) -> None:
         table.columns[column].justify = "right"
     tracks = sorted({span.track for span in result.spans}, key=lambda track: (track.group, track.name))
     for track in tracks:
-        spans = result.on(track.group, track.name)
+        spans = result.track_spans(track.group, track.name)
         often = ", ".join(f"{name} x {count}" for name, count in Counter(item.name for item in spans).most_common(3))
         cycles = sum(item.end - item.start for item in spans)
         table.add_row(track.group, track.name, f"{len(spans):,}", often, f"{cycles:,}")
     for pin, count in sorted(Counter(edge.pin for edge in result.edges).items()):
         table.add_row("pins", pin, f"{count:,}", "edges", "")
     console.print(table)
-    load = TraceDatabase(trace_contents(result)).named("load")
+    load = TraceDatabase(trace_contents(result)).answer_named("load")
     if load.rows:
         console.print(rich_table(replace(load, title="Load: cycles of each core, tasks without handlers")))

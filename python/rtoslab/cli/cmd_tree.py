@@ -19,8 +19,8 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, parse_export_key, read_trees, tree_toml
 from rtoslab.cli.choices import boards_option, config_option
-from rtoslab.cli.console import PlainConsole, paint
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.conformance import examine_port
 from rtoslab.plan import Options, Point, conformance_points
@@ -61,7 +61,9 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     target = description_path(ident)
     if not path.is_dir():
         raise CatalogueError(f"There is no folder {path}; name the tree's own.")
-    entry = _port(catalogue, port or ident) if port or ident in catalogue.kernels else recognise_port(catalogue, path)
+    entry = (
+        _find_port(catalogue, port or ident) if port or ident in catalogue.kernels else recognise_port(catalogue, path)
+    )
     if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
             f"There is a tree {ident} already, {target}; edit that file, or draft it anew with --force."
@@ -74,7 +76,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     where, place = catalogue.port_name(entry), path.absolute()
     if entry.facts.export is None:
         tree = draft_description(entry.facts, where, ident, place, version)
-        relation, how = f": {_file_count(tree)}", "builds"
+        relation, how = f": {_file_count_text(tree)}", "builds"
     else:  # one export more, in place of one for the same board and cores
         tree, key = add_export(entry, where, ident, place, None if force else read_trees().get(ident))
         relation, how = f" for {key}: {place}", "links"
@@ -85,7 +87,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     return EXIT_OK
 
 
-def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
+def _find_port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
     """A port by its name, or by the folder that it is in. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
@@ -93,7 +95,7 @@ def _port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
     return catalogue.read_port(catalogue.kernel(named).folder)
 
 
-def _file_count(tree: Tree) -> str:
+def _file_count_text(tree: Tree) -> str:
     """How many files are compiled: a draft that took a folder too many is seen by it at once."""
     return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
 
@@ -103,22 +105,22 @@ def _file_count(tree: Tree) -> str:
 def show(as_json: bool) -> int:
     """List the known trees: where they are, their version and commit."""
     trees = read_trees()
-    rows = [_row(tree) for tree in trees.values()]
+    rows = [_tree_row(tree) for tree in trees.values()]
     if as_json:
-        answer(rows, indent=2)
+        print_answer(rows, indent=2)
     elif not rows:
         click.echo(f"No tree is known; `rtoslab tree add ID PATH` describes one in {description_path('ID').parent}.")
     else:
         table = Table("id", "port", "version", "commit", "path")
         for row in rows:
-            commit = ", ".join(_commit(repository) for repository in row["repositories"]) or "no version control"
-            state = commit if row["there"] else paint("missing", "red")
+            commit = ", ".join(_commit_text(repository) for repository in row["repositories"]) or "no version control"
+            state = commit if row["there"] else coloured_text("missing", "red")
             table.add_row(row["id"], Path(row["port"]).name, row["version"], state, row["path"])
         PlainConsole().print(table)
     return EXIT_OK
 
 
-def _row(tree: Tree) -> dict[str, Any]:
+def _tree_row(tree: Tree) -> dict[str, Any]:
     is_present = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": is_present,
@@ -131,7 +133,7 @@ def _row(tree: Tree) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _commit(repository: dict[str, Any]) -> str:
+def _commit_text(repository: dict[str, Any]) -> str:
     place = "" if repository["at"] == "." else f"{repository['at']} "
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
@@ -160,9 +162,9 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
         return EXIT_ERROR
     if entry.tree.exports:
         return _check_exports(catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config))
-    names = split_names(boards, catalogue.boards) or _one_for_each_core(catalogue, entry.tree)
+    names = split_names(boards, catalogue.boards) or _one_board_per_core(catalogue, entry.tree)
     points = conformance_points(catalogue, Options((entry.id,), names, None, config=dict(config)))
-    verdicts = [_conforms(catalogue, point) for point in points]
+    verdicts = [_check_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
@@ -179,16 +181,16 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
             click.echo(f"{entry.id} for {key}: {trouble}.")
             return EXIT_ERROR
         points = conformance_points(catalogue, Options((entry.id,), (board,), (cores,), config={"opt": opt, **config}))
-        verdicts += [_conforms(catalogue, point) for point in points]
+        verdicts += [_check_conformance(catalogue, point) for point in points]
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
-def _one_for_each_core(catalogue: Catalogue, tree: Tree) -> tuple[str, ...]:
+def _one_board_per_core(catalogue: Catalogue, tree: Tree) -> tuple[str, ...]:
     cores = {entry.facts.core: name for name, entry in reversed(list(catalogue.boards.items()))}
     return tuple(name for core, name in cores.items() if not tree.cores or core in tree.cores)
 
 
-def _conforms(catalogue: Catalogue, point: Point) -> bool:
+def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
     if point.not_applicable is not None:
         click.echo(f"n/a {point.label}: {point.not_applicable}")
         return True

@@ -7,7 +7,7 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.display import short_path
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.verify import verify_folder
 
 
@@ -28,7 +28,7 @@ def command(runs: tuple[Path, ...], as_json: bool) -> int:
             {"folder": str(check.folder), "differences": check.differences, "remarks": check.remarks}
             for check in checks
         ]
-        answer({"verified": parts})
+        print_answer({"verified": parts})
         return EXIT_POINT_FAILED if wrong else EXIT_OK
     for check in wrong:
         click.echo(f"{short_path(check.folder)}:")

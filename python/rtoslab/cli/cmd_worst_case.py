@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import short_path
-from rtoslab.cli.early_end import EndedError, answer
+from rtoslab.cli.early_end import EndedError, print_answer
 from rtoslab.cli.names import CatalogueName
 from rtoslab.plan import Options
 from rtoslab.reports import MARK, deviation_footnote, report_formats
@@ -111,7 +111,9 @@ def command(
     began = time.monotonic()
     ended: EndedSweepError | None = None
     try:
-        arrivals = inject_at_every_cycle(scenario, chosen_span, threads=threads, progress=lambda *item: say(_of(*item)))
+        arrivals = inject_at_every_cycle(
+            scenario, chosen_span, threads=threads, progress=lambda *item: say(_progress_text(*item))
+        )
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
@@ -121,10 +123,10 @@ def command(
     write(folder, finding, arrivals, manifest, report_formats()["html"](make_document(finding, arrivals)))
     report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
-        answer(report)
+        print_answer(report)
     elif not as_json:
         say("")
-        _print(scenario, finding)
+        _print_finding(scenario, finding)
         place = short_path(folder)
         click.echo(
             f"{count_text(finding.arrivals, 'arrival')} in {seconds:.1f} s. Stored in {place}, with report.html."
@@ -134,7 +136,7 @@ def command(
     return EXIT_OK
 
 
-def _of(done: int, all_of_them: int) -> str:
+def _progress_text(done: int, all_of_them: int) -> str:
     return f"{done:,} of {all_of_them:,}"
 
 
@@ -148,7 +150,7 @@ def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> di
     return picked
 
 
-def _print(scenario: Scenario, finding: WorstCase) -> None:
+def _print_finding(scenario: Scenario, finding: WorstCase) -> None:
     console = PlainConsole()
     console.print(finding.claim, markup=False)
     title = f"{scenario.title} {MARK}" if finding.deviations else scenario.title

@@ -25,6 +25,6 @@ class PlainConsole(Console):
         return super().render_str(escape_unprintable(text), **options)
 
 
-def paint(text: str, style: str) -> Text:
+def coloured_text(text: str, style: str) -> Text:
     """A text in a colour."""
     return Text(escape_unprintable(text), style=style)

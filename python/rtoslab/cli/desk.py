@@ -10,15 +10,15 @@ from rtoslab.images import planned_image_path
 from rtoslab.plan import Plan, Point
 
 
-def show_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target]) -> None:
+def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target]) -> None:
     """Shows the programs that each point would start, as one would type them. Nothing is started."""
     for point in plan.points:
         if point.not_applicable is not None:
             continue
-        show_target(catalogue, point, targets[point.board])
+        print_target_commands(catalogue, point, targets[point.board])
 
 
-def show_target(catalogue: Catalogue, point: Point, target: Target) -> None:
+def print_target_commands(catalogue: Catalogue, point: Point, target: Target) -> None:
     """The same of one point."""
     click.echo(f"# listens on {target.port} at {target.board.uart.baud} baud before it starts")
     for line in flash_command_texts(target, planned_image_path(catalogue, point)):

@@ -22,7 +22,7 @@ from rich.progress import (
 from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer, keeping
+from rtoslab.cli.early_end import print_answer, report_if_interrupted
 from rtoslab.images import require_settings
 from rtoslab.measure import DurationEstimate, Outcome, PointProgress, estimate_duration
 from rtoslab.plan import Plan, Point, varying_labels
@@ -36,7 +36,7 @@ def short_path(folder: Path) -> Path:
         return folder
 
 
-def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
+def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
     """Tells the plan before it is begun. True if that was all that was wanted.
 
     Raises PlanError for a macro that no kernel has."""
@@ -45,40 +45,40 @@ def announce(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_r
         return False
     estimate = estimate_duration(catalogue, plan, jobs)
     if not dry_run:
-        _say_plan(plan, estimate)
+        _print_plan_size(plan, estimate)
     elif as_json:
-        answer(_dry_as_json(plan, estimate, folder))
+        print_answer(_dry_run_as_json(plan, estimate, folder))
     else:
-        _show_dry(plan, estimate, folder)
+        _print_dry_run(plan, estimate, folder)
     return dry_run
 
 
-def _say_plan(plan: Plan, estimate: DurationEstimate) -> None:
+def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
     """Announces the plan on stderr: how many points, how many images they need, about how long it takes."""
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
-    shared = _shared(plan.points)
+    shared = _shared_axes_text(plan.points)
     click.echo(
         f"Plan: {count_text(estimate.points, 'point')}{absent}{f' ({shared})' if shared else ''}; "
-        f"{count_text(estimate.images, 'image')} to build; {_roughly(estimate.seconds)}.",
+        f"{count_text(estimate.images, 'image')} to build; {_duration_text(estimate.seconds)}.",
         err=True,
     )
 
 
-def _show_dry(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
+def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
     """The plan, point by point, where nothing will be measured."""
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
-    _say_plan(plan, estimate)
+    _print_plan_size(plan, estimate)
     click.echo(f"Results would go to {short_path(folder)}; nothing was measured.", err=True)
 
 
-def _dry_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
+def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
     """The same for `--json`."""
     points = [dataclasses.asdict(point) for point in plan.points]
     return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
 
 
-def _shared(points: Sequence[Point]) -> str:
+def _shared_axes_text(points: Sequence[Point]) -> str:
     """Kernel, board and cores where all points have the same."""
     values = (
         {point.kernel for point in points},
@@ -88,14 +88,14 @@ def _shared(points: Sequence[Point]) -> str:
     return ", ".join(next(iter(value)) for value in values if len(value) == 1)
 
 
-def _roughly(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     minutes = seconds / 60
     if minutes < 1:
         return f"at most about {max(5, round(seconds / 5) * 5)} s"
     return f"at most about {minutes:.0f} min" if minutes < 90 else f"at most about {minutes / 60:.1f} h"
 
 
-def say_known(outcomes: Sequence[Outcome]) -> None:
+def print_reused_points(outcomes: Sequence[Outcome]) -> None:
     """How many points needed no measuring, on stderr."""
     for note in dict.fromkeys(outcome.note for outcome in outcomes if outcome.note):
         click.echo(note, err=True)
@@ -115,7 +115,7 @@ LONG_PLAN = 20
 """From so many points on, each line says how far the plan has come."""
 
 
-class Display:
+class ProgressDisplay:
     """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
 
     def __init__(self, points: Sequence[Point], *, quiet: bool) -> None:
@@ -143,7 +143,7 @@ class Display:
         self._measure = 0
         self._start = time.monotonic()
 
-    def __enter__(self) -> "Display":
+    def __enter__(self) -> "ProgressDisplay":
         self._bars.start()
         return self
 
@@ -162,7 +162,7 @@ class Display:
         left_min = spent_s / self._measure * rest / 60 if self._measure else None
         return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
 
-    def note(self, note: PointProgress) -> None:
+    def show_progress_of(self, note: PointProgress) -> None:
         """Takes news of a point: a phase with its progress, or the outcome."""
         if note.outcome is not None:
             self.outcomes.append(note.outcome)
@@ -185,10 +185,10 @@ class Display:
 
 
 @contextmanager
-def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[Display]:
+def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[ProgressDisplay]:
     """The display of points that are measured into a run directory. Ended meanwhile, the finished ones are told."""
-    display = Display(points, quiet=quiet)
-    with keeping(lambda: run_as_json(folder, display.outcomes)), display:
+    display = ProgressDisplay(points, quiet=quiet)
+    with report_if_interrupted(lambda: run_as_json(folder, display.outcomes)), display:
         yield display
 
 

@@ -14,7 +14,7 @@ from rtoslab.trees import missing_files
 
 
 @dataclass(frozen=True, slots=True)
-class Examination:
+class ToolCheck:
     """One thing looked at."""
 
     name: str
@@ -23,69 +23,69 @@ class Examination:
     remedy: str = ""
 
 
-def examine(root: Path) -> list[Examination]:
+def check_installation(root: Path) -> list[ToolCheck]:
     """Everything the stages need, in the order of the stages."""
     return [
-        _python(),
-        *(_tool(tool) for tool in tools.needed_tools()),
-        _analyzer(),
-        *(_tree(tree) for tree in read_trees().values()),
-        _simulator(root),
-        Examination("sources", fine=True, found=str(root / "firmware")),
-        _writable(build_folder(root)),
-        _writable(runs_folder()),
+        _check_python(),
+        *(_check_tool(tool) for tool in tools.needed_tools()),
+        _check_analyzer(),
+        *(_check_tree(tree) for tree in read_trees().values()),
+        _check_simulator(root),
+        ToolCheck("sources", fine=True, found=str(root / "firmware")),
+        _check_writable(build_folder(root)),
+        _check_writable(runs_folder()),
     ]
 
 
-def _python() -> Examination:
+def _check_python() -> ToolCheck:
     fine = sys.version_info >= (3, 11)
-    return Examination("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
+    return ToolCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
 
 
-def _tool(tool: tools.Tool) -> Examination:
+def _check_tool(tool: tools.Tool) -> ToolCheck:
     try:
         tools.find_tool(tool.name)
     except RtoslabError:
-        return Examination(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
-    return Examination(tool.name, fine=True, found=tools.version_banner(tool.name))
+        return ToolCheck(tool.name, fine=False, found=f"missing: it {tool.purpose}", remedy=tool.remedy)
+    return ToolCheck(tool.name, fine=True, found=tools.version_banner(tool.name))
 
 
-def _analyzer() -> Examination:
+def _check_analyzer() -> ToolCheck:
     """Nothing else needs it, so without it all is fine."""
     banner = analyzer_banner()
-    return Examination(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
+    return ToolCheck(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
 
 
-def _tree(tree: Tree) -> Examination:
+def _check_tree(tree: Tree) -> ToolCheck:
     name = f"tree {tree.id}"
     missing = missing_files(tree)
     if missing:
-        return Examination(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
-    return Examination(name, fine=True, found=f"{tree.version}, {tree.path}")
+        return ToolCheck(name, fine=False, found=missing[0], remedy=f"rtoslab tree check {tree.id} says more")
+    return ToolCheck(name, fine=True, found=f"{tree.version}, {tree.path}")
 
 
-def _simulator(root: Path) -> Examination:
+def _check_simulator(root: Path) -> ToolCheck:
     try:
         count = len(timing_settings("rp2040"))
         simulator_sources(root)
     except StaleSimulatorError as cause:
-        return Examination("virtual board", fine=False, found=str(cause), remedy="make set-up")
+        return ToolCheck("virtual board", fine=False, found=str(cause), remedy="make set-up")
     except RtoslabError as cause:
-        return Examination("virtual board", fine=False, found=str(cause), remedy="make demo")
-    return Examination("virtual board", fine=True, found=f"built, {count} timing parameters")
+        return ToolCheck("virtual board", fine=False, found=str(cause), remedy="make demo")
+    return ToolCheck("virtual board", fine=True, found=f"built, {count} timing parameters")
 
 
-def _writable(folder: Path) -> Examination:
+def _check_writable(folder: Path) -> ToolCheck:
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
         probe = place / ".rtoslab-doctor"
         probe.touch()
         probe.unlink()
     except OSError as cause:
-        return Examination(
+        return ToolCheck(
             folder.name,
             fine=False,
             found=f"cannot write to {place} ({(cause.strerror or 'why is not known').lower()})",
             remedy="check its permissions",
         )
-    return Examination(folder.name, fine=True, found="writable")
+    return ToolCheck(folder.name, fine=True, found="writable")

@@ -19,11 +19,11 @@ class EndedError(KeyboardInterrupt):
 
     def __init__(self, cause: KeyboardInterrupt, stored: dict[str, Any]) -> None:
         super().__init__(*cause.args)
-        self.kept = stored
+        self.finished = stored
 
 
 @contextmanager
-def keeping(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
+def report_if_interrupted(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
     """Ended within, `--json` also tells what `finished` gives."""
     try:
         yield
@@ -31,18 +31,18 @@ def keeping(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
         raise EndedError(cause, finished()) from None
 
 
-def answer(value: Any, indent: int | None = None) -> None:
+def print_answer(value: Any, indent: int | None = None) -> None:
     """Prints the command's answer, the one JSON value on standard output."""
     interrupts.stop_handling_signals()
     click.echo(json.dumps(value, indent=indent))
 
 
-def last_words(cause: BaseException | None) -> None:
+def report_interrupt(cause: BaseException | None) -> None:
     """Says that the command was ended, and what is kept of it."""
     if interrupts.wants_json():
-        stored = cause.kept if isinstance(cause, EndedError) else {}
+        stored = cause.finished if isinstance(cause, EndedError) else {}
         with suppress(OSError):
-            answer({"stop": "interrupted", "detail": interrupts.interrupt_reason(cause), **stored})
+            print_answer({"stop": "interrupted", "detail": interrupts.interrupt_reason(cause), **stored})
         return
     interrupts.stop_handling_signals()
     with suppress(OSError):

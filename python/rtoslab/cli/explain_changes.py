@@ -10,24 +10,32 @@ from rtoslab.api import default_out, load
 from rtoslab.base import EXIT_OK, count_text
 from rtoslab.catalogue import Catalogue, PaperFolder, Setup
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.display import announce, show_progress
-from rtoslab.cli.early_end import answer
-from rtoslab.cli.failures import points_exit_code, tell_failures
+from rtoslab.cli.display import announce_plan, show_progress
+from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.failures import points_exit_code, print_failures
 from rtoslab.cli.sections import show_section
 from rtoslab.measure import MeasureOptions, run_plan
-from rtoslab.papers import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
+from rtoslab.papers import (
+    ChangeTrial,
+    candidate_setups,
+    combined_setups,
+    explain_plan,
+    paper_setups,
+    plain_distance,
+    try_changes,
+)
 from rtoslab.plan import Options
 from rtoslab.reports import Section, TableData, point_label
 from rtoslab.results import Failed
 from rtoslab.store import AnyResult, StoredPoint
 
 
-def explain(
+def explain_paper(
     catalogue: Catalogue, paper: PaperFolder, out: Path | None, jobs: int, *, full: bool, dry_run: bool, as_json: bool
 ) -> int:
     """Measures every candidate, then several together, and shows both. Raises as `run_plan` and `reproduce` do."""
     options = Options(full=full)
-    singles = candidates(catalogue, paper)
+    singles = candidate_setups(catalogue, paper)
     folder = out or default_out(
         catalogue.root, explain_plan(catalogue, paper, singles, options), [paper.key, "explain"]
     )
@@ -37,11 +45,13 @@ def explain(
 
     def measure_changes(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
         plan = explain_plan(catalogue, paper, setups, options)
-        if announce(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
+        if announce_plan(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
         with show_progress(plan.points, place, quiet=as_json) as display:
             options_ = MeasureOptions(skip_refused=True)
-            outcomes = run_plan(catalogue.root, plan, place, jobs=jobs, listener=display.note, options=options_)
+            outcomes = run_plan(
+                catalogue.root, plan, place, jobs=jobs, listener=display.show_progress_of, options=options_
+            )
         results.extend(outcome.result for outcome in outcomes)
         lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, Failed)]
         failed.update((point.point.model_dump_json(), point) for point in lost)
@@ -52,63 +62,81 @@ def explain(
         return EXIT_OK
     single_changes = try_changes(catalogue, paper, singles, points, options)
     plain = plain_distance(catalogue, paper, points, options)
-    joined = [*together(plain, single_changes), *own_setups(paper)]
+    joined = [*combined_setups(plain, single_changes), *paper_setups(paper)]
     seen = measure_changes(joined, folder / "together", dry=False) if joined else None
     both = try_changes(catalogue, paper, joined, seen, options) if seen else []
     code = points_exit_code(results)
     if as_json:
-        answer(
+        print_answer(
             _as_json(folder, plain, single_changes, both)
             | {"failed": [_failure_as_json(failure) for failure in failed.values()]}
         )
         return code
-    show_section(_section(paper, plain, single_changes, both), PlainConsole())
+    show_section(_changes_section(paper, plain, single_changes, both), PlainConsole())
     if failed:
         click.echo("A point that failed has no figure in its change's row. In the last column it is as in the suites.")
-        tell_failures(failed.values())
-    click.echo(sentence(plain, single_changes, both))
+        print_failures(failed.values())
+    click.echo(best_change_sentence(plain, single_changes, both))
     return code
 
 
-def _section(paper: PaperFolder, plain: float, single_changes: Sequence[Trial], both: Sequence[Trial]) -> Section:
+def _changes_section(
+    paper: PaperFolder, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
+) -> Section:
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
         f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof: every point "
         "stands in one placement, the linker's order, and a change moves the code, too."
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
-    moving = [trial for trial in single_changes if trial.after != trial.before]
+    moving = [trial for trial in single_changes if trial.distance_after != trial.distance_before]
     note = f"{count_text(len(single_changes) - len(moving), 'other change')} tried; no figure moved."
-    tables = [TableData("One change alone", columns, [_row(trial) for trial in moving], note)]
-    tables += [TableData("Several together", columns, [_row(trial) for trial in both])] if both else []
+    tables = [TableData("One change alone", columns, [_trial_row(trial) for trial in moving], note)]
+    tables += [TableData("Several together", columns, [_trial_row(trial) for trial in both])] if both else []
     return Section("explain", f"What would bring {paper.key} closer", (prose,), (), tables)
 
 
-def _row(trial: Trial) -> list[str]:
-    return [trial.setup.title, str(trial.figures), f"{trial.before:.3f}", f"{trial.after:.3f}", f"{trial.whole:.3f}"]
+def _trial_row(trial: ChangeTrial) -> list[str]:
+    return [
+        trial.setup.title,
+        str(trial.changed_figures),
+        f"{trial.distance_before:.3f}",
+        f"{trial.distance_after:.3f}",
+        f"{trial.overall_distance:.3f}",
+    ]
 
 
-def sentence(plain: float, single_changes: Sequence[Trial], both: Sequence[Trial]) -> str:
+def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]) -> str:
     """The answer: the best single change, and what comes closer still."""
-    best = min((trial for trial in single_changes if trial.whole < plain), key=lambda trial: trial.whole, default=None)
+    best = min(
+        (trial for trial in single_changes if trial.overall_distance < plain),
+        key=lambda trial: trial.overall_distance,
+        default=None,
+    )
     if best is None:
         text, reached = "No single change brings the figures closer", plain
     else:
-        text = f"{best.setup.title} alone closes most of the distance: {plain:.3f} to {best.whole:.3f}"
-        reached = best.whole
-    most = min(both, key=lambda trial: trial.whole, default=None)
-    return f"{text}." if most is None or most.whole >= reached else f"{text}; {most.setup.title}: {most.whole:.3f}."
+        text = f"{best.setup.title} alone closes most of the distance: {plain:.3f} to {best.overall_distance:.3f}"
+        reached = best.overall_distance
+    most = min(both, key=lambda trial: trial.overall_distance, default=None)
+    return (
+        f"{text}."
+        if most is None or most.overall_distance >= reached
+        else f"{text}; {most.setup.title}: {most.overall_distance:.3f}."
+    )
 
 
 def _failure_as_json(failed: Failed) -> dict[str, str]:
     return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
 
 
-def _as_json(folder: Path, plain: float, single_changes: Sequence[Trial], both: Sequence[Trial]) -> dict[str, Any]:
-    def rows(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+def _as_json(
+    folder: Path, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
+) -> dict[str, Any]:
+    def rows(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
         return [
-            {"change": trial.setup.title, "figures": trial.figures, "before": trial.before, "after": trial.after,
-             "all_figures": trial.whole}
+            {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,
+             "after": trial.distance_after, "all_figures": trial.overall_distance}
             for trial in trials
         ]  # fmt: skip
 

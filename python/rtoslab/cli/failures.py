@@ -10,7 +10,7 @@ from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.store import AnyResult
 
 
-def tell_failures(results: Iterable[AnyResult]) -> None:
+def print_failures(results: Iterable[AnyResult]) -> None:
     """Each by all that tells it from the others, with the stage and the reason."""
     for result in results:
         if isinstance(result, Failed):

@@ -8,7 +8,7 @@ from rtoslab.cli.names import split_names
 from rtoslab.plan import whole_option
 
 
-def beside_image(
+def image_board_and_timing(
     catalogue: Catalogue, boards: tuple[str, ...], config: Mapping[str, str]
 ) -> tuple[str, dict[str, int]]:
     """The board and the timing rules that are set. Raises PlanError for anything else."""

@@ -69,7 +69,7 @@ def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequ
     return replace(request, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
 
 
-def on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> KernelFigures:
+def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> KernelFigures:
     """Every point as many times as asked. Points that are in the folder already are not measured again."""
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
@@ -78,16 +78,18 @@ def on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> Kernel
     return figures_for_file(request.kernel, request.window_ms, board_figures(runs))
 
 
-def set_beside(request: FiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]) -> list[KernelFigure]:
+def compare_with_virtual(
+    request: FiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
+) -> list[KernelFigure]:
     """The same points on the virtual board with its defaults and, if they are others, with `settings`."""
-    default = _virtual(request, "default", {})
+    default = _measure_virtual(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
-    fitted = _virtual(request, name, settings) if settings else None
+    fitted = _measure_virtual(request, name, settings) if settings else None
     return pair_figures(silicon.board_figures(), default, fitted)
 
 
-def _virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
+def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
     folder = request.folder / name
     click.echo(f"Kernel figures on the virtual board, into {folder}.", err=True)
     config = {"instrument": "counter", **{key: str(value) for key, value in settings.items()}}

@@ -20,13 +20,13 @@ from rtoslab.captures import (
     write_capture,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.cli.desk import show_target
+from rtoslab.cli.desk import print_target_commands
 from rtoslab.hardware import Analyzer, recording_command_text
 from rtoslab.plan import Options
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CaptureSetup:
     """The user's description of the board and of the analyzer at its pins."""
 
     driver: str
@@ -40,7 +40,7 @@ class Desk:
     dry_run: bool
 
 
-def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: Desk) -> int:
+def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: CaptureSetup) -> int:
     """The whole way. The recording is stored in a file before it is judged. Raises PlanError, CaptureError, and what a
     board on the desk raises."""
     if desk.sample_rate_hz is None:
@@ -58,10 +58,10 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
         click.echo(recording_command_text(analyzer, live.limit_s, recording_path(output)))
-        show_target(catalogue, live.point, target)
+        print_target_commands(catalogue, live.point, target)
         return EXIT_OK
     virtual = record_virtual(catalogue, benchmark, options)
-    _say_what_is_too_short(virtual, analyzer)
+    _warn_of_short_pulses(virtual, analyzer)
     capture = record_live(catalogue, live, output)
     write_capture(capture, output, form)
     recording_path(output).unlink()
@@ -79,7 +79,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
     return EXIT_OK
 
 
-def _say_what_is_too_short(virtual: Recording, analyzer: Analyzer) -> None:
+def _warn_of_short_pulses(virtual: Recording, analyzer: Analyzer) -> None:
     short, count = virtual.count_shorter_than(1 / analyzer.rate_hz)
     if short:
         are = "is" if short == 1 else "are"

@@ -168,15 +168,15 @@ class FileOf(click.ParamType[Path]):
         self.forms = forms
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
-        """The path. `choose_form` tells its form."""
+        """Returns the path. `file_form` returns its form."""
         path = Path(value)
-        if form_of(path) not in self.forms:
+        if file_form(path) not in self.forms:
             *most, last = (f".{form}" for form in self.forms)
             raise ReportError(f"{path} must end in {', '.join(most)} or {last}, which says what to write.")
         return path
 
 
-def form_of(path: Path) -> str:
+def file_form(path: Path) -> str:
     """Returns what a file's name ends in, without the dot."""
     return path.suffix.lstrip(".").lower()
 
@@ -189,9 +189,9 @@ def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
     )
 
 
-def integer(text: str, what: str) -> int:
+def parse_option_integer(text: str, option: str) -> int:
     """A decimal or 0x integer of an option, within 64 bits. Raises click.BadParameter."""
     try:
         return parse_integer(text)
     except ValueError as cause:
-        raise click.BadParameter(f"{what}: {cause}") from None
+        raise click.BadParameter(f"{option}: {cause}") from None

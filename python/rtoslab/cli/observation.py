@@ -10,10 +10,10 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError
 from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
 from rtoslab.cli.names import CatalogueName, Duration
-from rtoslab.instruments import DEFAULT_CYCLES, Choice, Stretch
+from rtoslab.instruments import DEFAULT_CYCLES, Stretch, SubjectOptions
 
 
-def end_code(unhandled: str) -> int:
+def exit_code_of_run(unhandled: str) -> int:
     """The exit code of a command whose subject was executed. Says what nobody handled."""
     if unhandled:
         click.echo(f"warning: {unhandled}", err=True)
@@ -65,7 +65,7 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         if max_cycles and window_ms:
             raise PlanError("--for and --max-cycles both limit the length; say one of them.")
-        choice = Choice(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
+        choice = SubjectOptions(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
         if start or end or max_cycles:
             choice["stretch"] = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)
         return command(*args, choice=choice, **options)

@@ -21,8 +21,8 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
-from rtoslab.cli.names import form_of
+from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.names import file_form
 from rtoslab.compare import Rules
 from rtoslab.instruments import rich_table
 from rtoslab.intake import path_text
@@ -74,14 +74,14 @@ def require_project() -> Path:
 def _require_own(folder: Path, here: Path) -> None:
     """Refuses a file further up that belongs neither to the owner of the working directory nor to that of the home."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
-    if folder != here and _owner(folder / PROJECT_FILE) not in {_owner(here), _owner(home)}:
+    if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
         raise PlanError(
             f"{path_text(folder / PROJECT_FILE)} belongs to another user, and its build would be run; work in that "
             "folder if you trust it."
         )
 
 
-def _owner(path: Path) -> int | None:
+def _owner_id(path: Path) -> int | None:
     """Returns the user's number, or None for a missing one."""
     return path.stat().st_uid if path.exists() else None
 
@@ -107,25 +107,25 @@ def gate_project(
     project = read_project(folder)
     rules = Rules.from_texts(project.gate.limits, limits)
     if dry_run:
-        return _plan(project)
+        return _print_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)
     root = find_root()
-    figures = figures_of(Catalogue(root), project, folder, _say)
+    figures = figures_of(Catalogue(root), project, folder, _print_progress)
     judged = judge_project(baseline.figures(), figures, rules, moved=moved or project.gate.moved)
     if baseline.simulator != simulator_sources(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
-        write_whole(output, _render(judged, output), "the report")
-    unequal = _unequal(judged, other_compiler or project.gate.other_compiler)
-    code = EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.lost or unequal else _code(judged)
+        write_whole(output, _render_report(judged, output), "the report")
+    unequal = _compiler_policy(judged, other_compiler or project.gate.other_compiler)
+    code = EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.lost or unequal else _judgement_exit_code(judged)
     if as_json:
-        answer({**judgement_as_json(judged), "exit_code": code})
+        print_answer({**judgement_as_json(judged), "exit_code": code})
         return code
-    _show(judged)
+    _print_judgement(judged)
     if unequal == "skip":
-        click.echo(f"Not gated. {_compilers(judged)}.")
+        click.echo(f"Not gated. {_compilers_text(judged)}.")
     elif unequal:
-        raise PlanError(f"{_compilers(judged)}; use the same compiler, or write the baseline anew.")
+        raise PlanError(f"{_compilers_text(judged)}; use the same compiler, or write the baseline anew.")
     else:
         click.echo(project_sentence(judged))
         if judged.failed and not judged.lost:
@@ -133,20 +133,20 @@ def gate_project(
     return code
 
 
-def _code(judged: ProjectJudgement) -> int:
+def _judgement_exit_code(judged: ProjectJudgement) -> int:
     return EXIT_REGRESSION if judged.failed else EXIT_OK
 
 
-def _unequal(judged: ProjectJudgement, other_compiler: str) -> str:
+def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:
     return "" if judged.other_compiler is None or other_compiler == "compare" else other_compiler
 
 
-def _compilers(judged: ProjectJudgement) -> str:
+def _compilers_text(judged: ProjectJudgement) -> str:
     before, after = judged.other_compiler or ("", "")
     return f"The baseline was measured with {before}, here it is {after}: cycles differ for that alone"
 
 
-def _show(judged: ProjectJudgement) -> None:
+def _print_judgement(judged: ProjectJudgement) -> None:
     console = PlainConsole()
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
@@ -157,8 +157,8 @@ def _show(judged: ProjectJudgement) -> None:
         click.echo(line)
 
 
-def _render(judged: ProjectJudgement, output: Path) -> str:
-    kind = form_of(output)
+def _render_report(judged: ProjectJudgement, output: Path) -> str:
+    kind = file_form(output)
     if kind == "json":
         return json.dumps(judgement_as_json(judged), indent=1) + "\n"
     if kind == "xml":
@@ -172,9 +172,9 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     """Measures the project in a folder and keeps its figures."""
     project = read_project(folder)
     if dry_run:
-        return _plan(project)
+        return _print_plan(project)
     root = find_root()
-    result = figures_of(Catalogue(root), project, folder, _say)
+    result = figures_of(Catalogue(root), project, folder, _print_progress)
     cut = [f"{name}: {figure.cut}" for name, figure in result.items() if figure.cut]
     if cut:
         raise PlanError(f"No baseline was written, for the part to be measured was not executed: {'; '.join(cut)}.")
@@ -192,7 +192,7 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     return EXIT_OK
 
 
-def _plan(project: Project) -> int:
+def _print_plan(project: Project) -> int:
     for name, image in project.image.items():
         functions = [function.name for function in project.function if function.image == name]
         functions += [interval.name for interval in project.interval if interval.image == name]
@@ -203,5 +203,5 @@ def _plan(project: Project) -> int:
     return EXIT_OK
 
 
-def _say(line: str) -> None:
+def _print_progress(line: str) -> None:
     click.echo(line, err=True)

@@ -19,7 +19,7 @@ reference_placements = click.option(
 )
 
 
-def fresh_folder(folder: Path) -> Path:
+def new_run_folder(folder: Path) -> Path:
     """A run directory that is not there yet: what was measured before comes from the cache where it still holds."""
     for number in range(10_000):
         path = folder.with_name(f"{folder.name}-{number}")

@@ -23,10 +23,10 @@ from rtoslab.choose import (
     write_matrix,
 )
 from rtoslab.cli.choices import dry_run_option, jobs_option
-from rtoslab.cli.display import announce, show_progress
-from rtoslab.cli.failures import tell_failures
+from rtoslab.cli.display import announce_plan, show_progress
+from rtoslab.cli.failures import print_failures
 from rtoslab.cli.names import CatalogueNames, split_names
-from rtoslab.cli.reference_folders import fresh_folder, reference_placements
+from rtoslab.cli.reference_folders import new_run_folder, reference_placements
 from rtoslab.measure import run_plan
 from rtoslab.store import RunDirectory
 
@@ -60,11 +60,13 @@ def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, 
     on = split_names(boards, matrix_boards(catalogue.root)) or tuple(matrix_boards(catalogue.root))
     for board in on:
         catalogue.board(board)
-    codes = [_measure(catalogue, catalogue.kernel(name).id, on, placements, jobs, dry_run=dry_run) for name in chosen]
+    codes = [
+        _measure_kernel(catalogue, catalogue.kernel(name).id, on, placements, jobs, dry_run=dry_run) for name in chosen
+    ]
     return max(codes, default=EXIT_OK)
 
 
-def _measure(
+def _measure_kernel(
     catalogue: Catalogue, kernel: str, boards: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int:
     points = matrix_points(catalogue, kernel, boards, placements)
@@ -72,14 +74,14 @@ def _measure(
     if not plan.points:
         reasons = dict.fromkeys(point.reason for point in points)
         raise PlanError(f"{kernel} can be measured on none of these boards: {next(iter(reasons), 'none is named')}")
-    folder = fresh_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
-    if announce(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
+    folder = new_run_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
+    if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
-        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.note)
+        outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     results = [outcome.result for outcome in outcomes]
     failed = [result for result in results if result.status == "failed"]
-    tell_failures(failed)
+    print_failures(failed)
     stored = RunDirectory.open(folder).points()
     rows = matrix_rows(catalogue, points, stored, results)
     matters = {point.stands_for.board for point in points if point.place_matters}
@@ -87,7 +89,7 @@ def _measure(
     for board in dict.fromkeys(row.stands_for.board for row in rows if row.values):
         count = min(placements, _OBSERVED_PLACEMENTS)
         rows += observed_rows(
-            catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_say
+            catalogue, kernel, board, version, placements=count, place_matters=board in matters, say=_print_progress
         )
     path = matrix_path(catalogue.root, kernel)
     old = read_matrix(path) if path.is_file() else None
@@ -98,5 +100,5 @@ def _measure(
     return EXIT_POINT_FAILED if failed else EXIT_OK
 
 
-def _say(what: str) -> None:
+def _print_progress(what: str) -> None:
     click.echo(what, err=True)

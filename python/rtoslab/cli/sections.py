@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.cli.console import paint
+from rtoslab.cli.console import coloured_text
 from rtoslab.reports import Document, Section, TableData
 
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
@@ -24,21 +24,21 @@ def show_section(section: Section, console: Console, most_rows: int = 40) -> Non
     for text in section.prose:
         console.print(text, soft_wrap=True, markup=False)
     for table in section.tables:
-        console.print(_rich(table, most_rows))
+        console.print(_rich_table(table, most_rows))
         if len(table.rows) > most_rows:
             console.print(f"... and {len(table.rows) - most_rows} more rows; a report (-o) has them all.")
         if table.note:
             console.print(table.note, soft_wrap=True, markup=False)
 
 
-def _rich(table: TableData, most_rows: int) -> Table:
+def _rich_table(table: TableData, most_rows: int) -> Table:
     shown = Table(title=table.title, title_justify="left")
     for name, numeric in table.heads:
         shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows[:most_rows]:
-        shown.add_row(*(_cell(cell) for cell in row))
+        shown.add_row(*(_coloured_cell(cell) for cell in row))
     return shown
 
 
-def _cell(text: str) -> str | Text:
-    return paint(text, _MOODS[text]) if text in _MOODS else text
+def _coloured_cell(text: str) -> str | Text:
+    return coloured_text(text, _MOODS[text]) if text in _MOODS else text

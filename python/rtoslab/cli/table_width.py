@@ -24,15 +24,15 @@ def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
     """The table as it is if it fits, or what comes nearest to it in the console's width."""
     if not table.columns:
         return table
-    cells = [[_text(console, cell) for cell in column.cells] for column in table.columns]
-    heads = [_text(console, column.header) for column in table.columns]
-    columns = [_measure(console, [head, *below]) for head, below in zip(heads, cells, strict=True)]
+    cells = [[_cell_text(console, cell) for cell in column.cells] for column in table.columns]
+    heads = [_cell_text(console, column.header) for column in table.columns]
+    columns = [_measure_column(console, [head, *below]) for head, below in zip(heads, cells, strict=True)]
     whole = Measurement.get(console, console.options.update(max_width=_UNLIMITED), table).maximum
     room = console.width - (whole - sum(measurement.maximum for measurement in columns))
     if sum(measurement.maximum for measurement in columns) <= room:
         return table
     if sum(measurement.minimum for measurement in columns) <= room:
-        for column, width in zip(table.columns, _widths(columns, room), strict=True):
+        for column, width in zip(table.columns, _column_widths(columns, room), strict=True):
             column.width, column.no_wrap = width, False  # or a head of several words is cut
         return table
     return _UnframedTable(table, heads, cells, columns)
@@ -51,44 +51,46 @@ class _UnframedTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         columns = self._fitting_columns(options.max_width)
-        gap = self._gap(columns, options.max_width)
-        widths = _widths([self._columns[column] for column in columns], options.max_width - gap * (len(columns) - 1))
+        gap = self._widest_gap(columns, options.max_width)
+        widths = _column_widths(
+            [self._columns[column] for column in columns], options.max_width - gap * (len(columns) - 1)
+        )
         if self._table.title:
             yield Text(str(self._table.title), style="italic")
         if self._table.show_header:
             heads = [self._heads[column].copy() for column in columns]
             for head in heads:
                 head.stylize("bold")
-            yield from self._lines(console, columns, heads, widths, gap)
+            yield from self._row_lines(console, columns, heads, widths, gap)
             yield Text("━" * (sum(widths) + gap * (len(columns) - 1)))
         for row in range(self._table.row_count):
-            yield from self._lines(console, columns, [self._cells[column][row] for column in columns], widths, gap)
-            yield from self._below(console, columns, row, options.max_width - _INDENT)
+            yield from self._row_lines(console, columns, [self._cells[column][row] for column in columns], widths, gap)
+            yield from self._cells_below(console, columns, row, options.max_width - _INDENT)
 
     def _fitting_columns(self, width: int) -> list[int]:
         """The columns that stay in the row: those with the longest cells leave it first, but for the first column."""
         columns = list(range(len(self._columns)))
-        while self._least(columns, _GAPS[-1]) > width and len(columns) > 1:
+        while self._least_width(columns, _GAPS[-1]) > width and len(columns) > 1:
             wide = [column for column in columns[1:] if self._columns[column].maximum >= _WIDE]
             columns.remove(max(wide, key=lambda column: self._columns[column].maximum) if wide else columns[-1])
         while squeezed := self._narrow_column(columns, width):
             columns.remove(squeezed)
         return columns
 
-    def _least(self, columns: Sequence[int], gap: int) -> int:
+    def _least_width(self, columns: Sequence[int], gap: int) -> int:
         return sum(self._columns[column].minimum for column in columns) + gap * (len(columns) - 1)
 
-    def _gap(self, columns: Sequence[int], width: int) -> int:
-        return next((gap for gap in _GAPS if self._least(columns, gap) <= width), _GAPS[-1])
+    def _widest_gap(self, columns: Sequence[int], width: int) -> int:
+        return next((gap for gap in _GAPS if self._least_width(columns, gap) <= width), _GAPS[-1])
 
     def _narrow_column(self, columns: Sequence[int], width: int) -> int | None:
         """A column of sentences that has room for a word or two a line, if there is one. Not the first."""
         chosen_columns = [self._columns[item] for item in columns]
-        widths = _widths(chosen_columns, width - self._gap(columns, width) * (len(columns) - 1))
+        widths = _column_widths(chosen_columns, width - self._widest_gap(columns, width) * (len(columns) - 1))
         rows = zip(columns[1:], chosen_columns[1:], widths[1:], strict=True)
         return next((place for place, item, given in rows if item.maximum > _SQUEEZE * given), None)
 
-    def _lines(
+    def _row_lines(
         self, console: Console, columns: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
     ) -> Iterator[Text]:
         """One row, on as many lines as its highest cell."""
@@ -103,7 +105,7 @@ class _UnframedTable:
             line.rstrip()
             yield line
 
-    def _below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
+    def _cells_below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
         """Yields what has no room in the row: as many cells on a line as it holds, a long one on several."""
         line = Text()
         for place, cells in enumerate(self._cells):
@@ -112,23 +114,23 @@ class _UnframedTable:
             head = self._heads[place].plain
             cell = Text.assemble(f"{head}: " if head else "", cells[row])
             if line and len(line) + len(cell) + 2 > width:
-                yield from _indent(console, line, width)
+                yield from _indented_lines(console, line, width)
                 line = Text()
             line = Text("; ").join([line, cell]) if line else cell
-        yield from _indent(console, line, width)
+        yield from _indented_lines(console, line, width)
 
 
-def _indent(console: Console, text: Text, width: int) -> Iterator[Text]:
+def _indented_lines(console: Console, text: Text, width: int) -> Iterator[Text]:
     for line in text.wrap(console, max(width, 1)) if text else ():
         line.rstrip()
         yield Text(" " * _INDENT).append_text(line)
 
 
-def _text(console: Console, cell: object) -> Text:
+def _cell_text(console: Console, cell: object) -> Text:
     return cell if isinstance(cell, Text) else console.render_str(str(cell))
 
 
-def _measure(console: Console, cells: Sequence[Text]) -> Measurement:
+def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
     options = console.options.update(max_width=_UNLIMITED)
     measurements = [Measurement.get(console, options, cell) for cell in cells]
     return Measurement(
@@ -137,7 +139,7 @@ def _measure(console: Console, cells: Sequence[Text]) -> Measurement:
     )
 
 
-def _widths(columns: Sequence[Measurement], room: int) -> list[int]:
+def _column_widths(columns: Sequence[Measurement], room: int) -> list[int]:
     """The widest columns give way first, and each keeps its longest word. A single one keeps within the room."""
     widths = [column.maximum for column in columns]
     while sum(widths) > room:

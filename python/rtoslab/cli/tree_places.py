@@ -13,7 +13,7 @@ from rtoslab.base import CatalogueError
 from rtoslab.catalogue import path_variable, read_trees
 
 
-def name_places(places: Iterable[str]) -> None:
+def set_tree_places(places: Iterable[str]) -> None:
     """Raises CatalogueError for a tree that is not known or has no one place, UsageError for what is no ID=PATH."""
     trees = read_trees()
     for place in places:

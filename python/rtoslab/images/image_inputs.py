@@ -111,7 +111,9 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     request = request_digest(catalogue, point)
     if tree is None:
         return request
-    return hashlib.sha256((request + inputs_listing(tree, tree_reads_path(catalogue.root, request))).encode()).hexdigest()
+    return hashlib.sha256(
+        (request + inputs_listing(tree, tree_reads_path(catalogue.root, request))).encode()
+    ).hexdigest()
 
 
 def request_digest(catalogue: Catalogue, point: Point) -> str:

@@ -1,35 +1,33 @@
-"""Observing a run: where every cycle went, what masked interrupts and held locks, what ran when, single calls.
+"""Observes a run: where every cycle went, masked interrupts and locks, what ran when, single calls.
 
-A `subject` is what is observed (a benchmark's window, or a section of any image, with its kernel by `image_kernel`).
-`session` runs it under the virtual board's observer. `profiler` and `masked_interrupts` turn what that took into
-values with names and source lines, `profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two
-profiles. `timelines` says what ran when, `perfetto` and `vcd` write it, `trace_database` answers questions to it.
-`measured_calls` measures each call of some `functions`. `call_counts` sums them up, `call_replay` goes through the
-greatest again, `call_tables` shows them. `measured_intervals` measures from one instruction to another,
-`interval_tables` shows that.
-"""
+A `subject` is a benchmark's window, or a section of any image, with its kernel by `image_kernel`. `session` runs it
+under the virtual board's observer. `profiler` and `masked_interrupts` convert the records to values with names and
+source lines. `profile_tables`, `flame`, `html`, `formats` show them, `difference` compares two profiles. `timelines`
+says what ran when, `perfetto` and `vcd` write it, `trace_database` answers queries. `measured_calls` measures each
+call of some `functions`. `call_counts` sums them up, `call_replay` replays the greatest ones, `call_tables` shows
+them. `measured_intervals` measures from one instruction to another, `interval_tables` shows that."""
 
 from rtoslab.instruments.call_counts import Spread
 from rtoslab.instruments.call_tables import call_heading, call_lines, call_notes, call_table, calls_as_json
 from rtoslab.instruments.difference import difference_tables
 from rtoslab.instruments.fault_report import fault_lines
-from rtoslab.instruments.formats import fold, speedscope
-from rtoslab.instruments.html import render, summary
+from rtoslab.instruments.formats import folded_stacks, speedscope_profile
+from rtoslab.instruments.html import render_page, summary_text
 from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
-from rtoslab.instruments.lines import with_places
-from rtoslab.instruments.masked_interrupts import owner
+from rtoslab.instruments.lines import add_source_lines
+from rtoslab.instruments.masked_interrupts import owning_call
 from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace, read_trace
-from rtoslab.instruments.profile_tables import brief_tables, tables
-from rtoslab.instruments.profiler import EndedProfileError, MaskedIntervals, Profile, load_profile, profile
+from rtoslab.instruments.profile_tables import brief_tables, profile_tables
+from rtoslab.instruments.profiler import EndedProfileError, MaskedIntervals, Profile, load_profile, profile_subject
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import DEFAULT_CYCLES, Choice, Stretch, Subject, make_subject
+from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
 from rtoslab.instruments.survey import survey_table
-from rtoslab.instruments.timelines import Timeline, timeline
-from rtoslab.instruments.totals import by_function
+from rtoslab.instruments.timelines import Timeline, record_timeline
+from rtoslab.instruments.totals import sums_by_function
 from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
 from rtoslab.instruments.trace_database import TraceDatabase, trace_contents
 from rtoslab.instruments.vcd import vcd_text

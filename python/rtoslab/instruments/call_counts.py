@@ -37,8 +37,8 @@ class Distribution:
 
     counts: dict[int, int] = field(default_factory=dict)
 
-    def add(self, values: NDArray[np.uint64]) -> None:
-        """Counts them."""
+    def add_values(self, values: NDArray[np.uint64]) -> None:
+        """Counts the values."""
         for value, count in zip(*(item.tolist() for item in np.unique(values, return_counts=True)), strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
 
@@ -59,8 +59,8 @@ class Distribution:
 
 
 @dataclass(slots=True)
-class Tally:
-    """The calls of one function."""
+class CallTally:
+    """Sums over the calls of one function."""
 
     calls: int = 0
     """That began in the stretch and returned."""
@@ -81,8 +81,8 @@ class Tally:
     greatest: dict[str, Any] = field(default_factory=dict)
     """Keyed by measure (inclusive, undisturbed): the record of its first greatest call."""
 
-    def add(self, ended: NDArray[np.void], stretch_start: int) -> None:
-        """Counts calls that have ended, in order of ends."""
+    def add_calls(self, ended: NDArray[np.void], stretch_start: int) -> None:
+        """Counts calls that have ended, in the order of their ends."""
         self.begun_before += int((ended["start"] < stretch_start).sum())
         ended = ended[ended["start"] >= stretch_start]
         self.left += int((ended["end"] == LEFT).sum())
@@ -96,13 +96,14 @@ class Tally:
         self.interruptions_most = max(self.interruptions_most, int(mine["interruptions"].max()))
         self.stack_bytes = max(self.stack_bytes or 0, int(mine["stack"].max()))
         for name, column in COUNTED.items():
-            self.instructions[name].add(mine[column])
+            self.instructions[name].add_values(mine[column])
         for name, values in cycles_of(mine).items():
-            self.cycles[name].add(values)
+            self.cycles[name].add_values(values)
             if name in {"inclusive", "undisturbed"}:
-                self._store(name, mine, values)
+                self._store_greatest(name, mine, values)
 
-    def _store(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
+    def _store_greatest(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
+        """Stores the greatest call of these, unless an earlier one is as great."""
         greatest = mine[int(np.argmax(values))]
         before = self.greatest.get(name)
         if before is None or int(values.max()) > int(cycles_of(before)[name]):
@@ -110,7 +111,7 @@ class Tally:
 
 
 def cycles_of(calls: Any) -> dict[str, Any]:
-    """Each measure of calls, or of one."""
+    """Returns the cycles of each measure, for one call record or an array of them."""
     inclusive = calls["until"] - calls["start"]
     undisturbed = inclusive - calls["interrupts"] - calls["away"]
     values = (inclusive, undisturbed, calls["own"], calls["interrupts"], calls["away"])

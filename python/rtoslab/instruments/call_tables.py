@@ -5,26 +5,26 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from rtoslab.base import Table, count_text
-from rtoslab.instruments.call_replay import ITSELF, Spending
+from rtoslab.instruments.call_replay import ITSELF, CallSpending
 from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
 from rtoslab.instruments.profile_tables import path_text
 
 _HEADS: Final = ("cycles per call", "min", "median", "p99", "max", "total")
 _LISTED: Final = 8
-"""Callees, and calls in progress, on the terminal. The rest is counted."""
+"""The most callees, or calls in progress, that are listed. The rest is counted."""
 
 
 def call_table(measured: MeasuredFunction) -> Table:
-    """A row for each measure."""
+    """Returns a table with a row for each measure."""
     rows = [
-        (name, item.minimum, half(item.median), item.p99, item.maximum, item.total)
+        (name, item.minimum, median_text(item.median), item.p99, item.maximum, item.total)
         for name, item in measured.cycles.items()
     ]
     return Table(measured.function.name, "", _HEADS, rows)
 
 
 def call_heading(measured: MeasuredFunction) -> str:
-    """The function, how often it was called and its stack."""
+    """Returns a line with the function, the number of its calls and its stack."""
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
     stack = f", at most {tally.stack_bytes} bytes of stack" if tally.stack_bytes is not None else ""
@@ -33,7 +33,7 @@ def call_heading(measured: MeasuredFunction) -> str:
 
 
 def call_notes(measured: MeasuredFunction) -> Iterator[str]:
-    """Yields what a reader of the figures must know."""
+    """Yields notes on the figures: recursion, tail calls, calls that were not counted."""
     tally, name = measured.tally, measured.function.name
     if measured.function.also:
         yield f"The same code is called {', '.join(measured.function.also)} too."
@@ -54,7 +54,7 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
     if measured.open:
         listed = [
             f"since cycle {call.start:,} on core {call.core}, {path_text(call.path)} (so far "
-            f"{call.cycles['exclusive']:,} cycles exclusive, {_stack(call.stack_bytes)})"
+            f"{call.cycles['exclusive']:,} cycles exclusive, {_stack_text(call.stack_bytes)})"
             for call in measured.open
         ]
         rest = f"; {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
@@ -64,39 +64,40 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
 
 
 def call_lines(greatest: GreatestCall) -> Iterator[str]:
-    """A greatest call: where it happened, the path that led there, what it spent."""
+    """Yields lines on a greatest call: when it happened, its call path, its use of cycles."""
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
-    yield f"Greatest {' and '.join(greatest.by)}: from cycle {greatest.start:,}, core {greatest.core}"
+    yield f"Greatest {' and '.join(greatest.measures)}: from cycle {greatest.start:,}, core {greatest.core}"
     yield f"  cycles  {cycles}"
     yield f"  path    {path_text(greatest.path)}"
     spending = greatest.spending
     if spending is None:
         return
-    yield f"  spent   {spending.problem or parts(spending.inside)}"
+    yield f"  spent   {spending.problem or cycles_text(spending.inside)}"
     if spending.beside:
-        yield f"  beside  {parts(spending.beside)}"
+        yield f"  beside  {cycles_text(spending.beside)}"
 
 
-def parts(cycles: Mapping[str, int]) -> str:
+def cycles_text(cycles: Mapping[str, int]) -> str:
     """Returns the use of cycles, the most first. Smaller ones are added up."""
     shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
 
 
-def _stack(stack_bytes: int | None) -> str:
+def _stack_text(stack_bytes: int | None) -> str:
+    """Returns the bytes of stack in words."""
     return (
         "stack n/a, for it sets the stack pointer itself" if stack_bytes is None else f"{stack_bytes:,} bytes of stack"
     )
 
 
-def half(value: float) -> int | str:
-    """A median: whole, or with its half."""
+def median_text(value: float) -> int | str:
+    """Returns a median: whole, or with its half."""
     return int(value) if value == int(value) else f"{value:,.1f}"
 
 
 def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
-    """All of it as plain values. A missing value is null, with its reason beside it."""
+    """Returns all measured calls as plain values. A missing value is null, with its reason beside it."""
     return {
         "image": measured.label,
         "board": measured.board,
@@ -104,12 +105,13 @@ def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
         "clock_hz": measured.clock_hz,
         "from_cycle": measured.start_cycle,
         "until_cycle": measured.end_cycle,
-        "cut": measured.cut or None,
-        "functions": [_function(function) for function in measured.functions],
+        "cut": measured.cut_reason or None,
+        "functions": [_function_as_json(function) for function in measured.functions],
     }
 
 
-def _function(measured: MeasuredFunction) -> dict[str, Any]:
+def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
+    """Returns the calls of one function as plain values."""
     function, tally = measured.function, measured.tally
     return {
         "asked": list(function.requested),
@@ -129,15 +131,16 @@ def _function(measured: MeasuredFunction) -> dict[str, Any]:
         "interruptions_most": tally.interruptions_most,
         "cycles": {name: asdict(item) for name, item in measured.cycles.items()},
         "instructions": {name: asdict(item) for name, item in measured.instructions.items()},
-        "greatest": [_greatest(call) for call in measured.greatest],
+        "greatest": [_greatest_as_json(call) for call in measured.greatest],
     }
 
 
-def _greatest(call: GreatestCall) -> dict[str, Any]:
-    spending = call.spending or Spending({}, {}, "the command was ended before the second run")
+def _greatest_as_json(call: GreatestCall) -> dict[str, Any]:
+    """Returns a greatest call as plain values."""
+    spending = call.spending or CallSpending({}, {}, "the command was ended before the second run")
     callees = {name: item for name, item in spending.inside.items() if name != ITSELF}
     return {
-        "by": list(call.by),
+        "by": list(call.measures),
         "start_cycle": call.start,
         "core": call.core,
         "path": list(call.path),

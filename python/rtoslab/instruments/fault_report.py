@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import ImageFileError
-from rtoslab.instruments.lines import sources
+from rtoslab.instruments.lines import source_places
 from rtoslab.intake import open_elf_file, read_image
 from rtoslab.targets import Fault, StackMemory, frame_registers
 
@@ -17,7 +17,7 @@ Symbols = Sequence[tuple[int, int, str]]
 _SP: Final = 13
 _LR: Final = 14
 _EXC_RETURN: Final = 0xFFFF_FF00
-"""A return address from here on is no address: the caller is what an exception interrupted."""
+"""A return address from here on is no address: the caller was interrupted by an exception."""
 _CALLERS_MOST: Final = 64
 _NAMES: Final = {**{number: f"r{number}" for number in range(13)}, _SP: "sp", _LR: "lr"}
 _RESET: Final = 0xFFFF_FFFF
@@ -49,24 +49,27 @@ _VECTOR_READ: Final = 1 << 1
 
 
 def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
-    """Sentences: the fault with its place and cause, then one for each caller."""
-    path = [fault.registers["pc"], *_callers(fault, image)]
+    """Returns sentences: the fault with its place and cause, then one for each caller."""
+    path = [fault.registers["pc"], *_caller_addresses(fault, image)]
     # A return address is that of the instruction after the call.
-    places = sources(image, (address - 2 if number else address for number, address in enumerate(path)))
+    places = source_places(image, (address - 2 if number else address for number, address in enumerate(path)))
     frames = [
-        _place(address, places[address - 2 if number else address].line, symbols) for number, address in enumerate(path)
+        _place_text(address, places[address - 2 if number else address].line, symbols)
+        for number, address in enumerate(path)
     ]
-    first = f"core {fault.core} took a {fault.name} at cycle {fault.cycle:,} in {frames[0]}: {_why(fault)}"
+    first = f"core {fault.core} took a {fault.name} at cycle {fault.cycle:,} in {frames[0]}: {_cause_text(fault)}"
     return [first, *(f"  called from {frame}" for frame in frames[1:])]
 
 
-def _place(address: int, line: str, symbols: Symbols) -> str:
+def _place_text(address: int, line: str, symbols: Symbols) -> str:
+    """Returns an address with its function and source line."""
     name = next((name for start, size, name in symbols if start <= address < start + size), "")
     where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is no function of the image"
     return f"{where} ({line})" if line else where
 
 
-def _why(fault: Fault) -> str:
+def _cause_text(fault: Fault) -> str:
+    """Returns the cause of a fault, by the fault status registers."""
     cfsr = fault.status.get("CFSR", 0)
     causes = [message for bit, message in _CFSR.items() if cfsr >> bit & 1]
     if fault.status.get("HFSR", 0) & _VECTOR_READ:
@@ -78,8 +81,8 @@ def _why(fault: Fault) -> str:
     return f"{text}."
 
 
-def _callers(fault: Fault, image: Path) -> list[int]:
-    """Return addresses, the innermost first. Empty if the image does not say how its frames lie."""
+def _caller_addresses(fault: Fault, image: Path) -> list[int]:
+    """Returns the return addresses, the innermost first. Empty if the image has no call frame information."""
     try:
         content = read_image(image)
         with open_elf_file(content, image.name, ImageFileError) as elf:
@@ -87,26 +90,30 @@ def _callers(fault: Fault, image: Path) -> list[int]:
                 return []
             info = elf.get_dwarf_info()
             entries = [
-                entry for entry in _entries(info) if hasattr(entry, "header") and "initial_location" in entry.header
+                entry
+                for entry in _frame_entries(info)
+                if hasattr(entry, "header") and "initial_location" in entry.header
             ]
-            return list(_walk(entries, fault))
+            return list(_unwind(entries, fault))
     except ImageFileError:
         return []
 
 
-def _entries(info: Any) -> Iterator[Any]:
+def _frame_entries(info: Any) -> Iterator[Any]:
+    """Yields the entries of the call frame information."""
     if info.has_CFI():
         yield from info.CFI_entries()
     if info.has_EH_CFI():
         yield from info.EH_CFI_entries()
 
 
-def _walk(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
+def _unwind(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
+    """Yields the return addresses of the callers, from the registers and stacks at the fault."""
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
     for number in range(_CALLERS_MOST):
         # A call may be the last instruction of its function: then the address after it is another's.
-        caller = _caller(entries, pc - (2 if number else 0), registers, fault.stacks)
+        caller = _caller_registers(entries, pc - (2 if number else 0), registers, fault.stacks)
         if caller is None and number == 0:
             caller = {**registers, _LR: registers[_LR]}  # a leaf without frame information: it returns by LR
         if caller is None:
@@ -128,10 +135,11 @@ def _walk(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
         yield pc
 
 
-def _caller(
+def _caller_registers(
     entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[StackMemory]
 ) -> dict[int, int] | None:
-    """The registers of the caller, LR its return address. None: no entry describes the code, or the stack is lost."""
+    """Returns the registers of the caller, LR its return address. None: no entry describes the code, or the stack is
+    lost."""
     entry = next((item for item in entries if 0 <= pc - item["initial_location"] < item["address_range"]), None)
     if entry is None:
         return None

@@ -1,7 +1,6 @@
-"""A flame graph as inline SVG: no script, sharp in print; the browser shows a frame's figures as it is pointed at.
+"""Draws a flame graph as inline SVG without a script. The browser shows a frame's figures under the pointer.
 
-Callers stand above what they called. A frame's width is its cycles with those of all it called.
-"""
+Callers are above the functions that they called. A frame's width is its cycles with those of all it called."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,32 +27,32 @@ _ROOT: Final = "#e4e9ee"
 
 
 @dataclass(slots=True)
-class Frame:
-    """A function on one path."""
+class FlameFrame:
+    """A function on one call path."""
 
     name: str
     cycles: int = 0
-    children: dict[str, "Frame"] = field(default_factory=dict)
+    children: dict[str, "FlameFrame"] = field(default_factory=dict)
 
 
-def tree(stacks: Mapping[tuple[str, ...], int], name: str) -> Frame:
-    """The frames of one core under a root."""
-    root = Frame(name)
+def frame_tree(stacks: Mapping[tuple[str, ...], int], name: str) -> FlameFrame:
+    """Returns the frames of one core under a root."""
+    root = FlameFrame(name)
     for stack, cycles in stacks.items():
         here = root
         here.cycles += cycles
         for frame in stack:
-            here = here.children.setdefault(frame, Frame(frame))
+            here = here.children.setdefault(frame, FlameFrame(frame))
             here.cycles += cycles
     return root
 
 
 def flame_svg(profile: Profile, core: int) -> str:
-    """The flame graph of one core."""
-    root = tree(cycles_by_path(profile, core), f"core {core}")
+    """Returns the flame graph of one core."""
+    root = frame_tree(cycles_by_path(profile, core), f"core {core}")
     parts: list[str] = []
-    _draw(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
-    height = ROW * _rows(root, WIDTH / max(1, root.cycles)) + 2
+    _draw_frame(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
+    height = ROW * _depth(root, WIDTH / max(1, root.cycles)) + 2
     label = escape(f"Flame graph of core {core}: {profile.label}")
     return (
         f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {height}" xmlns="http://www.w3.org/2000/svg" '
@@ -61,32 +60,35 @@ def flame_svg(profile: Profile, core: int) -> str:
     )
 
 
-def _rows(frame: Frame, scale: float) -> int:
+def _depth(frame: FlameFrame, scale: float) -> int:
+    """Returns the number of visible rows from a frame on."""
     shown = [child for child in frame.children.values() if child.cycles * scale >= NARROWEST]
-    return 1 + max((_rows(row, scale) for row in shown), default=0)
+    return 1 + max((_depth(row, scale) for row in shown), default=0)
 
 
-def _draw(
-    parts: list[str], frame: Frame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
+def _draw_frame(
+    parts: list[str], frame: FlameFrame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
 ) -> None:
+    """Appends the SVG of a frame and of the frames below it."""
     width = frame.cycles * scale
     if width < NARROWEST:
         return
     whole, caller = above
-    colour = caller if frame.name.endswith(INLINED) else _colour(frame.name, profile)
+    colour = caller if frame.name.endswith(INLINED) else _frame_colour(frame.name, profile)
     edge = "#888" if colour == _WAIT else "#fff"
     title = escape(f"{frame.name}: {frame.cycles:,} cycles, {100 * frame.cycles / max(1, whole):.2f} %")
     y = row * ROW + 1
     parts.append(
         f'<g><title>{title}</title><rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{ROW - 1}" rx="1.5" '
-        f'fill="{colour}" stroke="{edge}" stroke-width=".6"/>{_text(frame.name, x, y, width)}</g>'
+        f'fill="{colour}" stroke="{edge}" stroke-width=".6"/>{_label_svg(frame.name, x, y, width)}</g>'
     )
     for child in sorted(frame.children.values(), key=lambda frame: (-frame.cycles, frame.name)):
-        _draw(parts, child, profile, x, row + 1, scale, (whole, colour))
+        _draw_frame(parts, child, profile, x, row + 1, scale, (whole, colour))
         x += child.cycles * scale
 
 
-def _text(name: str, x: float, y: int, width: float) -> str:
+def _label_svg(name: str, x: float, y: int, width: float) -> str:
+    """Returns a frame's label, cut to its width. Empty if there is no room."""
     room = int((width - 5) / LETTER)
     if room < 3:
         return ""
@@ -95,11 +97,12 @@ def _text(name: str, x: float, y: int, width: float) -> str:
 
 
 def class_colours(profile: Profile) -> tuple[tuple[str, str], ...]:
-    """The classes that occur, with their colours."""
+    """Returns the classes that occur, with their colours."""
     return tuple((kind, _COLOURS.get(kind, _OTHER_KERNEL)) for kind in sorted(set(profile.classes.values())))
 
 
-def _colour(name: str, profile: Profile) -> str:
+def _frame_colour(name: str, profile: Profile) -> str:
+    """Returns the colour of a function's class, or of a wait."""
     if name.startswith("("):
         return _COLOURS["idle"] if name == "(sleep)" else _WAIT
     kind = profile.classes.get(name.partition(" [")[0])

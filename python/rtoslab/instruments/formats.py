@@ -12,7 +12,7 @@ _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"
 
 
 def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
-    """Cycles of one core by call path. Time other than execution is a frame of its own at the path's end."""
+    """Returns the cycles of one core by call path. Waits are a frame of their own at the path's end."""
     weights: dict[tuple[str, ...], int] = defaultdict(int)
     for spent in profile.spent:
         if spent.core == core:
@@ -22,8 +22,8 @@ def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
     return dict(sorted(weights.items()))
 
 
-def fold(profile: Profile) -> str:
-    """One line a call path: frames joined by semicolons, a space, cycles. The core is the first frame."""
+def folded_stacks(profile: Profile) -> str:
+    """Returns one line per call path: frames joined by semicolons, a space, cycles. The core is the first frame."""
     lines = [
         f"core {core};{';'.join(one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
         for core in range(len(profile.observed_cycles))
@@ -32,8 +32,8 @@ def fold(profile: Profile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def speedscope(profile: Profile) -> dict[str, Any]:
-    """speedscope's file format: one sampled profile a core, weights in cycles."""
+def speedscope_profile(profile: Profile) -> dict[str, Any]:
+    """Returns speedscope's file format: one sampled profile per core, weights in cycles."""
     frames: dict[str, int] = {}
     profiles = []
     for core in range(len(profile.observed_cycles)):

@@ -1,4 +1,4 @@
-"""Functions as a person names them: by symbol, by address, or by a line of their source."""
+"""Finds functions by symbol, by address, or by a line of their source."""
 
 import re
 from bisect import bisect_left
@@ -14,7 +14,7 @@ from rtoslab.targets import find_address
 
 _LINE: Final = re.compile(r"(?P<file>[^:]+):(?P<line>[1-9][0-9]{0,8})", re.ASCII)
 _LISTED: Final = 5
-"""So many of what a name may mean are listed."""
+"""The most candidates that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Function:
     """A function of an image."""
 
     requested: tuple[str, ...]
-    """As it was named, in each way."""
+    """The names by which it was requested."""
     name: str
     """Its symbol. Its address where the image has none for it."""
     address: int
@@ -31,58 +31,63 @@ class Function:
     """Other symbols of the same code."""
 
 
-class Functions:
+class ImageFunctions:
     """The functions of one image, loaded into a machine."""
 
     def __init__(self, elf: Path, machine: ObservedMachine) -> None:
         self._machine = machine
         self._lines = SourceLines(elf)
-        self._data = _data(elf)
+        self._data = _data_names(elf)
         self._symbols = [symbol for symbol in machine.symbols() if symbol[2] not in self._data]
 
-    def find(self, place: str) -> Function:
-        """The one function that is meant. Raises SymbolError for none and for several."""
-        line = _LINE.fullmatch(place)
+    def find_function(self, name: str) -> Function:
+        """Returns the one function of a symbol, an address or a source line. Raises SymbolError for none and for
+        several."""
+        line = _LINE.fullmatch(name)
         if line is not None:
-            return self._at_line(place, line["file"], int(line["line"]))
-        if place.lower().startswith("0x"):
-            return self._at_address(place, find_address(self._machine, place))
-        if place in self._data:
-            raise SymbolError(f"{place} is data, not a function; name a function that uses it.")
-        addresses = sorted({address for address, _, name in self._symbols if name == place})
+            return self._function_at_line(name, line["file"], int(line["line"]))
+        if name.lower().startswith("0x"):
+            return self._function_at_address(name, find_address(self._machine, name))
+        if name in self._data:
+            raise SymbolError(f"{name} is data, not a function; name a function that uses it.")
+        addresses = sorted({address for address, _, symbol in self._symbols if symbol == name})
         if len(addresses) > 1:
-            listed = self._names_text(place, addresses)
-            raise SymbolError(f"The image has {len(addresses)} functions {place!r}: {listed}; name one by its address.")
-        return self._function(place, addresses[0] if addresses else find_address(self._machine, place))
+            listed = self._names_text(name, addresses)
+            raise SymbolError(f"The image has {len(addresses)} functions {name!r}: {listed}; name one by its address.")
+        return self._make_function(name, addresses[0] if addresses else find_address(self._machine, name))
 
-    def places(self, place: str) -> list[int]:
-        """Addresses of instructions that are meant: a function's first, one by its address, or all at which code of a
-        line begins (several where the compiler divided or inlined it). Raises SymbolError for none."""
-        line = _LINE.fullmatch(place)
+    def instruction_addresses(self, name: str) -> list[int]:
+        """Returns the addresses of instructions: a function's first, one by its address, or all at which code of a
+        line begins.
+        A line has several where the compiler divided or inlined it. Raises SymbolError for none."""
+        line = _LINE.fullmatch(name)
         if line is not None:
             return self._line_starts(line["file"], int(line["line"]))
-        if place.lower().startswith("0x"):
-            return [code_address(find_address(self._machine, place))]
-        return [self.find(place).address]
+        if name.lower().startswith("0x"):
+            return [code_address(find_address(self._machine, name))]
+        return [self.find_function(name).address]
 
-    def _at_address(self, text: str, address: int) -> Function:
-        start = self._start(address)
+    def _function_at_address(self, text: str, address: int) -> Function:
+        """Returns the function that begins at an address. Raises SymbolError for an address inside another."""
+        start = self._function_start(address)
         if start not in {None, address}:
-            name = self._function(text, start or 0).name
+            name = self._make_function(text, start or 0).name
             raise SymbolError(f"{text} lies inside {name}, which begins at {start:#x}; name that.")
-        return self._function(text, address)
+        return self._make_function(text, address)
 
-    def _at_line(self, text: str, file: str, line: int) -> Function:
-        starts = {self._start(place) for place in self._line_starts(file, line)}
+    def _function_at_line(self, text: str, file: str, line: int) -> Function:
+        """Returns the function that contains the code of a line. Raises SymbolError for none and for several."""
+        starts = {self._function_start(place) for place in self._line_starts(file, line)}
         starts_ = sorted(start for start in starts if start is not None)
         if len(starts_) > 1:
             listed = self._names_text(text, starts_)
             raise SymbolError(f"{text} is in {len(starts_)} functions, by inlining: {listed}; name the one meant.")
         if not starts_:
             raise SymbolError(f"{text} lies in no function that has a symbol; name it by its address.")
-        return self._function(text, starts_[0])
+        return self._make_function(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
+        """Returns the addresses at which code of a line begins. Raises SymbolError if there are none."""
         places, lines = self._lines.find_code(file, line)
         if not lines:
             raise SymbolError(
@@ -94,14 +99,15 @@ class Functions:
             raise SymbolError(f"No code comes from line {line} of {file}; the nearest lines with code: {near}.")
         return places
 
-    def _start(self, address: int) -> int | None:
-        """Returns the begin of the function that holds an address. None if no symbol says."""
+    def _function_start(self, address: int) -> int | None:
+        """Returns the first address of the function that contains an address. None if no symbol covers it."""
         for start, size, _ in self._symbols:
             if start <= address < start + size or start == address:
                 return start
         return None
 
-    def _function(self, requested: str, address: int) -> Function:
+    def _make_function(self, requested: str, address: int) -> Function:
+        """Returns the function at an address with all its symbols."""
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
             name = requested if self._machine.symbol(requested) is not None else f"{address:#010x}"
@@ -110,16 +116,17 @@ class Functions:
         return Function((requested,), name, address, tuple(sorted(set(names) - {name})))
 
     def _names_text(self, requested: str, addresses: Sequence[int]) -> str:
+        """Returns the functions at these addresses with their source lines."""
         shown = []
         for address in addresses[:_LISTED]:
             source = next(iter(self._lines.lines_at(address)), "")
-            name = self._function(requested, address).name
+            name = self._make_function(requested, address).name
             shown.append(f"{name} {address:#x}" + (f" ({source})" if source else ""))
         return ", ".join(shown) + (", ..." if len(addresses) > _LISTED else "")
 
 
-def _data(elf: Path) -> frozenset[str]:
-    """Names of variables and constants that are no function's name as well."""
+def _data_names(elf: Path) -> frozenset[str]:
+    """Returns the names of variables and constants that are not also a function's name."""
     try:
         symbols = read_elf(elf).symbols
     except ImageFileError:  # a UF2 file, or stripped

@@ -1,4 +1,4 @@
-"""A profile as one self-contained page: no font, no link to anywhere, no script but our own inline one."""
+"""Writes a profile as one self-contained page: no font, no external link, no script but our own inline one."""
 
 from importlib.resources import files
 
@@ -7,14 +7,14 @@ from markupsafe import Markup
 from rtoslab.base import Table, __version__, count_text, web_page
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.masked_interrupts import priority_groups
-from rtoslab.instruments.profile_tables import HEADS, tables
-from rtoslab.instruments.profiler import Profile, function_of
+from rtoslab.instruments.profile_tables import HEADS, profile_tables
+from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.show import is_number
-from rtoslab.instruments.totals import Sum, sums
+from rtoslab.instruments.totals import CycleSum, sum_by
 
 TOP = 40
 WAY_COLOURS = ("#009E73", "#56B4E9", "#E69F00", "#D55E00", "#d8d8d8", "#0072B2", "#777777")
-"""By `records.WAYS`."""
+"""The colours of `records.WAYS`, in their order."""
 _NOTES = {
     "masked": "Held off: interrupts of these priorities could not be taken (PRIMASK, BASEPRI, FAULTMASK, or a handler "
     "of that priority or a more urgent one). Priorities with the same intervals stand together.",
@@ -24,8 +24,8 @@ _NOTES = {
 }
 
 
-def render(profile: Profile) -> str:
-    """The whole page."""
+def render_page(profile: Profile) -> str:
+    """Returns the whole page."""
     here = files("rtoslab.instruments") / "templates"
     import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
 
@@ -37,23 +37,23 @@ def render(profile: Profile) -> str:
         profile=profile,
         page=web_page(),
         version=__version__,
-        summary=summary(profile),
-        bars=_bars(profile),
+        summary=summary_text(profile),
+        bars=_core_bars(profile),
         legend=tuple(zip(HEADS, WAY_COLOURS, strict=True)),
         flames=[Markup(flame_svg(profile, core)) for core in range(len(profile.observed_cycles))],  # noqa: S704 (ours)
-        tables=[table for table in tables(profile, TOP) if table.rows],
+        tables=[table for table in profile_tables(profile, TOP) if table.rows],
         notes=_NOTES,
         classes=class_colours(profile),
-        numeric=_numeric,
+        numeric=_is_numeric_column,
         top=TOP,
     )
 
 
-def summary(profile: Profile) -> str:
-    """The few sentences that a reader takes along."""
+def summary_text(profile: Profile) -> str:
+    """Returns the few sentences that a reader should remember."""
     cycles = sum(profile.observed_cycles)
-    functions = sums(profile.spent, lambda spent: function_of(spent.stack))
-    name, most = next(iter(functions.items()), ("nothing", Sum()))
+    functions = sum_by(profile.spent, lambda spent: innermost_function(spent.stack))
+    name, most = next(iter(functions.items()), ("nothing", CycleSum()))
     cores = count_text(len(profile.observed_cycles), "core")
     share = f"{100 * most.total / max(1, cycles):.1f} %"
     sentences = [f"{cycles:,} cycles on {cores}, all accounted for; most of them ({share}) in {name}."]
@@ -64,18 +64,19 @@ def summary(profile: Profile) -> str:
         worst = max(held, key=lambda held: held.longest_cycles)
         sentences.append(
             f"Interrupts of priority {priority} were masked for at most {worst.longest_cycles:,} cycles "
-            f"({worst.longest_cycles * 1e6 / profile.clock_hz:.2f} us), from {function_of(worst.opener)} "
-            f"({worst.opener_line or 'no line'}) to {function_of(worst.closer)} ({worst.closer_line or 'no line'})."
+            f"({worst.longest_cycles * 1e6 / profile.clock_hz:.2f} us), from {innermost_function(worst.opener)} "
+            f"({worst.opener_line or 'no line'}) to {innermost_function(worst.closer)} "
+            f"({worst.closer_line or 'no line'})."
         )
     return " ".join(sentences)
 
 
-def _bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
+def _core_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
     """Returns for each core the parts of its bar: name, colour, percent, cycles."""
-    by_core = sums(profile.spent, lambda spent: spent.core)
+    by_core = sum_by(profile.spent, lambda spent: spent.core)
     bars = []
     for core, cycles in enumerate(profile.observed_cycles):
-        core_sum = by_core.get(core, Sum())
+        core_sum = by_core.get(core, CycleSum())
         parts = [
             (name, colour, 100 * part / max(1, cycles), part)
             for name, colour, part in zip(HEADS, WAY_COLOURS, core_sum.cycles, strict=True)
@@ -85,7 +86,7 @@ def _bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]
     return bars
 
 
-def _numeric(table: Table, column: int) -> bool:
-    """Whether a column holds numbers."""
+def _is_numeric_column(table: Table, column: int) -> bool:
+    """Whether a column contains only numbers."""
     cells = [row[column] for row in table.rows if row[column] is not None]
     return bool(cells) and all(isinstance(cell, int) or is_number(str(cell)) for cell in cells)

@@ -1,4 +1,4 @@
-"""Which kernel an image was built with, by the names of functions that it has."""
+"""Finds the kernel that an image was built with, by the names of its functions."""
 
 from pathlib import Path
 
@@ -7,11 +7,10 @@ from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.images import read_elf
 
 
-def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
-    """Returns the catalogue's kernel with the most functions in the image, with its word of the running task.
-
-    None if the image has no kernel's, or of two as many. Trees of the user's are left out: their ports are there.
-    """
+def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
+    """Returns the catalogue's kernel with the most functions in the image and a symbol of its running task.
+    None if the image has functions of no kernel, or equally many of two. The user's trees are left out: their ports
+    are compared."""
     try:
         image = read_elf(elf)
     except ImageFileError:  # a UF2 file, or stripped
@@ -21,7 +20,7 @@ def kernel_of(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
     candidates: list[tuple[int, Kernel]] = []
     for entry in catalogue.kernels.values():
         kernel = entry.facts.for_cpu(cpu)
-        if entry.tree is None and kernel.probes is not None and _names_its_task(kernel, names):
+        if entry.tree is None and kernel.probes is not None and _has_task_symbol(kernel, names):
             services = {name for table in _symbol_tables(kernel) for many in table for name in many}
             candidates.append((len(services & functions), kernel))
     candidates.sort(key=lambda pair: -pair[0])
@@ -35,7 +34,8 @@ def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:
     return [[*kernel.symbols.values()], *([*earlier.symbols.values()] for earlier in kernel.earlier)]
 
 
-def _names_its_task(kernel: Kernel, names: set[str]) -> bool:
+def _has_task_symbol(kernel: Kernel, names: set[str]) -> bool:
+    """Whether the image has a symbol that points at the kernel's running task."""
     assert kernel.probes is not None
     words = (kernel.probes.current_task_single, kernel.probes.current_task_smp)
     return any(word is not None and word.partition("+")[0].strip() in names for word in words)

@@ -5,20 +5,24 @@ from dataclasses import asdict
 from typing import Any
 
 from rtoslab.base import Table, count_text
-from rtoslab.instruments.call_tables import half, parts
+from rtoslab.instruments.call_tables import cycles_text, median_text
 from rtoslab.instruments.measured_intervals import MeasuredInterval
 from rtoslab.instruments.profile_tables import path_text
 
 
 def interval_table(measured: MeasuredInterval) -> Table:
-    """One row: cycles of the intervals that ended."""
+    """Returns a table with one row: cycles of the intervals that ended."""
     spread = measured.cycles
-    rows = [] if spread is None else [(measured.count, spread.minimum, half(spread.median), spread.p99, spread.maximum)]
+    rows = (
+        []
+        if spread is None
+        else [(measured.count, spread.minimum, median_text(spread.median), spread.p99, spread.maximum)]
+    )
     return Table("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
 
 
 def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
-    """The longest: where it happened, and the paths that led to both ends."""
+    """Yields lines on the longest interval: when it happened, and the call paths at both ends."""
     longest = measured.longest
     if longest is None:
         yield "  No interval ended."
@@ -26,7 +30,7 @@ def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
         yield f"Longest: from cycle {longest.begin.cycle:,}, core {longest.begin.core}"
         yield f"  begin   {path_text(longest.begin_path)}"
         yield f"  end     {path_text(longest.end_path)}, core {longest.end.core}"
-        yield f"  spent   {parts(longest.spent)}"
+        yield f"  spent   {cycles_text(longest.spent)}"
     if measured.begun_again:
         again = count_text(measured.begun_again, "time")
         yield f"The begin was reached {again} more within an interval, which went on."
@@ -35,7 +39,7 @@ def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
 
 
 def interval_as_json(measured: MeasuredInterval) -> dict[str, Any]:
-    """All of it as plain values."""
+    """Returns the measured interval as plain values."""
     longest = measured.longest
     return {
         "start": measured.begin,

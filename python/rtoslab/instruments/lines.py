@@ -1,6 +1,6 @@
 """Finds file and line of an address, and the functions that the compiler inlined there.
 
-Read by binutils' addr2line, which is installed with the compiler: one process for all addresses."""
+Uses binutils' addr2line, which is installed with the compiler, with one process for all addresses."""
 
 import re
 import shutil
@@ -19,25 +19,25 @@ _LINE_TABLE: Final = ".debug_line"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Returns the source of an instruction."""
+class SourcePlace:
+    """The source line of an instruction."""
 
     line: str
     """`file:line` of the innermost function. Empty if the image does not say."""
-    site: str
-    """The line of the function that has the code: where those inlined there are called from."""
+    outer_line: str
+    """The line in the function that is not inlined: the call of the outermost inlined function."""
     inlined: tuple[str, ...]
     """Functions inlined there, outermost first. Empty if the code is the function's own."""
 
 
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
-NOWHERE = Source("", "", ())
+NOWHERE = SourcePlace("", "", ())
 _BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\b")
 """How a warning names the instruction that it is about: "used by 0x…", "first asked for at 0x…", "faulted at 0x…"."""
 
 
-def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
-    """The source of each address. Without debug information, or addr2line, every line is empty."""
+def source_places(elf: Path, addresses: Iterable[int]) -> dict[int, SourcePlace]:
+    """Returns the source place of each address. Without debug information, or addr2line, every line is empty."""
     addresses_ = sorted(set(addresses))
     program = shutil.which(cross_tool_name("addr2line"))
     if program is None or not addresses_:
@@ -51,34 +51,34 @@ def sources(elf: Path, addresses: Iterable[int]) -> dict[int, Source]:
         chain = list(zip(rest[::2], rest[1::2], strict=False))
         if chain and not chain[0][1].startswith("??") and _ADDRESS.fullmatch(head):
             inlined = tuple(readable_name(name) for name, _ in reversed(chain[:-1]))
-            sources_[int(head, 16)] = Source(_short(chain[0][1]), _short(chain[-1][1]), inlined)
+            sources_[int(head, 16)] = SourcePlace(_short_path(chain[0][1]), _short_path(chain[-1][1]), inlined)
     unknown = [address for address, source in sources_.items() if source is NOWHERE]
-    return sources_ | _read_here(elf, unknown, all_unknown=len(unknown) == len(sources_))
+    return sources_ | _read_split_lines(elf, unknown, all_unknown=len(unknown) == len(sources_))
 
 
-def _read_here(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, Source]:
-    """Lines that addr2line does not find, as of debug information in files of its own (split DWARF 5).
-
-    The names of inlined functions are in those files, so only lines are told."""
-    names = {section.name for section in _sections(elf)}
+def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, SourcePlace]:
+    """Returns the lines that addr2line does not find, as in split debug information (DWARF 5).
+    The names of inlined functions are in other files, so there are only lines."""
+    names = {section.name for section in _elf_sections(elf)}
     if _ADDRESS_TABLE not in names and not (all_unknown and _LINE_TABLE in names):
         return {}
     lines = SourceLines(elf)
     chains = {address: lines.lines_at(address) for address in addresses}
-    return {address: Source(chain[0], chain[-1], ()) for address, chain in chains.items() if chain}
+    return {address: SourcePlace(chain[0], chain[-1], ()) for address, chain in chains.items() if chain}
 
 
-def _sections(elf: Path) -> Sequence[ElfSection]:
+def _elf_sections(elf: Path) -> Sequence[ElfSection]:
+    """Returns the sections of an image. Empty if it cannot be read."""
     try:
         return Elf(read_image(elf)).sections
     except (ValueError, ImageFileError):
         return ()
 
 
-def with_places(warnings: Iterable[str], image: Path) -> list[str]:
-    """Adds file and line to each address of code in warnings of the virtual board, where the image says them."""
+def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
+    """Returns the virtual board's warnings with file and line after each address of code, where the image has them."""
     texts = list(warnings)
-    places = sources(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
+    places = source_places(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
     def place(match: re.Match[str]) -> str:
         line = places[int(match[1], 16)].line
@@ -87,8 +87,8 @@ def with_places(warnings: Iterable[str], image: Path) -> list[str]:
     return [_BY.sub(place, text).replace(",)", ")") for text in texts]
 
 
-def _short(line: str) -> str:
-    """Without the places where this machine keeps build folders and packages, and without addr2line's remarks."""
+def _short_path(line: str) -> str:
+    """Returns a path without this machine's build and package folders, and without addr2line's remarks."""
     line = line.partition(" (discriminator")[0]
     for pattern in (r".*/registry/src/[^/]+/", r".*?(?=firmware/)", r".*/(?=[^/]+/lib/)", r"^/.*/(?=[^/]+/[^/]+$)"):
         shorter = re.sub(pattern, "", line, count=1)

@@ -1,8 +1,7 @@
-"""Functions of any image, measured call by call: `rtoslab measure`.
+"""Measures each call of functions of any image (`rtoslab measure`).
 
-The image runs twice. The first run counts every call. The second goes through the greatest ones again and tells what
-they spent their cycles on. Both take the same cycles, for nothing that is observed costs one.
-"""
+The image runs twice. The first run counts every call. The second replays the greatest ones and shows their use of
+cycles. Both take the same cycles, for observing costs none."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,30 +10,37 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.call_counts import Distribution, Spread, Tally, cycles_of
-from rtoslab.instruments.call_replay import Spending, Window, spendings, window_of
-from rtoslab.instruments.functions import Function, Functions
-from rtoslab.instruments.names import Names
+from rtoslab.instruments.call_counts import CallTally, Distribution, Spread, cycles_of
+from rtoslab.instruments.call_replay import CallSpending, CallWindow, call_window, replay_calls
+from rtoslab.instruments.functions import Function, ImageFunctions
+from rtoslab.instruments.names import ImageNames
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
-from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, cut_of, record
+from rtoslab.instruments.session import (
+    EndedRecordingError,
+    ObservationRequest,
+    Progress,
+    Recording,
+    find_cut_reason,
+    record_run,
+)
 from rtoslab.instruments.subject import Subject
 
 if TYPE_CHECKING:
     from rtoslab._sim import Observed
 
 GREATEST: Final = ("inclusive", "undisturbed")
-"""Measures whose greatest call is gone through again."""
+"""Measures whose greatest call is replayed."""
 _FIRST_THREAD: Final = 1
 """Number of the thread that the board begins with."""
 
 
 @dataclass(frozen=True, slots=True)
 class GreatestCall:
-    """The first of the longest calls."""
+    """The first of the longest calls by one or both measures."""
 
-    by: tuple[str, ...]
-    """The measures by which it is."""
+    measures: tuple[str, ...]
+    """The measures by which it is the greatest."""
     start: int
     """Cycle since reset."""
     core: int
@@ -44,13 +50,13 @@ class GreatestCall:
     """Keyed by measure."""
     interruptions: int
     stack_bytes: int
-    spending: Spending | None = None
-    """None if it was not gone through again."""
+    spending: CallSpending | None = None
+    """None if it was not replayed."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call that had not returned as the stretch ended, and what it took until then."""
+    """A call that had not returned when the observed span ended, with its cycles until then."""
 
     start: int
     core: int
@@ -63,12 +69,12 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFunction:
-    """All calls of one function in a stretch."""
+    """All calls of one function in the observed span."""
 
     function: Function
     source: str
     """`file:line` of its first instruction. Empty if the image does not say."""
-    tally: Tally
+    tally: CallTally
     cycles: dict[str, Spread]
     """Keyed by measure. Empty if no call returned."""
     instructions: dict[str, Spread] = field(default_factory=dict)
@@ -90,8 +96,8 @@ class MeasuredCalls:
     """The board's usual clock, by which `--for` counts too. An image may run at another."""
     start_cycle: int
     end_cycle: int
-    cut: str
-    """Why the stretch is not the one asked for. Empty if it is."""
+    cut_reason: str
+    """Why the observed span is not the requested one. Empty if it is."""
     functions: tuple[MeasuredFunction, ...]
     ran: frozenset[str] = frozenset()
     """All functions that ran since reset."""
@@ -100,82 +106,84 @@ class MeasuredCalls:
 
 
 class EndedMeasureError(KeyboardInterrupt):
-    """An interrupt in the stretch, with what was measured of it."""
+    """An interrupt in the observed span, with the measurements so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: MeasuredCalls) -> None:
         super().__init__(*cause.args)
-        self.begun = begun
+        self.partial = begun
 
 
 def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress = lambda *_: None) -> MeasuredCalls:
-    """Runs the subject and measures each call of the functions asked for.
-
-    Raises SymbolError, RunError, ImageFileError. EndedMeasureError in place of a KeyboardInterrupt in the stretch.
-    """
-    first = _Counting(subject, functions)
+    """Runs the subject and measures each call of the requested functions.
+    Raises SymbolError, RunError, ImageFileError. EndedMeasureError in place of a KeyboardInterrupt in the observed
+    span."""
+    first = _CallCounter(subject, functions)
     try:
-        recording = record(subject, first.request, progress)
+        recording = record_run(subject, first.make_request, progress)
     except EndedRecordingError as cause:
-        raise EndedMeasureError(cause, first.result(cause.recording, "the command was ended", {})) from None
-    windows = first.windows(recording)
-    return first.result(recording, cut_of(recording), spendings(subject, windows, progress))
+        raise EndedMeasureError(cause, first.make_result(cause.recording, "the command was ended", {})) from None
+    windows = first.greatest_windows(recording)
+    return first.make_result(recording, find_cut_reason(recording), replay_calls(subject, windows, progress))
 
 
-class _Counting:
-    """The first run."""
+class _CallCounter:
+    """Counts the calls of the first run."""
 
     def __init__(self, subject: Subject, functions: Sequence[str]) -> None:
         self.subject = subject
-        self.asked = functions
+        self.names = functions
         self.functions: list[Function] = []
-        self.tallies: list[Tally] = []
+        self.tallies: list[CallTally] = []
 
-    def request(self, machine: ObservedMachine) -> ObservationRequest:
-        known = Functions(self.subject.elf, machine)
+    def make_request(self, machine: ObservedMachine) -> ObservationRequest:
+        """Returns what to observe, once the image is loaded. Raises SymbolError."""
+        known = ImageFunctions(self.subject.elf, machine)
         by_address: dict[int, Function] = {}
-        for name in dict.fromkeys(self.asked):
-            function = known.find(name)
+        for name in dict.fromkeys(self.names):
+            function = known.find_function(name)
             before = by_address.get(function.address)
             by_address[function.address] = (
                 function if before is None else replace(before, requested=(*before.requested, name))
             )
         self.functions = list(by_address.values())
-        self.tallies = [Tally() for _ in self.functions]
+        self.tallies = [CallTally() for _ in self.functions]
         return ObservationRequest(
-            measured={address: number for number, address in enumerate(by_address)}, take=self.take
+            measured={address: number for number, address in enumerate(by_address)}, on_piece=self.count_calls
         )
 
-    def take(self, observed: "Observed", stretch_start: int) -> None:
-        """Counts the calls of a piece of the stretch."""
+    def count_calls(self, observed: "Observed", stretch_start: int) -> None:
+        """Counts the calls in a piece of the observed span."""
         calls = np.frombuffer(observed["calls"], dtype=CALL)
         for number, tally in enumerate(self.tallies):
-            tally.add(calls[calls["id"] == number], stretch_start)
+            tally.add_calls(calls[calls["id"] == number], stretch_start)
 
-    def windows(self, recording: Recording) -> list[Window]:
-        """The greatest calls, each once."""
-        self.take(recording.observed, recording.start_cycle)
+    def greatest_windows(self, recording: Recording) -> list[CallWindow]:
+        """Returns the windows of the greatest calls, each once."""
+        self.count_calls(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
-        return list(dict.fromkeys(window_of(window, nodes) for window in greatest))
+        return list(dict.fromkeys(call_window(window, nodes) for window in greatest))
 
-    def result(self, recording: Recording, cut: str, spent: Mapping[Window, Spending]) -> MeasuredCalls:
+    def make_result(self, recording: Recording, cut: str, spent: Mapping[CallWindow, CallSpending]) -> MeasuredCalls:
+        """Returns the measured functions, with the use of cycles of their greatest calls."""
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         addresses = [item.address for item in self.functions]
-        names = Names(recording.subject.elf, recording.symbols, nodes, addresses)
+        names = ImageNames(recording.subject.elf, recording.symbols, nodes, addresses)
         still_open = np.frombuffer(recording.observed["open_calls"], dtype=CALL)
         functions = []
         for number, (function, tally) in enumerate(zip(self.functions, self.tallies, strict=True)):
             functions.append(
                 MeasuredFunction(
                     function=function,
-                    source=names.source(function.address).line,
+                    source=names.source_at(function.address).line,
                     tally=tally,
                     cycles=_spreads(tally.cycles),
                     instructions=_spreads(tally.instructions),
-                    greatest=_greatest(function, tally, names, nodes, spent),
-                    ran=names.below(nodes, _is(function.address)),
+                    greatest=_greatest_calls(function, tally, names, nodes, spent),
+                    ran=names.functions_below(nodes, _is_entry(function.address)),
                     open=tuple(
-                        _open(item, _path(function, item, names)) for item in still_open[still_open["id"] == number]
+                        _make_open_call(item, _call_path(function, item, names))
+                        for item in still_open[still_open["id"] == number]
                     ),
                 )
             )
@@ -183,45 +191,54 @@ class _Counting:
         return MeasuredCalls(
             subject.label, subject.board.id, subject.cores, subject.board.clock.sys_hz,
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
-            names.below(nodes, lambda *_: True), names.below(nodes, lambda _, exception: exception != 0),
+            names.functions_below(nodes, lambda *_: True),
+            names.functions_below(nodes, lambda _, exception: exception != 0),
         )  # fmt: skip
 
 
 def _spreads(distributions: Mapping[str, Distribution]) -> dict[str, Spread]:
+    """Returns the spreads of the distributions that have values."""
     spreads = {name: item.spread() for name, item in distributions.items()}
     return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
-def _is(address: int) -> Callable[[int, int], bool]:
+def _is_entry(address: int) -> Callable[[int, int], bool]:
+    """Returns a test whether a node is a function's, by its entry address."""
     return lambda entry, _: entry == address
 
 
-def _open(call: "np.void", path: tuple[str, ...]) -> OpenCall:
+def _make_open_call(call: "np.void", path: tuple[str, ...]) -> OpenCall:
+    """Returns a call that has not returned, from its record."""
     cycles = {name: int(value) for name, value in cycles_of(call).items()}
     at_reset = int(call["thread"]) == _FIRST_THREAD and len(path) == 1
     return OpenCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
 
-def _path(function: Function, call: "np.void", names: Names) -> tuple[str, ...]:
-    """The call's path, which ends as the function was named, not as other symbols of the same code."""
-    *callers, last = names.stack(int(call["node"]), function.address)
+def _call_path(function: Function, call: "np.void", names: ImageNames) -> tuple[str, ...]:
+    """Returns the call's path. It ends with the requested name of the function, not another symbol of the same code."""
+    *callers, last = names.call_path(int(call["node"]), function.address)
     return (*callers, function.name + "".join(last.partition(" [")[1:]))
 
 
-def _greatest(
-    function: Function, tally: Tally, names: Names, nodes: "NDArray[np.void]", spent: Mapping[Window, Spending]
+def _greatest_calls(
+    function: Function,
+    tally: CallTally,
+    names: ImageNames,
+    nodes: "NDArray[np.void]",
+    spent: Mapping[CallWindow, CallSpending],
 ) -> tuple[GreatestCall, ...]:
-    by_window: dict[Window, tuple[list[str], np.void]] = {}
+    """Returns the greatest calls of a function, each once."""
+    by_window: dict[CallWindow, tuple[list[str], np.void]] = {}
     for name in GREATEST:
         if name in tally.greatest:
             call = tally.greatest[name]
-            by_window.setdefault(window_of(call, nodes), ([], call))[0].append(name)
+            by_window.setdefault(call_window(call, nodes), ([], call))[0].append(name)
     return tuple(
         GreatestCall(
-            by=tuple(by),
+            measures=tuple(by),
             start=window.start,
             core=window.core,
-            path=_path(function, call, names),
+            path=_call_path(function, call, names),
             cycles={name: int(value) for name, value in cycles_of(call).items()},
             interruptions=int(call["interruptions"]),
             stack_bytes=int(call["stack"]),

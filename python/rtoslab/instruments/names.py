@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.lines import NOWHERE, Source, sources
+from rtoslab.instruments.lines import NOWHERE, SourcePlace, source_places
 from rtoslab.instruments.records import NO_NODE
 from rtoslab.targets import first_symbol_per_address
 
@@ -15,20 +15,20 @@ INLINED = " [inlined]"
 """After the name of a function that has no code of its own there."""
 
 
-class Names:
-    """The names that an image gives its addresses, and the paths that an observer saw."""
+class ImageNames:
+    """Names of an image's addresses, and the observed call paths."""
 
     def __init__(
         self, elf: Path, symbols: Sequence[tuple[int, int, str]], nodes: NDArray[np.void], pcs: Sequence[int]
     ) -> None:
-        """`pcs`: every address whose source will be asked for."""
+        """`pcs`: every address whose source will be requested."""
         self._symbols = first_symbol_per_address(symbols)
         self._starts = [address for address, _, _ in self._symbols]
-        self._paths = self._all_paths(nodes)
-        self._sources = sources(elf, pcs)
+        self._paths = self._node_paths(nodes)
+        self._sources = source_places(elf, pcs)
 
-    def function(self, address: int) -> str:
-        """The function that holds an address. The address rounded down where no symbol reaches."""
+    def function_at(self, address: int) -> str:
+        """Returns the function that contains an address. Where no symbol covers it, the address rounded down."""
         index = bisect_right(self._starts, address) - 1
         if index >= 0:
             start, size, name = self._symbols[index]
@@ -36,36 +36,37 @@ class Names:
                 return name
         return f"{address & ~0xFF:#010x}"
 
-    def begins(self, address: int) -> bool:
+    def is_function_start(self, address: int) -> bool:
         """Whether the address is a function's first."""
         index = bisect_right(self._starts, address) - 1
         return index >= 0 and self._starts[index] == address
 
-    def source(self, pc: int) -> Source:
-        """Its source line and the functions inlined there."""
+    def source_at(self, pc: int) -> SourcePlace:
+        """Returns the source line of an instruction and the functions inlined there."""
         return self._sources.get(pc, NOWHERE)
 
-    def stack(self, node: int, pc: int) -> tuple[str, ...]:
-        """The call path, outermost first, to the function whose code the instruction is."""
+    def call_path(self, node: int, pc: int) -> tuple[str, ...]:
+        """Returns the call path of an instruction, outermost first, ending with the function that contains it."""
         path = self._paths[node] if node < len(self._paths) else ()
-        here = self.function(pc)
+        here = self.function_at(pc)
         if not path or path[-1].partition(" [")[0] != here:
             path = (*path, here)
-        return (*path, *(name + INLINED for name in self.source(pc).inlined))
+        return (*path, *(name + INLINED for name in self.source_at(pc).inlined))
 
-    def below(self, nodes: NDArray[np.void], begins: Callable[[int, int], bool]) -> frozenset[str]:
-        """The functions on and below every node that `begins` says yes to, by its entry and exception."""
+    def functions_below(self, nodes: NDArray[np.void], is_root: Callable[[int, int], bool]) -> frozenset[str]:
+        """Returns the functions of every node that satisfies `is_root(entry, exception)`, and of the nodes below it."""
         inside: list[bool] = []
         names = set()
         for parent, entry, exception in nodes.tolist():
-            inside.append(begins(entry, exception) or (parent != NO_NODE and inside[parent]))
+            inside.append(is_root(entry, exception) or (parent != NO_NODE and inside[parent]))
             if inside[-1]:
-                names.add(self.function(entry))
+                names.add(self.function_at(entry))
         return frozenset(names)
 
-    def _all_paths(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
+    def _node_paths(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
+        """Returns the call path of each node, outermost first."""
         paths: list[tuple[str, ...]] = []
         for parent, entry, exception in nodes.tolist():
-            name = self.function(entry) + (f" [exception {exception}]" if exception else "")
+            name = self.function_at(entry) + (f" [exception {exception}]" if exception else "")
             paths.append((name,) if parent == NO_NODE else (*paths[parent], name))
         return paths

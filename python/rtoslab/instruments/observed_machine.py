@@ -1,4 +1,4 @@
-"""The face of the virtual board that the observer's users need."""
+"""The interface of the virtual board that the observer's users need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # ruff: noqa: D102 (each method is described in _sim.pyi)
 class ObservedMachine(VirtualMachine, Protocol):
-    """See `_sim.pyi`."""
+    """A virtual board with an observer. See `_sim.pyi`."""
 
     def observe(
         self,

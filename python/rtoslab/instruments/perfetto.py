@@ -1,4 +1,4 @@
-"""The door to `perfetto_writer` and `perfetto_reader`, which load the schema's package: nothing else waits for it."""
+"""Loads `perfetto_writer` and `perfetto_reader` only when they are used, for the schema's package is slow to load."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from rtoslab.instruments.trace_database import TraceContents
 
 
 def perfetto_trace(timeline: Timeline) -> bytes:
-    """A timeline as a serialised Perfetto trace."""
+    """Returns a timeline as a serialised Perfetto trace."""
     from rtoslab.instruments.perfetto_writer import PerfettoWriter  # noqa: PLC0415
 
-    return PerfettoWriter(timeline).write()
+    return PerfettoWriter(timeline).serialise()
 
 
 def read_trace(path: Path) -> TraceContents:
-    """Returns what `rtoslab trace` wrote. Raises ReportError."""
+    """Reads a file written by `rtoslab trace`. Raises ReportError."""
     from rtoslab.instruments.perfetto_reader import read_perfetto  # noqa: PLC0415
 
     return read_perfetto(path)

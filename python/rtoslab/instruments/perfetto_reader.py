@@ -1,4 +1,4 @@
-"""A Perfetto file that `rtoslab trace` wrote, read back: each event carries its exact cycle."""
+"""Reads a Perfetto file that `rtoslab trace` wrote. Each event has its exact cycle."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,8 @@ _HEAD: Final = "rtoslab: "
 
 
 def read_perfetto(path: Path) -> TraceContents:
-    """Raises ReportError for a file that cannot be read, or that rtoslab did not write."""
+    """Returns the contents of a trace. Raises ReportError for a file that cannot be read, or that rtoslab did not
+    write."""
     data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
     if not is_sealed(data):
         raise ReportError(
@@ -27,12 +28,14 @@ def read_perfetto(path: Path) -> TraceContents:
     trace = Trace()
     try:
         trace.ParseFromString(data)
-        return _Reader(trace, path).read()
+        return _TraceReader(trace, path).read()
     except (ProtobufError, AttributeError):  # protobuf gives bytes for a text that is not UTF-8
         raise ReportError(f"{path_text(path)} is no Perfetto trace; trace the image once more.") from None
 
 
-class _Reader:
+class _TraceReader:
+    """Collects slices and edges from the packets of a trace."""
+
     def __init__(self, trace: Any, path: Path) -> None:
         self.trace = trace
         self.path = path
@@ -43,20 +46,24 @@ class _Reader:
         """First and last cycle, clock in Hz."""
 
     def read(self) -> TraceContents:
+        """Returns the contents of the trace. Raises ReportError if rtoslab did not write it."""
         open_slices: dict[int, list[tuple[str, int, int, bool]]] = {}
         for packet in self.trace.packet:
             if packet.HasField("track_descriptor"):
                 descriptor = packet.track_descriptor
                 self.names[descriptor.uuid] = (one_line(descriptor.name), descriptor.parent_uuid)
             elif packet.HasField("track_event"):
-                self._event(packet.timestamp, packet.track_event, open_slices)
+                self._read_event(packet.timestamp, packet.track_event, open_slices)
         label = self.names.get(ROOT, ("", 0))[0]
         if not label.startswith(_HEAD) or self.stretch is None:
             raise ReportError(f"{path_text(self.path)} was not written by `rtoslab trace`; trace the image once more.")
         start, end, clock_hz = self.stretch
         return TraceContents(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
 
-    def _event(self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]) -> None:
+    def _read_event(
+        self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]
+    ) -> None:
+        """Reads one event: the bounds of the trace, the begin or end of a slice, or a pin's level."""
         facts = {annotation.name: annotation for annotation in event.debug_annotations}
         if "cycle" not in facts:
             return

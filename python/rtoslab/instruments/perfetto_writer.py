@@ -1,8 +1,7 @@
-"""A timeline as a Perfetto trace: protobuf for ui.perfetto.dev, by the schema of the `perfetto` package.
+"""Writes a timeline as a Perfetto trace: protobuf for ui.perfetto.dev, by the schema of the `perfetto` package.
 
-Timestamps are nanoseconds from the start of the stretch, rounded down. Each event carries its exact cycle since reset,
-each slice its cycles. Rounding down keeps the order and the nesting, and is off by less than a nanosecond.
-"""
+Timestamps are nanoseconds from the start of the timeline, rounded down. Each event has its exact cycle since reset,
+each slice its cycles. Rounding down keeps the order and the nesting, with an error below a nanosecond."""
 
 import hashlib
 from typing import Final
@@ -20,14 +19,14 @@ _NANOSECONDS: Final = 1_000_000_000
 
 
 def nanoseconds(timeline: Timeline, cycle: int) -> int:
-    """Returns nanoseconds since the start of the section, rounded down."""
+    """Returns the nanoseconds from the start of the timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
 
 
 def seal_packet(body: bytes) -> bytes:
-    """The last packet: the digest of all bytes before it, by which the reader sees that a file is whole.
-
-    Perfetto shows nothing of such a packet."""
+    """Returns the last packet: the digest of all bytes before it, by which the reader checks that a file is
+    complete.
+    Perfetto does not show such a packet."""
     trace = Trace()
     packet = trace.packet.add()
     packet.trusted_packet_sequence_id = SEQUENCE
@@ -39,7 +38,7 @@ _SEAL_BYTES: Final = len(seal_packet(b""))
 
 
 def is_sealed(data: bytes) -> bool:
-    """Whether a file ends with the digest of all that is before it."""
+    """Whether a file ends with the digest of all bytes before it."""
     return data[-_SEAL_BYTES:] == seal_packet(data[:-_SEAL_BYTES])
 
 
@@ -51,41 +50,43 @@ class PerfettoWriter:
         self.trace = Trace()
         self.uuids: dict[tuple[str, ...], int] = {}
 
-    def write(self) -> bytes:
-        """The serialised trace."""
-        self._describe(ROOT, f"rtoslab: {self.timeline.label}", None)
-        self._stretch()
+    def serialise(self) -> bytes:
+        """Returns the serialised trace."""
+        self._add_descriptor(ROOT, f"rtoslab: {self.timeline.label}", None)
+        self._add_bounds()
         events = []
-        for track, spans in _by_track(self.timeline).items():
-            uuid = self._uuid((track.group, track.name))
+        for track, spans in _spans_by_track(self.timeline).items():
+            uuid = self._track_uuid((track.group, track.name))
             for order, span in enumerate(spans):
                 # At one instant: ends before begins; of ends the inner first, of begins the outer.
                 events.append(((span.end, 0, -order), uuid, span, TrackEvent.TYPE_SLICE_END))
                 events.append(((span.start, 1, order), uuid, span, TrackEvent.TYPE_SLICE_BEGIN))
         for _, uuid, span, kind in sorted(events, key=lambda event: event[0]):
-            self._slice(uuid, span, kind)
+            self._add_slice_event(uuid, span, kind)
         for edge in self.timeline.edges:
-            self._count(self._uuid(("pins", edge.pin), counter=True), edge.cycle, edge.level)
+            self._add_counter_event(self._track_uuid(("pins", edge.pin), counter=True), edge.cycle, edge.level)
         body = bytes(self.trace.SerializeToString(deterministic=True))
         return body + seal_packet(body)
 
-    def _stretch(self) -> None:
-        event = self._event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)
+    def _add_bounds(self) -> None:
+        """Adds an event with the first and last cycle and the clock."""
+        event = self._add_event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)
         event.name = "stretch"
         for name, value in ((END_CYCLE, self.timeline.end), (CLOCK, self.timeline.clock_hz)):
             annotation = event.debug_annotations.add()
             annotation.name = name
             annotation.uint_value = value
 
-    def _uuid(self, path: tuple[str, ...], *, counter: bool = False) -> int:
-        """The number of a track, described as it is first asked for, below its group."""
+    def _track_uuid(self, path: tuple[str, ...], *, counter: bool = False) -> int:
+        """Returns the number of a track. Its descriptor is added on first use, below its group."""
         if path not in self.uuids:
-            parent = self._uuid(path[:-1]) if len(path) > 1 else ROOT
+            parent = self._track_uuid(path[:-1]) if len(path) > 1 else ROOT
             self.uuids[path] = len(self.uuids) + ROOT + 1
-            self._describe(self.uuids[path], path[-1], parent, counter=counter)
+            self._add_descriptor(self.uuids[path], path[-1], parent, counter=counter)
         return self.uuids[path]
 
-    def _describe(self, uuid: int, name: str, parent: int | None, *, counter: bool = False) -> None:
+    def _add_descriptor(self, uuid: int, name: str, parent: int | None, *, counter: bool = False) -> None:
+        """Adds the descriptor of a track."""
         packet = self.trace.packet.add()
         packet.trusted_packet_sequence_id = SEQUENCE
         packet.track_descriptor.uuid = uuid
@@ -96,10 +97,11 @@ class PerfettoWriter:
         if counter:
             packet.track_descriptor.counter.SetInParent()
 
-    def _slice(self, uuid: int, span: Span, kind: "TrackEvent.Type.ValueType") -> None:
+    def _add_slice_event(self, uuid: int, span: Span, kind: "TrackEvent.Type.ValueType") -> None:
+        """Adds the begin or the end of a span."""
         begins = kind == TrackEvent.TYPE_SLICE_BEGIN
         cycle = span.start if begins else span.end
-        event = self._event(uuid, cycle, kind)
+        event = self._add_event(uuid, cycle, kind)
         if begins:
             event.name = span.name
             facts = {"cycles": span.end - span.start, **span.facts, **({} if span.ended else {"ended": "no"})}
@@ -111,10 +113,12 @@ class PerfettoWriter:
                 else:
                     annotation.string_value = value
 
-    def _count(self, uuid: int, cycle: int, level: int) -> None:
-        self._event(uuid, cycle, TrackEvent.TYPE_COUNTER).counter_value = level
+    def _add_counter_event(self, uuid: int, cycle: int, level: int) -> None:
+        """Adds a pin's level."""
+        self._add_event(uuid, cycle, TrackEvent.TYPE_COUNTER).counter_value = level
 
-    def _event(self, uuid: int, cycle: int, kind: "TrackEvent.Type.ValueType") -> TrackEvent:
+    def _add_event(self, uuid: int, cycle: int, kind: "TrackEvent.Type.ValueType") -> TrackEvent:
+        """Adds an event with its cycle. Returns it."""
         packet = self.trace.packet.add()
         packet.trusted_packet_sequence_id = SEQUENCE
         packet.timestamp = nanoseconds(self.timeline, cycle)
@@ -127,13 +131,15 @@ class PerfettoWriter:
         return event
 
 
-def _by_track(timeline: Timeline) -> dict[Track, list[Span]]:
-    """Cores first, then tasks, then spinlocks; the spans of a track outer before inner."""
+def _spans_by_track(timeline: Timeline) -> dict[Track, list[Span]]:
+    """Returns the spans by track: cores first, then tasks, then spinlocks. Outer spans of a track come before inner
+    ones."""
     spans_of: dict[Track, list[Span]] = {}
     for span in timeline.spans:
         spans_of.setdefault(span.track, []).append(span)
-    return dict(sorted(spans_of.items(), key=lambda item: (not item[0].group.startswith("core"), *_name(item[0]))))
+    return dict(sorted(spans_of.items(), key=lambda item: (not item[0].group.startswith("core"), *_track_key(item[0]))))
 
 
-def _name(track: Track) -> tuple[str, str]:
+def _track_key(track: Track) -> tuple[str, str]:
+    """Returns a sort key of a track."""
     return track.group, track.name

@@ -8,7 +8,7 @@ from rtoslab.instruments.masked_interrupts import interrupt_tables
 from rtoslab.instruments.profiler import Profile, Stack
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.spinlocks import lock_tables
-from rtoslab.instruments.totals import Sum, by_function, sums, with_callees
+from rtoslab.instruments.totals import CycleSum, inclusive_cycles, sum_by, sums_by_function
 
 HEADS: Final = ("execute", "bus wait", "flash wait", "lock wait", "sleep", "exceptions", "stopped")
 """Column heads of `records.WAYS`."""
@@ -16,12 +16,12 @@ ARROW: Final = " > "
 
 
 def path_text(stack: Stack) -> str:
-    """A call path on one line."""
+    """Returns a call path on one line."""
     return ARROW.join(stack)
 
 
-def tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
-    """All tables. Long tables show the `top` rows with most cycles."""
+def profile_tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
+    """Returns all tables of a profile. Long tables have the `top` rows with most cycles."""
     return (
         core_table(profile),
         function_table(profile, top),
@@ -33,81 +33,87 @@ def tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
 
 
 def brief_tables(profile: Profile) -> tuple[Table, Table]:
-    """Cores and functions for a terminal: what cycles were spent on in one column."""
-    cores = sums(profile.spent, lambda spent: spent.core)
+    """Returns the cores and functions for a terminal, with the use of cycles in one column."""
+    cores = sum_by(profile.spent, lambda spent: spent.core)
     core_rows = [
-        (core, cycles, cores.get(core, Sum()).executions, _spent_text(cores.get(core, Sum())))
+        (core, cycles, cores.get(core, CycleSum()).executions, _spent_text(cores.get(core, CycleSum())))
         for core, cycles in enumerate(profile.observed_cycles)
     ]
-    whole, most = with_callees(profile), 3 if profile.operations else 2
+    whole, most = inclusive_cycles(profile), 3 if profile.operations else 2
     function_rows = [
         (
-            core, name, item.calls or None, *_cells(profile, core, item)[:most], whole[core, name], _spent_text(item),
+            core, name, item.calls or None, *_cycle_cells(profile, core, item)[:most], whole[core, name],
+            _spent_text(item),
         )
-        for (core, name), item in by_function(profile).items()
+        for (core, name), item in sums_by_function(profile).items()
     ]  # fmt: skip
-    heads = ("core", "function", "calls", *_heads(profile)[:most], "inclusive", "spent on")
+    heads = ("core", "function", "calls", *_cycle_heads(profile)[:most], "inclusive", "spent on")
     return (
         Table("cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows),
         Table("functions", "Functions, by their own cycles", heads, function_rows),
     )
 
 
-def _spent_text(spent: Sum) -> str:
-    """The shares of at least half a percent, the largest first."""
+def _spent_text(spent: CycleSum) -> str:
+    """Returns the shares of at least half a percent, the largest first."""
     shares = sorted(zip(spent.cycles, HEADS, strict=True), key=lambda share: -share[0])
     parts = [f"{100 * cycles / spent.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= spent.total > 0]
     return ", ".join(parts)
 
 
 def core_table(profile: Profile) -> Table:
-    """Each core's cycles by what they were spent on. Each row adds up to the cycles observed."""
-    by_core = sums(profile.spent, lambda spent: spent.core)
+    """Returns each core's cycles by use. Each row adds up to the observed cycles."""
+    by_core = sum_by(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
-        core_sum = by_core.get(core, Sum())
+        core_sum = by_core.get(core, CycleSum())
         rows.append((core, *core_sum.cycles, cycles, core_sum.executions))
     return Table("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
 
 
 def function_table(profile: Profile, top: int | None) -> Table:
-    """Functions by their own cycles."""
-    whole = with_callees(profile)
+    """Returns the functions by their own cycles."""
+    whole = inclusive_cycles(profile)
     rows = [
         (
-            core, name, profile.classes.get(name), *_cells(profile, core, item), whole[core, name], item.calls or None,
+            core, name, profile.classes.get(name), *_cycle_cells(profile, core, item), whole[core, name],
+            item.calls or None,
         )
-        for (core, name), item in by_function(profile).items()
+        for (core, name), item in sums_by_function(profile).items()
     ]  # fmt: skip
-    columns = ("core", "function", "class", *_heads(profile), "inclusive", "calls")
+    columns = ("core", "function", "class", *_cycle_heads(profile), "inclusive", "calls")
     return Table("functions", "Functions, by their own cycles", columns, rows[:top])
 
 
 def path_table(profile: Profile, top: int | None) -> Table:
-    """Call paths by the cycles at their end."""
-    by_path = sums(profile.spent, lambda spent: (spent.core, spent.stack))
-    rows = [(core, path_text(stack), *_cells(profile, core, item)) for (core, stack), item in by_path.items()]
-    return Table("paths", "Call paths, by the cycles at their end", ("core", "path", *_heads(profile)), rows[:top])
+    """Returns the call paths by the cycles of their last function."""
+    by_path = sum_by(profile.spent, lambda spent: (spent.core, spent.stack))
+    rows = [(core, path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()]
+    return Table(
+        "paths", "Call paths, by the cycles at their end", ("core", "path", *_cycle_heads(profile)), rows[:top]
+    )
 
 
 def line_table(profile: Profile, top: int | None) -> Table:
-    """Source lines by their cycles, whatever path led there."""
-    by_line = sums(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
-    rows = [(core, line, *_cells(profile, core, item)) for (core, line), item in by_line.items()]
-    return Table("lines", "Source lines", ("core", "line", *_heads(profile)), rows[:top])
+    """Returns the source lines by their cycles, over all call paths."""
+    by_line = sum_by(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
+    rows = [(core, line, *_cycle_cells(profile, core, item)) for (core, line), item in by_line.items()]
+    return Table("lines", "Source lines", ("core", "line", *_cycle_heads(profile)), rows[:top])
 
 
-def _used(profile: Profile) -> list[int]:
-    """Ways on which anything was spent: the others would be columns of zeros."""
+def _used_ways(profile: Profile) -> list[int]:
+    """Returns the indexes of `records.WAYS` that have cycles. The others would be columns of zeros."""
     return [way for way in range(len(WAYS)) if any(spent.cycles[way] for spent in profile.spent)]
 
 
-def _heads(profile: Profile) -> tuple[str, ...]:
+def _cycle_heads(profile: Profile) -> tuple[str, ...]:
+    """Returns the heads of the columns of cycles."""
     per = ("per operation",) if profile.operations else ()
-    return ("cycles", "% of core", *per, *(HEADS[way] for way in _used(profile)))
+    return ("cycles", "% of core", *per, *(HEADS[way] for way in _used_ways(profile)))
 
 
-def _cells(profile: Profile, core: int, spent: Sum) -> tuple[Value, ...]:
+def _cycle_cells(profile: Profile, core: int, spent: CycleSum) -> tuple[Value, ...]:
+    """Returns the cells of the columns of cycles."""
     share = 100 * spent.total / max(1, profile.observed_cycles[core])
     per = (f"{spent.total / profile.operations:.1f}",) if profile.operations else ()
-    return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used(profile)))
+    return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_ways(profile)))

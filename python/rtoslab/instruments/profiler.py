@@ -15,10 +15,10 @@ import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from rtoslab.base import ReportError, architecture, canonical, write_whole
-from rtoslab.instruments.names import INLINED, Names
+from rtoslab.instruments.names import INLINED, ImageNames
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
-from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, record
+from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, record_run
 from rtoslab.instruments.subject import Subject
 from rtoslab.intake import path_text, read_object, validation_problem
 from rtoslab.targets import function_kind
@@ -49,7 +49,7 @@ class PathCycles:
 
     @property
     def total(self) -> int:
-        """All its cycles."""
+        """Returns the sum of all its cycles."""
         return sum(self.cycles)
 
 
@@ -103,7 +103,7 @@ class Profile:
     observed_cycles: tuple[Count, ...]
     """Ordered by core."""
     operations: Count | None
-    """What a benchmark counted in the window. None if it does not count."""
+    """The count of a benchmark in the window. None if it does not count."""
     spent: tuple[PathCycles, ...]
     held: tuple[MaskedIntervals, ...]
     locks: tuple[LockUse, ...]
@@ -115,11 +115,11 @@ class Profile:
     def save(self, path: Path) -> None:
         """Writes it as JSON. The same profile gives the same bytes."""
         fields = {"format": FORMAT, "ways": WAYS, **asdict(self)}
-        write_whole(path, json.dumps({**fields, "sha256": digest(fields)}, indent=0) + "\n", "the profile")
+        write_whole(path, json.dumps({**fields, "sha256": profile_digest(fields)}, indent=0) + "\n", "the profile")
 
 
-def digest(fields: Mapping[str, Any]) -> str:
-    """Returns what `sha256` must be beside the other fields of a stored profile."""
+def profile_digest(fields: Mapping[str, Any]) -> str:
+    """Returns the value of `sha256` for the other fields of a stored profile."""
     return hashlib.sha256(canonical(dict(fields)).encode()).hexdigest()
 
 
@@ -127,18 +127,18 @@ _STORED: Final = TypeAdapter(Profile)
 
 
 def load_profile(path: Path) -> Profile:
-    """Reads what `Profile.save` wrote. Raises ReportError."""
+    """Reads a file written by `Profile.save`. Raises ReportError."""
     return parse_profile(read_object(path, "the profile", ReportError), path_text(path))
 
 
 def parse_profile(stored: dict[str, Any], source: str) -> Profile:
-    """A profile from its JSON object. `source` names the file. Raises ReportError, also for one that was altered."""
+    """Returns a profile from its JSON object. `source` names the file. Raises ReportError, also for an altered one."""
     if stored.get("format") != FORMAT or stored.get("ways") != list(WAYS):
         raise ReportError(
             f"{source} is not a stored profile of this version; `rtoslab profile ... --save FILE` writes one."
         )
     fields = {key: value for key, value in stored.items() if key != "sha256"}
-    if stored.get("sha256") != digest(fields):
+    if stored.get("sha256") != profile_digest(fields):
         raise ReportError(f"{source} was altered after it was stored; make it again with --save.")
     try:
         result = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
@@ -163,28 +163,28 @@ class EndedProfileError(KeyboardInterrupt):
 
     def __init__(self, cause: KeyboardInterrupt, begun: Profile) -> None:
         super().__init__(*cause.args)
-        self.begun = begun
+        self.partial = begun
 
 
-def profile(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
-    """Runs the subject and accounts for its cycles. Raises RunError, ImageFileError, SymbolError. EndedProfileError in
-    place of a KeyboardInterrupt in the stretch."""
+def profile_subject(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
+    """Runs the subject and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError.
+    EndedProfileError in place of a KeyboardInterrupt in the observed span."""
 
     def request(_: ObservedMachine) -> ObservationRequest:
         return ObservationRequest(priorities=architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:
-        return profile_of(record(subject, request, progress))
+        return profile_recording(record_run(subject, request, progress))
     except EndedRecordingError as cause:
-        result = profile_of(cause.recording)
+        result = profile_recording(cause.recording)
         cycles = cause.recording.end_cycle - cause.recording.start_cycle
         raise EndedProfileError(
             cause, replace(result, label=f"{result.label}, ended after {cycles:,} cycles of it")
         ) from None
 
 
-def profile_of(recording: Recording) -> Profile:
-    """Names what a recording holds."""
+def profile_recording(recording: Recording) -> Profile:
+    """Returns the profile of a recording, with names and source lines."""
     subject, observed = recording.subject, recording.observed
     accounts = observed["cores"][: subject.cores]
     rows = [np.frombuffer(account["rows"], dtype=ROW) for account in accounts]
@@ -192,7 +192,7 @@ def profile_of(recording: Recording) -> Profile:
     pcs = {int(pc) for row in rows for pc in row["pc"]}
     for places in (masked, locks):
         pcs |= {int(pc) for name in ("opener_pc", "closer_pc") for pc in places[name]}
-    names = Names(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
+    names = ImageNames(subject.elf, recording.symbols, np.frombuffer(observed["nodes"], dtype=NODE), sorted(pcs))
     spent = tuple(item for core, core_rows in enumerate(rows) for item in _path_cycles(core, core_rows, names))
     functions = {name.partition(" [")[0] for item in spent for name in item.stack}
     kernel = subject.kernel
@@ -201,55 +201,61 @@ def profile_of(recording: Recording) -> Profile:
         axes=dict(subject.axes),
         clock_hz=recording.clock_hz,
         observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
-        operations=_operations(recording),
+        operations=_counted_operations(recording),
         spent=spent,
         held=tuple(_masked_intervals(item, names) for item in masked),
-        locks=tuple(_lock(lock, names, kernel.locks if kernel else {}) for lock in locks),
+        locks=tuple(_lock_use(lock, names, kernel.locks if kernel else {}) for lock in locks),
         classes={name: function_kind(name, kernel) for name in sorted(functions)} if kernel else {},
         unhandled=recording.unhandled,
     )
 
 
-def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: Names) -> list[PathCycles]:
+def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNames) -> list[PathCycles]:
+    """Returns the cycles of a core by call path and source line, the most first."""
     sums: dict[tuple[Stack, str], list[int]] = {}
     for node, pc, cycles, executions in rows.tolist():
-        total = sums.setdefault((names.stack(node, pc), names.source(pc).line), [0] * (len(WAYS) + 2))
+        total = sums.setdefault((names.call_path(node, pc), names.source_at(pc).line), [0] * (len(WAYS) + 2))
         for way, count in enumerate(cycles):
             total[way] += int(count)
         total[-2] += executions
-        total[-1] += executions if names.begins(pc) else 0
+        total[-1] += executions if names.is_function_start(pc) else 0
     return [
         PathCycles(core, stack, line, tuple(total[:-2]), total[-2], total[-1])
         for (stack, line), total in sorted(sums.items(), key=lambda item: (-sum(item[1][:-2]), item[0]))
     ]
 
 
-def _masked_intervals(row: "np.void", names: Names) -> MaskedIntervals:
+def _masked_intervals(row: "np.void", names: ImageNames) -> MaskedIntervals:
+    """Returns the masked intervals of one record, with names."""
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     return MaskedIntervals(
         int(row["priority"]), int(row["core"]),
-        names.stack(*opener), names.source(opener[1]).site, names.stack(*closer), names.source(closer[1]).site,
+        names.call_path(*opener), names.source_at(opener[1]).outer_line,
+        names.call_path(*closer), names.source_at(closer[1]).outer_line,
         int(row["count"]), int(row["total"]), int(row["end"]) - int(row["start"]), int(row["start"]),
     )  # fmt: skip
 
 
-def _lock(row: "np.void", names: Names, known: Mapping[int, str]) -> LockUse:
+def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> LockUse:
+    """Returns the use of a spinlock of one record, with names."""
     start, end = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     number = int(row["lock"])
     return LockUse(
         number, known.get(number, f"spinlock {number}"), int(row["core"]), bool(row["waited"]),
-        names.stack(*start), names.source(start[1]).site, names.stack(*end), names.source(end[1]).site,
+        names.call_path(*start), names.source_at(start[1]).outer_line,
+        names.call_path(*end), names.source_at(end[1]).outer_line,
         int(row["count"]), int(row["total"]), int(row["longest"]), int(row["start"]),
     )  # fmt: skip
 
 
-def _operations(recording: Recording) -> int | None:
+def _counted_operations(recording: Recording) -> int | None:
+    """Returns the count of a benchmark in the window. None if it does not count."""
     decoded = recording.decoded
     if decoded is None:
         return None
     return sum(count.close - count.open for count in decoded.counts) or None
 
 
-def function_of(stack: Stack) -> str:
-    """The function whose code it is: the last one not inlined, without an exception's number."""
+def innermost_function(stack: Stack) -> str:
+    """Returns the last function of a call path that is not inlined, without an exception's number."""
     return next(name.partition(" [")[0] for name in reversed(stack) if not name.endswith(INLINED))

@@ -37,7 +37,7 @@ CALL: Final = np.dtype(
 )
 """A measured call. See `Observed.calls`."""
 ARRIVAL: Final = np.dtype([("until", "<u8"), ("instructions", "<u8"), ("pc", "<u4"), ("core", "<u4")])
-"""An execution of an instruction asked for. See `Observed.arrivals`."""
+"""An execution of a requested instruction. See `Observed.arrivals`."""
 RETURNED: Final = 0
 LEFT: Final = 1
 LOST: Final = 2

@@ -1,5 +1,5 @@
-"""Runs a subject under the observer: from reset, so that every call in progress is known, and takes what its stretch
-gave."""
+"""Runs a subject under the observer, from reset on, so that every call in progress is known. Records the observed
+span."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ CHUNK_CYCLES: Final = 1_000_000
 SETUP_LIMIT_S: Final = 5.0
 SENDING_LIMIT_S: Final = 30.0
 IDENT_WINDOW: Final = 0xFFFF
-"""Identifier of the watch on a benchmark's window. Those of callers lie below."""
+"""Identifier of the watch on a benchmark's window. Callers use smaller ones."""
 
 Progress = Callable[[str, float], None]
 """(phase, part of it done from 0 to 1)"""
@@ -40,7 +40,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationRequest:
-    """The observations to make beside cycles."""
+    """The observations to make besides cycles."""
 
     priorities: tuple[int, ...] = ()
     keep_intervals: int = 0
@@ -54,10 +54,10 @@ class ObservationRequest:
     exceptions: bool = False
     pins: bool = False
     measured: dict[int, int] = field(default_factory=dict)
-    """Address of a function -> identifier of its calls, each of which is measured."""
-    take: "Callable[[Observed, int], None] | None" = None
-    """Is handed what the stretch gave piece by piece, with the stretch's first cycle, so that nothing need be held. The
-    recording has the last piece."""
+    """Address of a function -> identifier of its measured calls."""
+    on_piece: "Callable[[Observed, int], None] | None" = None
+    """Receives the observations of the span piece by piece, with the span's first cycle, so that none need be
+    stored. The recording has the last piece."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,74 +70,75 @@ class Recording:
     end_cycle: int
     observed: "Observed"
     events: NDArray[np.void]
-    """In order of time. Of all that happened since reset only the last ones of each kind are before the stretch."""
+    """In order of time. Of events before the observed span only the last one of each kind is included."""
     symbols: list[tuple[int, int, str]]
     decoded: DecodedRun | None
-    """What a benchmark sent. None for other images."""
+    """The records that a benchmark sent. None for other images."""
     machine: ObservedMachine
-    """As it is at the end, for reading memory."""
-    at_start: dict[int, int] = field(default_factory=dict)
-    """Watched words as the stretch began."""
+    """The board at the end of the run, for reading memory."""
+    words_at_start: dict[int, int] = field(default_factory=dict)
+    """Values of watched words at the start of the observed span, by address."""
     unhandled: str = ""
     """Sentences about cores that ended in a handler that nobody wrote."""
 
 
 class EndedRecordingError(KeyboardInterrupt):
-    """A recording that was ended from outside in its stretch, with what that gave so far."""
+    """A recording that was interrupted in its observed span, with the observations so far."""
 
     def __init__(self, cause: KeyboardInterrupt, recording: Recording) -> None:
         super().__init__(*cause.args)
         self.recording = recording
 
 
-def record(
+def record_run(
     subject: Subject, prepare: Callable[[ObservedMachine], ObservationRequest], progress: Progress = lambda *_: None
 ) -> Recording:
-    """Runs the subject. `prepare` says what to observe, once the image is loaded.
-
-    Raises RunError if the stretch never comes, ImageFileError, SymbolError. EndedRecordingError in place of a
-    KeyboardInterrupt in the stretch.
-    """
+    """Runs the subject and records the observations. `prepare` says what to observe, once the image is loaded.
+    Raises RunError if the observed span is not reached, ImageFileError, SymbolError. EndedRecordingError in place of
+    a KeyboardInterrupt in the span."""
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
     apply_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
-    return _Session(subject, machine, prepare(machine), progress).whole()
+    return _Session(subject, machine, prepare(machine), progress).run()
 
 
 class _Session:
+    """One run of a subject under the observer."""
+
     def __init__(
         self, subject: Subject, machine: ObservedMachine, request: ObservationRequest, progress: Progress
     ) -> None:
         self.subject = subject
         self.machine = machine
-        self.wanted = request
+        self.request = request
         self.progress = progress
         self.uart = bytearray()
         self.events: list[NDArray[np.void]] = []
         self.start: int | None = None
         """First cycle of the stretch, within it."""
 
-    def whole(self) -> Recording:
+    def run(self) -> Recording:
+        """Runs to the end of the observed span, and of a benchmark's records. Returns the recording."""
         with simulator_errors(RunError):
-            self._observe()
+            self._start_observing()
             if self.subject.expected is not None:
                 self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
                 self.machine.until(find_address(self.machine, DONE_SYMBOL))
-            self._to_start()
+            self._run_to_start()
             self.machine.observed()
-            before = _latest(self._take())
+            before = _latest_events(self._taken_events())
             start = self.machine.cycle()
-            words = {address: self._word(address) for address in self.wanted.writes}
+            words = {address: self._read_word(address) for address in self.request.writes}
             self.events.clear()
             self.start = start
-            ended = self._end_early()
+            ended = self._run_interruptibly()
             self.start = None
-            observed, events = self.machine.observed(), self._take()
+            observed, events = self.machine.observed(), self._taken_events()
             end = self.machine.cycle()
             self.machine.observe(False)
             decoded: DecodedRun | None = None
             try:
-                decoded = self._send() if ended is None else None
+                decoded = self._receive_records() if ended is None else None
             except KeyboardInterrupt as cause:  # the stretch itself is whole
                 ended = cause
         together = np.concatenate([before, events])
@@ -151,7 +152,7 @@ class _Session:
             symbols=self.machine.symbols(),
             decoded=decoded,
             machine=self.machine,
-            at_start=words,
+            words_at_start=words,
             unhandled=" ".join(unhandled_exceptions(self.machine, self.subject.cores)),
         )
         if ended is not None and end > start:
@@ -160,86 +161,92 @@ class _Session:
             raise ended
         return recording
 
-    def _end_early(self) -> KeyboardInterrupt | None:
-        """Runs to the end of the stretch. The interrupt that came before, if one did."""
+    def _run_interruptibly(self) -> KeyboardInterrupt | None:
+        """Runs to the end of the observed span. Returns the interrupt that ended it earlier, or None."""
         try:
-            self._to_end()
+            self._run_to_end()
         except KeyboardInterrupt as cause:
             self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
             return cause
         return None
 
-    def _observe(self) -> None:
+    def _start_observing(self) -> None:
+        """Switches the requested observations on."""
         self.machine.observe(
             True,
-            priorities=list(self.wanted.priorities),
-            keep_intervals=self.wanted.keep_intervals,
-            calls=list(self.wanted.calls.items()),
-            measured=list(self.wanted.measured.items()),
-            arrivals=list(self.wanted.executed),
-            events=self.wanted.threads_and_locks,
+            priorities=list(self.request.priorities),
+            keep_intervals=self.request.keep_intervals,
+            calls=list(self.request.calls.items()),
+            measured=list(self.request.measured.items()),
+            arrivals=list(self.request.executed),
+            events=self.request.threads_and_locks,
         )
-        for address, ident in self.wanted.writes.items():
+        for address, ident in self.request.writes.items():
             self.machine.watch_write(address, ident)
-        for address, ident in self.wanted.executed.items():
+        for address, ident in self.request.executed.items():
             self.machine.watch_exec(address, ident)
-        self.machine.trace_exceptions(self.wanted.exceptions)
-        self.machine.trace_pins(self.wanted.pins)
+        self.machine.trace_exceptions(self.request.exceptions)
+        self.machine.trace_pins(self.request.pins)
 
-    def _to_start(self) -> None:
+    def _run_to_start(self) -> None:
+        """Runs to the start of the observed span."""
         if self.subject.expected is not None:
-            self._until_window(1, "set-up", SETUP_LIMIT_S)
+            self._run_until_window(1, "set-up", SETUP_LIMIT_S)
         elif self.subject.stretch.start is not None:
-            self._until_place(self.subject.stretch.start, "the start", None)
+            self._run_until_place(self.subject.stretch.start, "the start", None)
 
-    def _to_end(self) -> None:
+    def _run_to_end(self) -> None:
+        """Runs to the end of the observed span."""
         stretch = self.subject.stretch
         if self.subject.expected is not None:
-            self._until_window(2, "window", SETUP_LIMIT_S)
+            self._run_until_window(2, "window", SETUP_LIMIT_S)
         elif stretch.end is not None:
-            self._until_place(stretch.end, "the end", stretch.cycles)
+            self._run_until_place(stretch.end, "the end", stretch.cycles)
         else:
-            self._run(stretch.cycles, "run", passes="until")
+            self._run_cycles(stretch.cycles, "run", passes="until")
 
-    def _until_window(self, state: int, phase: str, limit_s: float) -> None:
+    def _run_until_window(self, state: int, phase: str, limit_s: float) -> None:
+        """Runs until a benchmark's window opens (state 1) or closes (2). Raises RunError."""
         reason, window = "watch", 0
         while reason == "watch" and window == 0:  # start-up clears the word, which is a write too
-            reason = self._run(int(limit_s * self.subject.board.clock.sys_hz), phase)
-            window = self._word(find_address(self.machine, WINDOW_SYMBOL))
+            reason = self._run_cycles(int(limit_s * self.subject.board.clock.sys_hz), phase)
+            window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
         if reason != "watch" or window != state:
             raise RunError(f"The image did not get through its {phase}; `rtoslab run` says what is wrong with it.")
 
-    def _until_place(self, place: str, what: str, cycles: int | None) -> None:
+    def _run_until_place(self, place: str, what: str, cycles: int | None) -> None:
+        """Runs to a symbol, an address or a cycle. Raises RunError if it is not reached and no limit was given."""
         cycle = parse_cycle_count(place)
         if cycle is not None:
             left = cycle - self.machine.cycle()
             if left > 0:
-                self._run(left, what, passes="until")
+                self._run_cycles(left, what, passes="until")
             return
         address = find_address(self.machine, place)
         self.machine.until(address)
         limit = self.machine.cycle() + (cycles or int(SETUP_LIMIT_S * self.subject.board.clock.sys_hz))
         while self.machine.cycle() < limit:
-            reason = self._run(limit - self.machine.cycle(), what)
-            if reason == "until" and self._at(address):
+            reason = self._run_cycles(limit - self.machine.cycle(), what)
+            if reason == "until" and self._is_core_at(address):
                 return
             if reason not in {"cycles", "until", "watch"}:
                 break  # a board that has come to an end comes no further
         if cycles is None:
             raise RunError(f"{place} was not reached within {SETUP_LIMIT_S:g} s of virtual time; nothing was observed.")
 
-    def _at(self, address: int) -> bool:
+    def _is_core_at(self, address: int) -> bool:
+        """Whether a core is about to execute the instruction at an address."""
         return any(code_address(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores))
 
-    def _run(self, cycles: int, phase: str, passes: str = "") -> str:
-        """Why it stopped. Stops of the kind `passes` are passed."""
+    def _run_cycles(self, cycles: int, phase: str, passes: str = "") -> str:
+        """Runs up to `cycles`. Returns the reason of the stop. Stops with the reason `passes` do not end the run."""
         start = self.machine.cycle()
         while (spent := self.machine.cycle() - start) < cycles:
             stop = self.machine.run(min(CHUNK_CYCLES, cycles - spent))
             self.uart += self.machine.take_uart()
             self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
-            if self.wanted.take is not None and self.start is not None:
-                self.wanted.take(self.machine.observed(), self.start)
+            if self.request.on_piece is not None and self.start is not None:
+                self.request.on_piece(self.machine.observed(), self.start)
             self.progress(phase, min(1.0, spent / cycles))
             if stop["reason"] == passes:
                 continue
@@ -251,15 +258,17 @@ class _Session:
                 return stop["reason"]
         return "cycles"
 
-    def _take(self) -> NDArray[np.void]:
+    def _taken_events(self) -> NDArray[np.void]:
+        """Returns the events so far, without those of the window's watch."""
         taken = np.concatenate([*self.events, np.empty(0, dtype=EVENT)])
         samples: NDArray[np.void] = taken[taken["id"] != IDENT_WINDOW]
         return samples
 
-    def _send(self) -> DecodedRun | None:
+    def _receive_records(self) -> DecodedRun | None:
+        """Runs until a benchmark has sent its records. Returns them decoded, or None for another image."""
         if self.subject.expected is None:
             return None
-        self._run(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
+        self._run_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
         try:
             return decode(bytes(self.uart), constants(find_root()), self.subject.expected)
         except DecodeError as cause:
@@ -267,12 +276,13 @@ class _Session:
                 f"The benchmark failed ({cause}); `rtoslab run` says more, a longer --window may help."
             ) from None
 
-    def _word(self, address: int) -> int:
+    def _read_word(self, address: int) -> int:
+        """Returns a word of memory."""
         return int.from_bytes(self.machine.read(address, 4), "little")
 
 
-def _latest(events: NDArray[np.void]) -> NDArray[np.void]:
-    """The last event of each kind, core and identifier: how things stand."""
+def _latest_events(events: NDArray[np.void]) -> NDArray[np.void]:
+    """Returns the last event of each kind, core and identifier: the state at the start of the span."""
     ordered: NDArray[np.void] = events[np.argsort(events["cycle"], kind="stable")]
     keys = (ordered["kind"].astype(np.int64) << 32) | (ordered["core"].astype(np.int64) << 16) | ordered["id"]
     _, last = np.unique(keys[::-1], return_index=True)
@@ -280,8 +290,8 @@ def _latest(events: NDArray[np.void]) -> NDArray[np.void]:
     return latest
 
 
-def cut_of(recording: Recording) -> str:
-    """Why the stretch ended where nobody asked it to. Empty if it did not."""
+def find_cut_reason(recording: Recording) -> str:
+    """Returns the reason why the observed span ended early. Empty if it did not."""
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:
         return ""
@@ -295,6 +305,6 @@ def cut_of(recording: Recording) -> str:
     return f"the board stopped {required - cycles:,} cycles before the end" if cycles < required else ""
 
 
-def existing(machine: ObservedMachine, names: Iterable[str]) -> list[str]:
-    """Those of the names that the image has."""
+def existing_symbols(machine: ObservedMachine, names: Iterable[str]) -> list[str]:
+    """Returns those of the names that the image has."""
     return [name for name in names if machine.symbol(name) is not None]

@@ -1,37 +1,39 @@
-"""Spinlocks between cores: how long each was held and waited for, and by what code."""
+"""Tables of spinlocks between cores: how long each was held and waited for, and by which code."""
 
 from collections import defaultdict
 
 from rtoslab.base import Table
-from rtoslab.instruments.masked_interrupts import owner
-from rtoslab.instruments.profiler import LockUse, Profile, function_of
+from rtoslab.instruments.masked_interrupts import owning_call
+from rtoslab.instruments.profiler import LockUse, Profile, innermost_function
 
 
 def lock_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
     """Returns one table by call and one by place, with the longest first. They are empty on one core."""
-    return _by_call(profile, top), _by_place(profile, top)
+    return _calls_table(profile, top), _places_table(profile, top)
 
 
-def _by_call(profile: Profile, top: int | None) -> Table:
+def _calls_table(profile: Profile, top: int | None) -> Table:
+    """Returns holds and waits by call."""
     calls: dict[tuple[str, int, str, str], list[LockUse]] = defaultdict(list)
     for lock in profile.locks:
-        calls[lock.name, lock.core, _what(lock), owner(lock.start, profile)].append(lock)
+        calls[lock.name, lock.core, _use_text(lock), owning_call(lock.start, profile)].append(lock)
     rows = []
     for key, members in calls.items():
         count, total = sum(member.count for member in members), sum(member.total_cycles for member in members)
         longest = max(member.longest_cycles for member in members)
-        rows.append((*key, count, longest, _us(longest, profile), f"{total / count:.1f}", total))
+        rows.append((*key, count, longest, _us_text(longest, profile), f"{total / count:.1f}", total))
     rows.sort(key=lambda row: (-row[5], row[:4]))
     columns = ("lock", "core", "what", "call", "count", "longest", "longest (us)", "mean", "all cycles")
     return Table("locks", "Spinlocks held and waited for, by call: cycles, the longest first", columns, rows[:top])
 
 
-def _by_place(profile: Profile, top: int | None) -> Table:
+def _places_table(profile: Profile, top: int | None) -> Table:
+    """Returns holds and waits by the places where they begin and end."""
     rows = [
         (
-            lock.name, lock.core, _what(lock), lock.longest_cycles, _us(lock.longest_cycles, profile), lock.count,
-            lock.longest_start, f"{function_of(lock.start)}, {lock.start_line}",
-            f"{function_of(lock.end)}, {lock.end_line}", " > ".join(lock.start),
+            lock.name, lock.core, _use_text(lock), lock.longest_cycles, _us_text(lock.longest_cycles, profile),
+            lock.count, lock.longest_start, f"{innermost_function(lock.start)}, {lock.start_line}",
+            f"{innermost_function(lock.end)}, {lock.end_line}", " > ".join(lock.start),
         )
         for lock in sorted(profile.locks, key=lambda use: (-use.longest_cycles, use.lock, use.core, use.start))
     ]  # fmt: skip
@@ -42,9 +44,11 @@ def _by_place(profile: Profile, top: int | None) -> Table:
     return Table("lock_places", "Spinlocks, by place", columns, rows[:top])
 
 
-def _what(use: LockUse) -> str:
+def _use_text(use: LockUse) -> str:
+    """Returns whether a lock was held or waited for, in words."""
     return "waited for" if use.waited else "held"
 
 
-def _us(cycles: int, profile: Profile) -> str:
+def _us_text(cycles: int, profile: Profile) -> str:
+    """Returns cycles as microseconds."""
     return f"{cycles * 1e6 / profile.clock_hz:.2f}"

@@ -8,7 +8,7 @@ from typing import TypedDict
 from rtoslab.base import ImageFileError, PlanError, count_text
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Board, Catalogue, Kernel
 from rtoslab.images import build_point_image
-from rtoslab.instruments.image_kernel import kernel_of
+from rtoslab.instruments.image_kernel import find_image_kernel
 from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
 from rtoslab.plan import Options, make_plan, whole_option
@@ -20,19 +20,19 @@ DEFAULT_CYCLES = 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """Which part of an image's run is observed. Nothing said: from reset, for `cycles`."""
+    """The observed section of an image's run. By default from reset, for `cycles`."""
 
     start: str | None = None
     """A symbol, a 0x address or a decimal number of cycles since reset."""
     end: str | None = None
     """Likewise."""
     cycles: int = DEFAULT_CYCLES
-    """At most so many."""
+    """The most cycles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An image, the board it runs on and the stretch that counts."""
+    """An image, the board it runs on and the section of the run that is observed."""
 
     label: str
     elf: Path
@@ -40,20 +40,20 @@ class Subject:
     board: Board
     cores: int
     kernel: Kernel | None = None
-    """Whose facts name services, classes of functions, tasks."""
+    """The kernel that names services, classes of functions and tasks."""
     expected: ExpectedIdentity | None = None
-    """What a benchmark's image says about itself. Then its window is the stretch."""
+    """The identity that a benchmark's image sends. Then its window is observed."""
     stretch: Stretch = field(default_factory=Stretch)
     settings: Mapping[str, int] = field(default_factory=dict)
     axes: Mapping[str, str] = field(default_factory=dict)
-    """Benchmark, kernel, board, cores, configuration: what a reader must know."""
+    """Benchmark, kernel, board, cores and configuration, for readers."""
 
 
-class Choice(TypedDict, total=False):
-    """The options of a subject besides its name. Missing ones have their usual value."""
+class SubjectOptions(TypedDict, total=False):
+    """The options of a subject besides its name. A missing one has its default."""
 
     kernel: str | None
-    """The usual one if nobody says. Of an image, the one whose functions it has."""
+    """By default the usual kernel. For an image, the kernel whose functions it has."""
     board: str | None
     cores: int | None
     config: Mapping[str, str] | None
@@ -75,24 +75,22 @@ def make_subject(
     window_ms: int | None = None,
     stretch: Stretch | None = None,
 ) -> Subject:
-    """A subject by the path of an image, or by a benchmark's name, which is built.
-
-    Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
-    """
+    """Returns a subject by the path of an image, or by a benchmark's name, which is built.
+    Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError."""
     if is_file(Path(name)):
         stretch = stretch or Stretch()
         if window_ms is not None:
             hz = catalogue.board(board or DEFAULT_BOARD).facts.clock.sys_hz
             stretch = replace(stretch, cycles=window_ms * hz // 1000)
-        return _image(catalogue, Path(name), kernel, board, cores, config or {}, stretch)
+        return _image_subject(catalogue, Path(name), kernel, board, cores, config or {}, stretch)
     if "/" in name or name.endswith(".elf"):
         raise ImageFileError(f"There is no image {name}; check the path, or name a benchmark (`rtoslab list`).")
     if stretch is not None:
         raise PlanError("A benchmark is observed in its window; --from, --until and --max-cycles go with an image.")
-    return _benchmark(catalogue, name, kernel, board, cores, config or {}, window_ms)
+    return _benchmark_subject(catalogue, name, kernel, board, cores, config or {}, window_ms)
 
 
-def _image(
+def _image_subject(
     catalogue: Catalogue,
     path: Path,
     kernel: str | None,
@@ -101,13 +99,16 @@ def _image(
     config: Mapping[str, str],
     stretch: Stretch,
 ) -> Subject:
+    """Returns the subject of an image. Raises PlanError for options that an image cannot have."""
     facts = catalogue.board(board or DEFAULT_BOARD).facts
     if config.keys() - {key for key in config if key.startswith("timing.")}:
         raise PlanError("An image is built already; of --config only timing.KEY=N can be said about it.")
     if cores is not None and cores > facts.cores:
         raise PlanError(f"The board {facts.id} has {facts.cores} cores, {cores} were asked for.")
     count = cores or facts.cores
-    known = catalogue.kernel(kernel).facts.for_cpu(facts.cpu) if kernel else kernel_of(catalogue, path, facts.cpu)
+    known = (
+        catalogue.kernel(kernel).facts.for_cpu(facts.cpu) if kernel else find_image_kernel(catalogue, path, facts.cpu)
+    )
     return Subject(
         label=path.name,
         elf=path,
@@ -121,7 +122,7 @@ def _image(
     )
 
 
-def _benchmark(
+def _benchmark_subject(
     catalogue: Catalogue,
     name: str,
     kernel: str | None,
@@ -130,6 +131,8 @@ def _benchmark(
     config: Mapping[str, str],
     window_ms: int | None,
 ) -> Subject:
+    """Builds a benchmark and returns it as a subject. Raises PlanError if the options do not select one possible
+    point."""
     facts = catalogue.benchmark(name).facts
     # A window for samples ends with the last of them.
     window_ms = window_ms or (LATENCY_WINDOW_MS if facts.series else DEFAULT_WINDOW_MS)

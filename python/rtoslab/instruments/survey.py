@@ -1,11 +1,11 @@
-"""The interrupts-off record over several benchmarks and kernels: for each call the longest that any of them saw."""
+"""The longest masked interrupts of each call, over several benchmarks and kernels."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from rtoslab.base import Table, Value
-from rtoslab.instruments.masked_interrupts import owner
-from rtoslab.instruments.profiler import MaskedIntervals, Profile, function_of
+from rtoslab.instruments.masked_interrupts import owning_call
+from rtoslab.instruments.profiler import MaskedIntervals, Profile, innermost_function
 
 SurveyRow = tuple[str, Profile, MaskedIntervals]
 """Benchmark, its profile, one record of it."""
@@ -19,23 +19,24 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
         clock_hz = profile.clock_hz
         for held in profile.held:
             if held.priority == priority:
-                key = (profile.axes.get("kernel", "-"), owner(held.opener, profile))
+                key = (profile.axes.get("kernel", "-"), owning_call(held.opener, profile))
                 calls[key].append((profile.axes.get("benchmark", profile.label), profile, held))
-    rows = [(kernel, call, *_row(item, clock_hz)) for (kernel, call), item in calls.items()]
+    rows = [(kernel, call, *_longest_row(item, clock_hz)) for (kernel, call), item in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
     return Table("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
-def _row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
+def _longest_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
+    """Returns the cells of one call: the longest interval, with sums over all benchmarks."""
     benchmark, _, worst = max(findings, key=lambda finding: finding[2].longest_cycles)
     count, total = (
         sum(finding.count for _, _, finding in findings),
         sum(finding.total_cycles for _, _, finding in findings),
     )
     opened, closed = (
-        f"{function_of(worst.opener)}, {worst.opener_line}",
-        f"{function_of(worst.closer)}, {worst.closer_line}",
+        f"{innermost_function(worst.opener)}, {worst.opener_line}",
+        f"{innermost_function(worst.closer)}, {worst.closer_line}",
     )
     us = f"{worst.longest_cycles * 1e6 / clock_hz:.2f}"
     return worst.longest_cycles, us, f"{total / count:.1f}", count, opened, closed, benchmark

@@ -1,4 +1,4 @@
-"""Tasks by name: which word names the running one, and what its control block calls it."""
+"""Finds the word that points at the running task, and the names of tasks in their control blocks."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,10 +14,8 @@ NAME_BYTES = 32
 
 
 def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
-    """Core -> address of the word that points at its running task's control block. None if that is not known.
-
-    On two cores of an image whose kernel was built for one, the word of that one.
-    """
+    """Returns core -> address of the word that points at its running task's control block. Empty if it is not known.
+    On two cores of an image whose kernel was built for one, the word of that one."""
     for number in (cores, 1):
         with suppress(SymbolError):
             return current_task_addresses(machine, kernel, number) if kernel else {}
@@ -25,21 +23,20 @@ def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int
 
 
 def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
-    """Control block -> the task's name, read from the board's memory as it is at the end.
-
-    Tasks of the same name get their block's address after it. A block that cannot be read is called by its address.
-    """
-    result = {block: _name(recording, block) for block in sorted(blocks) if block}
+    """Returns control block -> the task's name, read from the board's memory at the end of the run.
+    Tasks of the same name get their block's address after it. A block that cannot be read is named by its address."""
+    result = {block: _task_name(recording, block) for block in sorted(blocks) if block}
     names = list(result.values())
     return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in result.items()}
 
 
-def _name(recording: Recording, block: int) -> str:
+def _task_name(recording: Recording, block: int) -> str:
+    """Returns a task's name from its control block, or a name with the block's address."""
     facts = recording.subject.kernel.memory if recording.subject.kernel else None
     if facts is None or facts.task_block is None:
         return f"task {block:#x}"
     try:
-        members = _members(recording, facts.task_block.type)
+        members = _structure_members(recording, facts.task_block.type)
         member = members[facts.task_block.name]
         where = block + member[0]
         if not member[1]:
@@ -55,7 +52,8 @@ def _name(recording: Recording, block: int) -> str:
 _CACHE: dict[tuple[str, str], dict[str, tuple[int, bool]]] = {}
 
 
-def _members(recording: Recording, structure: str) -> dict[str, tuple[int, bool]]:
+def _structure_members(recording: Recording, structure: str) -> dict[str, tuple[int, bool]]:
+    """Returns offset and array flag of each member of a structure. Cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:
         members = structure_members(recording.subject.elf, structure)

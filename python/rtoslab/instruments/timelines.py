@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import code_address
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import ObservationRequest, Progress, Recording, record
+from rtoslab.instruments.session import ObservationRequest, Progress, Recording, record_run
 from rtoslab.instruments.subject import Subject
 from rtoslab.instruments.tasks import known_task_words, task_names
 from rtoslab.targets import (
@@ -46,7 +46,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that lasted. Cycles since reset."""
+    """Something that lasted: a task's turn, a handler, a call, a held lock. Cycles since reset."""
 
     track: Track
     name: str
@@ -54,12 +54,12 @@ class Span:
     end: int
     facts: Mapping[str, int | str] = field(default_factory=dict)
     ended: bool = True
-    """False: it was still going on as the stretch ended."""
+    """False if it was still going on at the end of the observed span."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A pin changed."""
+    """A level change of a pin."""
 
     cycle: int
     pin: str
@@ -68,7 +68,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """All spans by start, edges by cycle."""
+    """All spans by start, and all pin edges by cycle."""
 
     label: str
     clock_hz: int
@@ -79,13 +79,13 @@ class Timeline:
     unhandled: str = ""
     """Sentences about cores that ended in a handler that nobody wrote."""
 
-    def on(self, group: str, name: str) -> tuple[Span, ...]:
-        """The spans of one track."""
+    def track_spans(self, group: str, name: str) -> tuple[Span, ...]:
+        """Returns the spans of one track."""
         return tuple(span for span in self.spans if span.track == Track(group, name))
 
 
-def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline:
-    """Runs the subject and tells what ran when. Raises RunError, ImageFileError, SymbolError."""
+def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline:
+    """Runs the subject and returns what ran when. Raises RunError, ImageFileError, SymbolError."""
     services: dict[int, str] = {}
     words: dict[int, int] = {}
 
@@ -102,12 +102,12 @@ def timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}
         return ObservationRequest(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
-    recording = record(subject, request, progress)
-    return _Reader(recording, services, words).read()
+    recording = record_run(subject, request, progress)
+    return _TimelineReader(recording, services, words).make_timeline()
 
 
-class _Reader:
-    """Follows the events in order of time."""
+class _TimelineReader:
+    """Builds spans from the recorded events, in order of time."""
 
     def __init__(self, recording: Recording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
         self.recording = recording
@@ -115,7 +115,7 @@ class _Reader:
         self.start, self.end = recording.start_cycle, recording.end_cycle
         self.spans: list[Span] = []
         self.edges: list[Edge] = []
-        self.current = {core: recording.at_start.get(address, 0) for core, address in words.items()}
+        self.current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
         blocks = {int(event["value"]) for event in recording.events if event["kind"] == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self.no_task = probes.no_task if probes else frozenset()
@@ -129,20 +129,22 @@ class _Reader:
         self.held: dict[int, tuple[int, int]] = {}
         self.waiting: dict[tuple[int, int], int] = {}
 
-    def read(self) -> Timeline:
-        """All of it."""
+    def make_timeline(self) -> Timeline:
+        """Returns the timeline of all events."""
         steps = {
-            KIND_WRITE: self._write, KIND_THREAD: self._thread, KIND_EXCEPTION_ENTER: self._enter,
-            KIND_EXCEPTION_EXIT: self._exit, KIND_CALL: self._call, KIND_RETURN: self._return,
-            KIND_LOCK_BUSY: self._busy, KIND_LOCK_TAKEN: self._note_taken, KIND_LOCK_FREE: self._free,
-            KIND_PIN: self._pin,
+            KIND_WRITE: self._on_task_write, KIND_THREAD: self._on_thread,
+            KIND_EXCEPTION_ENTER: self._on_exception_enter, KIND_EXCEPTION_EXIT: self._on_exception_exit,
+            KIND_CALL: self._on_call, KIND_RETURN: self._on_return,
+            KIND_LOCK_BUSY: self._on_lock_busy, KIND_LOCK_TAKEN: self._on_lock_taken,
+            KIND_LOCK_FREE: self._on_lock_free,
+            KIND_PIN: self._on_pin,
         }  # fmt: skip
         events = self.recording.events
         fields = ("kind", "core", "cycle", "id", "value", "pc")
         for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
             if kind in steps and (cycle >= self.start or kind in {KIND_THREAD, KIND_PIN}):
                 steps[kind](core, cycle, ident, value, pc)
-        self._close()
+        self._close_spans()
         self.spans.sort(key=lambda span: (span.start, -span.end, span.track.group, span.track.name))
         subject = self.recording.subject
         return Timeline(
@@ -150,90 +152,105 @@ class _Reader:
             self.recording.unhandled,
         )  # fmt: skip
 
-    def _add(self, track: Track, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str) -> None:
+    def _add_span(
+        self, track: Track, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str
+    ) -> None:
+        """Adds a span, cut to the observed section."""
         start = max(start, self.start)
         if end > start:
             self.spans.append(Span(track, name, start, end, facts, ended))
 
-    def _write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _on_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a write to the word that points at a core's running task."""
         on = ident - IDENT_CURRENT
         if value not in self.no_task:
             self.current[on] = value
         elif on in self.running:
-            self._add(Track(f"core {on}", TASKS), *self.running.pop(on), cycle)
+            self._add_span(Track(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
-    def _thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _on_thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a return to a thread: the end of one task's span and the start of another's."""
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
         before = self.running.get(core)
         if before is not None and before[0] != name:
-            self._add(Track(f"core {core}", TASKS), before[0], before[1], cycle)
+            self._add_span(Track(f"core {core}", TASKS), before[0], before[1], cycle)
         if before is None or before[0] != name:
             self.running[core] = (name, cycle)
 
-    def _enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:
+    def _on_exception_enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:
+        """Handles the entry to a handler."""
         name = self.functions.get(pc, f"exception {ident}")
         self.handlers.setdefault(core, []).append((name, cycle, value))
 
-    def _exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _on_exception_exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles the end of a handler."""
         if self.handlers.get(core):
             name, start, latency = self.handlers[core].pop()
-            self._add(Track(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency)
+            self._add_span(Track(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency)
 
-    def _context(self, core: int) -> Track:
-        """Returns the track of a call: inside the handler that made it, or beside its task, wherever that continues."""
+    def _call_track(self, core: int) -> Track:
+        """Returns the track of a call: that of the handler that made it, or of its task, also if that moves to
+        another core."""
         if self.handlers.get(core):
             return Track(f"core {core}", HANDLERS)
         return Track(TASKS, self.running.get(core, (f"core {core}", 0))[0])
 
-    def _call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        self.calls.setdefault(self._context(core), []).append((ident, cycle, value))
+    def _on_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a call of a kernel function."""
+        self.calls.setdefault(self._call_track(core), []).append((ident, cycle, value))
 
-    def _return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        track = self._context(core)
+    def _on_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles the return of a kernel function."""
+        track = self._call_track(core)
         open_calls = self.calls.get(track, [])
         while open_calls:
             call, start, argument = open_calls.pop()
-            self._add(track, self.services[call], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}")
+            self._add_span(track, self.services[call], start, cycle, r0=f"{argument:#x}", returned=f"{value:#x}")
             if call == ident:
                 return
 
-    def _busy(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _on_lock_busy(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles the begin of a wait for a spinlock."""
         self.waiting.setdefault((ident, core), cycle)
 
-    def _note_taken(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _on_lock_taken(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a spinlock that was taken."""
         since = self.waiting.pop((ident, core), None)
         if since is not None:
-            self._add(Track(f"core {core}", WAITS), self._lock(ident), since, cycle)
+            self._add_span(Track(f"core {core}", WAITS), self._lock_name(ident), since, cycle)
         self.held[ident] = (core, cycle)
 
-    def _free(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _on_lock_free(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a spinlock that was released."""
         if ident in self.held:
             owner, since = self.held.pop(ident)
-            self._add(Track(LOCKS, self._lock(ident)), f"core {owner}", since, cycle)
+            self._add_span(Track(LOCKS, self._lock_name(ident)), f"core {owner}", since, cycle)
 
-    def _pin(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _on_pin(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a level change of a pin."""
         self.edges.append(Edge(max(cycle, self.start), pin_name(self.recording.subject.board.chip, ident), value))
 
-    def _lock(self, number: int) -> str:
+    def _lock_name(self, number: int) -> str:
+        """Returns the kernel's name of a spinlock."""
         kernel = self.recording.subject.kernel
         return (kernel.locks if kernel else {}).get(number, f"spinlock {number}")
 
-    def _close(self) -> None:
-        """Closes spans that are still open at the end."""
+    def _close_spans(self) -> None:
+        """Adds the spans that are still open at the end."""
         for core, (name, since) in self.running.items():
-            self._add(Track(f"core {core}", TASKS), name, since, self.end, ended=False)
+            self._add_span(Track(f"core {core}", TASKS), name, since, self.end, ended=False)
         for core, stack in self.handlers.items():
             for name, since, _ in reversed(stack):
-                self._add(Track(f"core {core}", HANDLERS), name, since, self.end, ended=False)
+                self._add_span(Track(f"core {core}", HANDLERS), name, since, self.end, ended=False)
         for track, calls in self.calls.items():
             for ident, since, argument in reversed(calls):
-                self._add(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
+                self._add_span(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
         for (ident, core), since in self.waiting.items():
-            self._add(Track(f"core {core}", WAITS), self._lock(ident), since, self.end, ended=False)
+            self._add_span(Track(f"core {core}", WAITS), self._lock_name(ident), since, self.end, ended=False)
         for ident, (core, since) in self.held.items():
-            self._add(Track(LOCKS, self._lock(ident)), f"core {core}", since, self.end, ended=False)
+            self._add_span(Track(LOCKS, self._lock_name(ident)), f"core {core}", since, self.end, ended=False)
 
 
 def pin_name(chip: str, number: int) -> str:
-    """GP7 on an RP2040, PA5 on an STM32: 16 pins to a port."""
+    """Returns a pin's name: GP7 on an RP2040, PA5 on an STM32, with 16 pins to a port."""
     return f"GP{number}" if chip == "rp2040" else f"P{chr(ord('A') + number // 16)}{number % 16}"

@@ -5,15 +5,15 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from rtoslab.instruments.profiler import PathCycles, Profile, function_of
+from rtoslab.instruments.profiler import PathCycles, Profile, innermost_function
 from rtoslab.instruments.records import WAYS
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(slots=True)
-class Sum:
-    """Cycles by `records.WAYS`, instructions, calls."""
+class CycleSum:
+    """Sums of cycles by `records.WAYS`, of instructions and of calls."""
 
     cycles: list[int] = field(default_factory=lambda: [0] * len(WAYS))
     executions: int = 0
@@ -21,37 +21,38 @@ class Sum:
 
     @property
     def total(self) -> int:
-        """All cycles."""
+        """Returns the sum of all cycles."""
         return sum(self.cycles)
 
-    def add(self, item: PathCycles) -> None:
-        """Counts one entry in."""
+    def add_cycles(self, item: PathCycles) -> None:
+        """Adds one entry of a profile."""
         for way, cycles in enumerate(item.cycles):
             self.cycles[way] += cycles
         self.executions += item.executions
         self.calls += item.calls
 
 
-def sums(spent: Iterable[PathCycles], key: Callable[[PathCycles], Key]) -> dict[Key, Sum]:
+def sum_by(spent: Iterable[PathCycles], key: Callable[[PathCycles], Key]) -> dict[Key, CycleSum]:
     """Returns the sums by key, most cycles first."""
-    by_key: dict[Key, Sum] = defaultdict(Sum)
+    by_key: dict[Key, CycleSum] = defaultdict(CycleSum)
     for entry in spent:
-        by_key[key(entry)].add(entry)
+        by_key[key(entry)].add_cycles(entry)
     return dict(sorted(by_key.items(), key=lambda item: (-item[1].total, str(item[0]))))
 
 
-def by_function(profile: Profile) -> dict[tuple[int, str], Sum]:
-    """(core, function) -> what its own instructions cost, those inlined into it with it."""
-    return sums(profile.spent, lambda spent: (spent.core, function_of(spent.stack)))
+def sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSum]:
+    """Returns (core, function) -> the cycles of its own instructions, with those of functions inlined into it."""
+    return sum_by(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
 
 
-def by_class(profile: Profile) -> dict[str, Sum]:
-    """The kernel's classes of functions, `library` and `application`. An image without a kernel has only `image`."""
-    return sums(profile.spent, lambda spent: profile.classes.get(function_of(spent.stack), "image"))
+def sums_by_class(profile: Profile) -> dict[str, CycleSum]:
+    """Returns the cycles by class: the kernel's classes, `library` and `application`. Without a kernel there is only
+    `image`."""
+    return sum_by(profile.spent, lambda spent: profile.classes.get(innermost_function(spent.stack), "image"))
 
 
-def with_callees(profile: Profile) -> Counter[tuple[int, str]]:
-    """(core, function) -> cycles of it and of all it called, each cycle once however it recurs."""
+def inclusive_cycles(profile: Profile) -> Counter[tuple[int, str]]:
+    """Returns (core, function) -> cycles of it and of all it called. Recursion counts each cycle once."""
     counts: Counter[tuple[int, str]] = Counter()
     for spent in profile.spent:
         for name in {name.partition(" [")[0] for name in spent.stack}:

@@ -1,12 +1,11 @@
-"""A trace as tables that SQL asks: SQLite in memory, from a timeline or from the Perfetto file that was written of it.
+"""A trace as SQL tables: SQLite in memory, from a timeline or from its Perfetto file.
 
 slice(track_group, track, name, depth, start_cycle, end_cycle, cycles, own_cycles, start_ns, ended)
 pin(name, cycle, level)
 trace(label, clock_hz, start_cycle, end_cycle)
 
 `own_cycles` of a task's slice are those without the handlers that ran meanwhile on its core. Perfetto's own query
-engine is a program that its package fetches when it is first used. This needs none and works without a network.
-"""
+engine is a program that its package downloads on first use. This works without a network."""
 
 import sqlite3
 import time
@@ -47,7 +46,7 @@ NAMED: Final[Mapping[str, str]] = {
         FROM slice WHERE track_group = 'spinlocks' OR track = 'spinlock waits'
         GROUP BY 1, 2, 3 ORDER BY longest DESC""",
 }
-"""Questions that have a name."""
+"""Queries that have a name."""
 _LATENCY: Final = """
     SELECT begun.start_cycle AS "from cycle", min(done.start_cycle) AS "to cycle",
       min(done.start_cycle) - begun.start_cycle AS cycles
@@ -70,7 +69,7 @@ _ANSWER_BYTES: Final = STORED_BYTES
 
 @dataclass(frozen=True, slots=True)
 class TracedSlice:
-    """Something that lasted, as the file has it."""
+    """A span as the file has it."""
 
     group: str
     track: str
@@ -94,7 +93,7 @@ class TraceContents:
 
 
 def trace_contents(timeline: Timeline) -> TraceContents:
-    """A timeline as it will be written."""
+    """Returns a timeline in the form in which it is written."""
     slices = [
         TracedSlice(
             span.track.group, span.track.name, span.name, span.start, span.end,
@@ -106,7 +105,7 @@ def trace_contents(timeline: Timeline) -> TraceContents:
 
 
 class TraceDatabase:
-    """One trace, asked."""
+    """A database of one trace."""
 
     def __init__(self, trace: TraceContents) -> None:
         self._database = sqlite3.connect(":memory:")
@@ -114,28 +113,28 @@ class TraceDatabase:
         self._database.execute(
             "INSERT INTO trace VALUES (?, ?, ?, ?)", (trace.label, trace.clock_hz, trace.start, trace.end)
         )
-        self._database.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _rows(trace.slices))
+        self._database.executemany("INSERT INTO slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _slice_rows(trace.slices))
         self._database.executemany(
             "INSERT INTO pin VALUES (?, ?, ?)", [(edge.pin, edge.cycle, edge.level) for edge in trace.edges]
         )
         self._database.execute("CREATE INDEX by_name ON slice (name, start_cycle)")
         self._database.commit()
-        self._database.set_authorizer(_only_reads)
+        self._database.set_authorizer(_authorise_reads)
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _TEXT_MOST)
         self._turns = 0
         self._deadline_s = 0.0
-        self._database.set_progress_handler(self._turn, _TURN)
+        self._database.set_progress_handler(self._exceeds_limits, _TURN)
 
-    def named(self, name: str) -> Table:
-        """The answer to a question that has a name."""
-        return self.ask(NAMED[name], title=name)
+    def answer_named(self, name: str) -> Table:
+        """Returns the answer to a named query."""
+        return self.answer_query(NAMED[name], title=name)
 
-    def latency(self, begin: str, end: str, limit_cycles: int) -> Table:
+    def answer_latency(self, begin: str, end: str, limit_cycles: int) -> Table:
         """Returns the times from each slice of one name to the next one of the other, the longest first."""
-        return self.ask(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
+        return self.answer_query(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
-    def ask(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> Table:
-        """The rows that a SELECT gives. Raises PlanError for what SQLite refuses."""
+    def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> Table:
+        """Returns the rows of a SELECT. Raises PlanError if SQLite refuses it or it exceeds a limit."""
         self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
             cursor = self._database.execute(sql, tuple(values))
@@ -146,15 +145,16 @@ class TraceDatabase:
                 f"The query cannot be answered ({reason}); `rtoslab query --help` has the tables."
             ) from None
         columns = tuple(column[0] for column in cursor.description or ())
-        return Table("query", title, columns, [tuple(_plain(cell) for cell in row) for row in rows])
+        return Table("query", title, columns, [tuple(_plain_cell(cell) for cell in row) for row in rows])
 
-    def _turn(self) -> int:
+    def _exceeds_limits(self) -> int:
+        """Returns 1 to stop SQLite after too many steps or too long, else 0. SQLite calls it regularly."""
         self._turns += 1
         return int(self._turns > _STEPS_MOST or time.monotonic() > self._deadline_s)
 
 
 def _limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
-    """The first rows. Raises ValueError if they are too much together."""
+    """Returns the first rows. Raises ValueError if they have too many bytes together."""
     rows, held = [], 0
     for row in islice(cursor, _ROWS_MOST):
         held += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
@@ -164,21 +164,23 @@ def _limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
     return rows
 
 
-def _plain(cell: object) -> str | int | None:
+def _plain_cell(cell: object) -> str | int | None:
+    """Returns a cell as a text or an integer."""
     return cell if cell is None or isinstance(cell, int) else f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 
-def _only_reads(action: int, *_: object) -> int:
-    """A question reads: it attaches no file, and writes nothing."""
+def _authorise_reads(action: int, *_: object) -> int:
+    """Allows SQLite to read, but not to attach a file or to write."""
     allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
 
-def _rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
+def _slice_rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
+    """Yields the rows of the table `slice`."""
     by_track: dict[tuple[str, str], list[TracedSlice]] = {}
     for slice_ in sorted(slices, key=lambda traced_slice: (traced_slice.start, -traced_slice.end)):
         by_track.setdefault((slice_.group, slice_.track), []).append(slice_)
-    depths = {track: _depths(many) for track, many in by_track.items()}
+    depths = {track: _nesting_depths(many) for track, many in by_track.items()}
     for (group, track), many in by_track.items():
         handlers = [
             track_row
@@ -187,7 +189,7 @@ def _rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
             )
             if depth == 0
         ]
-        inside = _shared(many, handlers) if track == TASKS else [0] * len(many)
+        inside = _handler_cycles(many, handlers) if track == TASKS else [0] * len(many)
         for track_row, depth, taken in zip(many, depths[group, track], inside, strict=True):
             yield (
                 group, track, track_row.name, depth, track_row.start, track_row.end, track_row.end - track_row.start,
@@ -195,8 +197,8 @@ def _rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
             )  # fmt: skip
 
 
-def _depths(many: Sequence[TracedSlice]) -> list[int]:
-    """How many slices of its track each is in."""
+def _nesting_depths(many: Sequence[TracedSlice]) -> list[int]:
+    """Returns for each slice the number of slices of its track around it."""
     ends: list[int] = []
     depths = []
     for traced_slice in many:
@@ -207,8 +209,8 @@ def _depths(many: Sequence[TracedSlice]) -> list[int]:
     return depths
 
 
-def _shared(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
-    """Cycles of each task's slice in which a handler ran. Neither overlap among themselves."""
+def _handler_cycles(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
+    """Returns the cycles of each task's slice in which a handler ran. Neither overlap among themselves."""
     slices, first = [], 0
     for task in tasks:
         while first < len(handlers) and handlers[first].end <= task.start:

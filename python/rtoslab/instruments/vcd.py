@@ -1,9 +1,8 @@
-"""A timeline's wires as VCD, for GTKWave and PulseView: pins, and for each core whether it runs a handler, for each
-spinlock whether it is held.
+"""Writes a timeline's wires as VCD, for GTKWave and PulseView: pins, a wire for each core that is 1 in a handler,
+and for each spinlock one that is 1 while it is held.
 
-One unit of time is a picosecond, rounded down from the cycle. The header says the clock, so that cycles can be told
-exactly. A wire whose level was not known before its first change is x until then.
-"""
+One unit of time is a picosecond, rounded down from the cycle. The header has the clock, so that cycles can be
+computed exactly. A wire whose level was not known before its first change is x until then."""
 
 import io
 from typing import Final
@@ -17,13 +16,13 @@ _PICOSECONDS: Final = 1_000_000_000_000
 
 
 def picoseconds(timeline: Timeline, cycle: int) -> int:
-    """Returns picoseconds since the start of the section, rounded down."""
+    """Returns the picoseconds from the start of the timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _PICOSECONDS // timeline.clock_hz
 
 
 def vcd_text(timeline: Timeline) -> str:
-    """The whole file."""
-    changes = _changes(timeline)
+    """Returns the whole file."""
+    changes = _wire_changes(timeline)
     stream = io.StringIO()
     label = one_line(timeline.label).replace("$", "_")
     comment = f"{label}; clock {timeline.clock_hz} Hz; time 0 is cycle {timeline.start} since reset"
@@ -38,8 +37,8 @@ def vcd_text(timeline: Timeline) -> str:
     return stream.getvalue()
 
 
-def _changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
-    """Cycle, scope and wire, level, in order of time. A wire that nests is high while anything is."""
+def _wire_changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
+    """Returns (cycle, (scope, wire), level) in order of time. A wire with nested spans is high while any lasts."""
     changes = [(edge.cycle, ("pins", edge.pin), edge.level) for edge in timeline.edges]
     steps: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for span in timeline.spans:

@@ -1,4 +1,4 @@
-"""Each published figure with our value of it, or with the reason why there is none: never a guess."""
+"""Compares each published figure with our value of it, or gives the reason why there is none."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,67 +16,66 @@ State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "b
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """One published figure and ours."""
+    """A published figure and our value of it."""
 
     published: PublishedRow
     state: State
-    here: float | None = None
-    """In the published unit. Of several placements the median."""
+    our_value: float | None = None
+    """Our value in the published unit. Of several placements the median."""
     value: Value | None = None
     band: Band | None = None
-    """The same by placement, where there are several."""
-    why: str = ""
+    """Our value by placement, where there are several."""
+    reason: str = ""
     no_ratio: str = ""
     """Why a ratio would say nothing: what is wrong with the printed figure."""
     deviates: bool = False
     """Whether the kernel deviates from the port contract, as it declares."""
     source: Source | None = None
-    """Where our value comes from. None without one, or of what is only weighed here."""
+    """Where our value comes from. None without a value, or for the size of a program."""
 
     @property
     def ratio(self) -> float | None:
-        """Ours over the paper's."""
-        number = self._by
-        return self.here / number if self.here is not None and number else None
+        """Returns our value over the paper's."""
+        number = self._divisor
+        return self.our_value / number if self.our_value is not None and number else None
 
     @property
     def ratios(self) -> tuple[float, float] | None:
-        """The least and the most that it is in any placement. None of one placement."""
-        number = self._by
+        """Returns the smallest and the largest ratio over the placements. None for one placement."""
+        number = self._divisor
         return (self.band.least / number, self.band.most / number) if self.band is not None and number else None
 
     @property
-    def _by(self) -> float | None:
+    def _divisor(self) -> float | None:
+        """Returns the paper's number, unless a ratio would say nothing."""
         return None if self.no_ratio else self.published.number
 
 
-def compare(
+def compare_rows(
     paper: PaperFolder,
     stored: Sequence[AnyResult],
     values: Sequence[Value],
     kernels: Collection[str],
     sources: Mapping[str, Source],
 ) -> dict[int, ComparedRow]:
-    """Every published row that asks for a value of ours, by id.
-
-    `kernels` are those with results. `sources` say by run id where values come from.
-
-    `values` are our values, `stored` says of those that are not there why. Raises ReportError if a row's mapping fits
-    several values, or a value of another quantity.
-    """
-    apart = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
+    """Returns every published row that asks for a value of ours, by id.
+    `kernels` are those with results. `sources` say by run id where values come from. `values` are our values,
+    `stored` the results that say why one is missing. Raises ReportError if several values fit a row's mapping, or
+    one of another quantity."""
+    deviating_runs = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
         row.id: replace(
-            _mark(_compare(paper, row, values, stored, kernels), sources, apart), no_ratio=senseless.get(row.id, "")
+            _with_source(_compare_row(paper, row, values, stored, kernels), sources, deviating_runs),
+            no_ratio=senseless.get(row.id, ""),
         )
         for row in paper.published_rows.values()
         if row.lab_benchmark
     }
 
 
-def _apart(fits: Sequence[Value]) -> str:
-    """Returns what tells values apart, as lab_config would say it."""
+def _differing_axes_text(fits: Sequence[Value]) -> str:
+    """Returns the axes on which several fitting values differ, in the form of lab_config."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
     places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
     differing = [
@@ -87,32 +86,34 @@ def _apart(fits: Sequence[Value]) -> str:
     return f": {', '.join(differing)}" if differing else ""
 
 
-def _mark(compared: ComparedRow, sources: Mapping[str, Source], apart: Collection[str]) -> ComparedRow:
+def _with_source(compared: ComparedRow, sources: Mapping[str, Source], deviating_runs: Collection[str]) -> ComparedRow:
+    """Returns the row with the source of its value."""
     if compared.value is None:
         return compared
     source = sources.get(compared.value.run_id)
     state: State = "reference" if source is not None and source.is_reference else compared.state
-    return replace(compared, state=state, deviates=compared.value.run_id in apart, source=source)
+    return replace(compared, state=state, deviates=compared.value.run_id in deviating_runs, source=source)
 
 
-def _compare(
+def _compare_row(
     paper: PaperFolder,
     row: PublishedRow,
     values: Sequence[Value],
     stored: Sequence[AnyResult],
     kernels: Collection[str],
 ) -> ComparedRow:
+    """Returns one published row with our value, or with the reason why there is none."""
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"no tree or export of {name} is named here, and no reference result stands for it"
-        return ComparedRow(row, "bring your own", why=why)
+        return ComparedRow(row, "bring your own", reason=why)
     fits = select_values(values, row.value_axes)
     if len(fits) > 1:
         where = ", ".join(f"{axis} = {required}" for axis, required in row.value_axes.items())
         place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
-        raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config{_apart(fits)}.")
+        raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config{_differing_axes_text(fits)}.")
     if not fits:
-        return _absent(row, stored)
+        return _row_without_value(row, stored)
     here = fits[0].convert_to(row.unit)
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
@@ -122,14 +123,15 @@ def _compare(
     return ComparedRow(row, "measured", here, fits[0], band)
 
 
-def _absent(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedRow:
+def _row_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedRow:
+    """Returns a row without a value of ours, with the reason from the stored results."""
     for result in stored:
         point = result.point
         if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
             continue
         if isinstance(result, Failed):
-            return ComparedRow(row, "failed", why=f"{result.stage}: {result.message}")
+            return ComparedRow(row, "failed", reason=f"{result.stage}: {result.message}")
         if isinstance(result, NotApplicable):
-            return ComparedRow(row, "n/a", why=result.reason)
+            return ComparedRow(row, "n/a", reason=result.reason)
     where = f" with {row.lab_config}" if row.lab_config else ""
-    return ComparedRow(row, "not yet measured", why=f"the run holds no {row.lab_metric or row.lab_benchmark}{where}")
+    return ComparedRow(row, "not yet measured", reason=f"the run holds no {row.lab_metric or row.lab_benchmark}{where}")

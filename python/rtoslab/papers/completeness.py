@@ -1,21 +1,19 @@
-"""Whether the files of a paper's folder fit each other and what is here, before anything is measured for it."""
+"""Checks that the files of a paper's folder fit each other and the catalogue, before anything is measured for it."""
 
 from collections.abc import Iterator, Mapping
 
 from rtoslab.base import CatalogueError
 from rtoslab.catalogue import Catalogue, PaperFolder, PublishedRow
-from rtoslab.papers.arithmetic import evaluate
+from rtoslab.papers.arithmetic import evaluate_expression
 
 _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
-"""What a point has beside the series of its benchmark. What is reckoned from a series bears its id and a word."""
+"""Metrics of a point besides those of its benchmark's series."""
 
 
 def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
-    """Every row that a file names is published, every value of ours that a row names can exist.
-
-    Raises CatalogueError naming file and row.
-    """
-    for file, what, rows in _named(paper):
+    """Checks that every row that a file names is published, and that every value of ours that a row names can exist.
+    Raises CatalogueError naming file and row."""
+    for file, what, rows in _row_references(paper):
         for ident in rows:
             if ident not in paper.published_rows:
                 raise CatalogueError(
@@ -24,17 +22,17 @@ def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
                 )
     for row in paper.published_rows.values():
         if row.lab_benchmark:
-            _require_value(catalogue, paper, row)
-    for file, what, places in _places(paper):
+            _require_known_columns(catalogue, paper, row)
+    for file, what, places in _value_selections(paper):
         for place in places:
-            _require_places(catalogue, paper, f"{paper.folder / file}, {what}", place)
+            _require_known_names(catalogue, paper, f"{paper.folder / file}, {what}", place)
     for slip in paper.slips:
         if slip.computed:
-            evaluate(slip.computed, paper.published_numbers)
+            evaluate_expression(slip.computed, paper.published_numbers)
 
 
-def _places(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
-    """The places of the values of each figure and statement."""
+def _value_selections(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
+    """Yields the file, the figure or statement, and its selections of values."""
     for part in paper.facts.part:
         for figure in part.figure:
             yield "paper.toml", f"figure {figure.title!r}", [figure.where]
@@ -42,8 +40,8 @@ def _places(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, ob
         yield "claims.toml", f"claim {claim.id}", [claim.where, claim.over, *claim.of, *claim.cases]
 
 
-def _require_places(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
-    """Raises CatalogueError for a kernel, board or benchmark that does not exist: nothing would ever are there."""
+def _require_known_names(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
+    """Raises CatalogueError for a selection of a kernel, board or benchmark that does not exist."""
     for axis, known in (
         ("kernel", tuple(paper.facts.kernels)),
         ("board", tuple(catalogue.boards)),
@@ -55,8 +53,8 @@ def _require_places(catalogue: Catalogue, paper: PaperFolder, where: str, place:
                 raise CatalogueError(f"{where}: there is no {axis} {name!r}; choose one of {', '.join(known)}.")
 
 
-def _named(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """The rows that each table, statement and slip names."""
+def _row_references(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Yields the file, the table, statement or slip, and the rows that it names."""
     for part in paper.facts.part:
         for table in part.table:
             yield "paper.toml", f"table {table.title!r}", table.rows
@@ -66,8 +64,9 @@ def _named(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
         yield "slips.toml", f"slip {slip.id}", slip.rows
 
 
-def _require_value(catalogue: Catalogue, paper: PaperFolder, row: PublishedRow) -> None:
-    """A benchmark that is not here yet is none of this: the report says `not yet measured`."""
+def _require_known_columns(catalogue: Catalogue, paper: PaperFolder, row: PublishedRow) -> None:
+    """Raises CatalogueError if a row names an unknown board, kernel or metric. A missing benchmark is no error: the
+    report says `not yet measured`."""
     where = f"{paper.folder / 'published.csv'}, row {row.id}"
     for column, name, known in (
         ("lab_board", row.lab_board, tuple(catalogue.boards)),

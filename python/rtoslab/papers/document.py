@@ -10,13 +10,13 @@ from typing import Any, Final
 from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, point_values, select_values
 from rtoslab.base import count_text
 from rtoslab.catalogue import Catalogue, Condition, PaperFolder, PaperSection, RedrawnFigure, SampleTrace
-from rtoslab.papers.over_placements import one_placement
-from rtoslab.papers.over_time import over_time
-from rtoslab.papers.paper_charts import replot
+from rtoslab.papers.over_placements import one_placement_note
+from rtoslab.papers.over_time import over_time_chart
+from rtoslab.papers.paper_charts import redraw_figure
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import setups_section
-from rtoslab.papers.slips import slips_table, touching
-from rtoslab.papers.tables import pairs_chart, redraw
+from rtoslab.papers.slips import slips_of_part, slips_table
+from rtoslab.papers.tables import pairs_chart, redraw_table
 from rtoslab.reference import WORD, mark_as_reference
 from rtoslab.reports import ChartData, Document, Section, TableData, join_listed, make_document, mark_deviations
 from rtoslab.results import MeasuredPoint
@@ -32,9 +32,9 @@ _OUTCOME_WORDS: Final[dict[Outcome, tuple[str, str]]] = {
     "different": ("does not hold", "do not hold"),
     "not computed": ("cannot be computed", "cannot be computed"),
 }
-"""The outcome words of one statement, and of several. In the order of the summary."""
+"""The outcome in words, for one statement and for several, in the order of the summary."""
 _NAMED: Final = 3
-"""So many contradicted statements are named in the summary. The table has all."""
+"""The number of contradicted statements that the summary names. The table has all."""
 _REDRAWN = frozenset({"scaling", "stress"})
 """Sections of the plain report whose charts a paper's own parts draw. Their tables stand."""
 
@@ -50,20 +50,32 @@ _BUILDS_PROSE = (
 )
 
 
-def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[str, str] | None = None) -> Document:
-    """The report before its format. `in_builds` says by statement in how many builds of the kernels it holds."""
-    paper, facts = done.paper, done.paper.facts
+def paper_document(
+    catalogue: Catalogue, reproduction: Reproduction, in_builds: Mapping[str, str] | None = None
+) -> Document:
+    """Returns the report before its format. `in_builds` says by statement in how many builds of the kernels it
+    holds."""
+    paper, facts = reproduction.paper, reproduction.paper.facts
     titles = {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
     titles |= {board.id: board.facts.title for board in catalogue.boards.values()}
-    titles |= {item: f"{titles.get(item, item)} {WORD}" for item in {one.result.point.kernel for one in done.beside}}
-    plain = make_document(catalogue, done.points, None, mark_as_reference(done.beside)).sections if done.points else ()
+    titles |= {
+        item: f"{titles.get(item, item)} {WORD}"
+        for item in {one.result.point.kernel for one in reproduction.reference_points}
+    }
+    plain = (
+        make_document(catalogue, reproduction.points, None, mark_as_reference(reproduction.reference_points)).sections
+        if reproduction.points
+        else ()
+    )
     sections = [
-        claims_section(done.verdicts, [*filter(None, [one_placement(done.values)])], in_builds or {}),
-        *(_part(done, part) for part in facts.part),
-        _conditions(done),
-        *setups_section(done),
-        cases_section(done.verdicts),
-        cite_section(paper),
+        claims_section(
+            reproduction.verdicts, [*filter(None, [one_placement_note(reproduction.values)])], in_builds or {}
+        ),
+        *(_part_section(reproduction, part) for part in facts.part),
+        _conditions_section(reproduction),
+        *setups_section(reproduction),
+        cases_section(reproduction.verdicts),
+        citation_section(paper),
         *(
             replace(section, charts=()) if section.id in _REDRAWN else section
             for section in plain
@@ -73,20 +85,20 @@ def paper_document(catalogue: Catalogue, done: Reproduction, in_builds: Mapping[
     document = Document(
         title=f"{facts.authors} {facts.year}, reproduced",
         subtitle=f"{facts.title} \N{MIDDLE DOT} {paper.key}",
-        summary=_summary(done),
+        summary=_summary_text(reproduction),
         sections=tuple(sections),
-        points=done.points,
+        points=reproduction.points,
     )
-    return mark_deviations(document, done.measured_results, {title: kernel for kernel, title in titles.items()})
+    return mark_deviations(document, reproduction.measured_results, {title: kernel for kernel, title in titles.items()})
 
 
 def claims_section(
     verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
 ) -> Section:
-    """Every statement of the paper with our verdict, the contradicted ones first."""
+    """Returns the section with every statement of the paper and our verdict, the contradicted ones first."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     rows = [
-        [verdict.claim.section, _quote(verdict), verdict.outcome_text, verdict.numbers_text, verdict.threshold]
+        [verdict.claim.section, _statement_text(verdict), verdict.outcome_text, verdict.numbers_text, verdict.threshold]
         for verdict in ranked
     ]
     columns = ["section", "the paper says", "here", "seen", "judged by"]
@@ -100,7 +112,7 @@ def claims_section(
 
 
 def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
-    """Every case of the statements that speak of several, with its numbers."""
+    """Returns the section with every case of the statements that have several, with its numbers."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     tables = [
         TableData(
@@ -114,51 +126,59 @@ def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
     return Section("cases", "Every case of every statement", (), (), tables, folded=True)
 
 
-def _quote(verdict: ClaimVerdict) -> str:
+def _statement_text(verdict: ClaimVerdict) -> str:
+    """Returns the statement and the paper's own words."""
     claim = verdict.claim
     return f'{claim.says} ("{claim.words}")' if claim.words else claim.says
 
 
-def cite_section(paper: PaperFolder) -> Section:
-    """How the paper is cited."""
+def citation_section(paper: PaperFolder) -> Section:
+    """Returns the section that says how to cite the paper."""
     facts = paper.facts
     doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no DOI that we know of."
     cited = f"{facts.authors}: {facts.title}. {facts.published_in}, {facts.year}.{doi}"
     return Section("citation", "The paper", (cited,))
 
 
-def _conditions(done: Reproduction) -> Section:
-    paper = done.paper
-    main = {result.run_id for result in done.results if isinstance(result, MeasuredPoint)}
+def _conditions_section(reproduction: Reproduction) -> Section:
+    """Returns the section that compares the conditions of the paper's measurement with ours."""
+    paper = reproduction.paper
+    main = {result.run_id for result in reproduction.results if isinstance(result, MeasuredPoint)}
     judged = [
         point
-        for point in (*done.points, *done.beside)
+        for point in (*reproduction.points, *reproduction.reference_points)
         if isinstance(point.result, MeasuredPoint) and point.result.run_id in main
     ]
     rows = [
-        [condition.what, condition.paper, condition.here or _from_manifests(condition, judged or done.points)]
+        [condition.what, condition.paper, condition.here or _condition_text(condition, judged or reproduction.points)]
         for condition in paper.facts.condition
     ]
     general = [slip for slip in paper.slips if not slip.rows and not slip.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
         tables.append(slips_table(paper, general, "What holds for all of its figures"))
-    notes = [*_whose(done), *(note for suite in paper.suites for note in suite.notes)]
-    if done.missing:
-        notes.append(f"Not yet measured, for this checkout has no such benchmark: {', '.join(done.missing)}.")
+    notes = [*_version_notes(reproduction), *(note for suite in paper.suites for note in suite.notes)]
+    if reproduction.missing_benchmarks:
+        notes.append(
+            f"Not yet measured, for this checkout has no such benchmark: {', '.join(reproduction.missing_benchmarks)}."
+        )
     return Section("conditions", "What differs in the conditions", tuple(notes), (), tables)
 
 
-def _from_manifests(condition: Condition, points: Sequence[StoredPoint]) -> str:
+def _condition_text(condition: Condition, points: Sequence[StoredPoint]) -> str:
+    """Returns our side of a condition, from the points' manifests."""
     fields_ = []
     for point in points:
-        readings = [_at(point.manifest, path.split("."), condition.only) for path in condition.manifest.split()]
+        readings = [
+            _manifest_value(point.manifest, path.split("."), condition.only) for path in condition.manifest.split()
+        ]
         text = " ".join(reading for reading in readings if reading)
         fields_.append(f"{text} {condition.unit}".rstrip() if text else "")
     return "; ".join(dict.fromkeys(text for text in fields_ if text)) or "not yet measured"
 
 
-def _at(value: Any, path: Sequence[str], only: str) -> str:
+def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
+    """Returns a value of a manifest as a text, by the path of its keys."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     if path[-1] == "clock_hz" and isinstance(value, int):
@@ -170,94 +190,103 @@ def _at(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _part(done: Reproduction, part: PaperSection) -> Section:
-    paper = done.paper
+def _part_section(reproduction: Reproduction, part: PaperSection) -> Section:
+    """Returns the section of a part of the paper: its tables and figures."""
+    paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
-        tables.append(redraw(table, done))
+        tables.append(redraw_table(table, reproduction))
         if table.chart:
-            charts += pairs_chart(table, paper.published_rows, done.compared)
+            charts += pairs_chart(table, paper.published_rows, reproduction.compared)
     for figure in part.figure:
-        drawn, note = _draw(done, figure)
+        drawn, note = _draw_figure(reproduction, figure)
         if note:
             prose.append(note)
         if drawn is not None:
             charts.append(drawn[0])
             tables.append(drawn[1])
-    for course in part.over_time:
-        traced, note = _draw_trace(done, course)
+    for over_time_figure in part.over_time:
+        traced, note = _draw_trace(reproduction, over_time_figure)
         if note:
             prose.append(note)
         if traced is not None:
             charts.append(traced[0])
             tables.append(traced[1])
-    slips = touching(paper, part.id, (ident for table in part.table for ident in table.rows))
+    slips = slips_of_part(paper, part.id, (ident for table in part.table for ident in table.rows))
     if slips:
         tables.append(slips_table(paper, slips, "Slips and preconditions of these figures"))
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
-def _draw(done: Reproduction, figure: RedrawnFigure) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """A figure, and what to say of it. Today's version is in for what the authors' does not offer."""
-    drawn = replot(figure, done, done.values)
+def _draw_figure(reproduction: Reproduction, figure: RedrawnFigure) -> tuple[tuple[ChartData, TableData] | None, str]:
+    """Returns a figure and a note. Today's version is used where the authors' version has no value."""
+    drawn = redraw_figure(figure, reproduction, reproduction.values)
     if drawn is not None:
         return drawn, ""
-    today = done.today
-    drawn = None if today is None else replot(figure, replace(done, names=today.names), today.values)
+    today = reproduction.today
+    drawn = None if today is None else redraw_figure(figure, replace(reproduction, names=today.names), today.values)
     if drawn is None:
         return None, f"{figure.title}: not yet measured."
     return drawn, f"{figure.title}: with today's version, as it is not measured with the authors'."
 
 
-def _draw_trace(done: Reproduction, course: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """A trace over the run, and what to say of it. Reference results keep no times, so a run of today's is in."""
-    several = any(value.band is not None for value in done.values)
-    traced = over_time(
-        course, [result for result in done.results if isinstance(result, MeasuredPoint)], several=several
+def _draw_trace(reproduction: Reproduction, figure: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
+    """Returns a figure over time and a note. Reference results have no times, so a run of today's version is used
+    for them."""
+    several = any(value.band is not None for value in reproduction.values)
+    traced = over_time_chart(
+        figure,
+        [result for result in reproduction.results if isinstance(result, MeasuredPoint)],
+        in_several_placements=several,
     )
     if traced is not None:
         return traced, ""
-    here = [point.result for point in done.points if isinstance(point.result, MeasuredPoint)]
-    traced = over_time(course, here, several=several)
+    here = [point.result for point in reproduction.points if isinstance(point.result, MeasuredPoint)]
+    traced = over_time_chart(figure, here, in_several_placements=several)
     if traced is None:
-        return None, f"{course.title}: not yet measured."
-    used = [item.run_id for item in here if select_values(point_values([item])[:1], course.where)]
-    versions = dict.fromkeys(f"{source.kernel} {source.version}" for source in map(done.sources.get, used) if source)
-    return traced, f"{course.title}: of {' and '.join(versions)}, as reference results keep no times of their samples."
+        return None, f"{figure.title}: not yet measured."
+    used = [item.run_id for item in here if select_values(point_values([item])[:1], figure.where)]
+    versions = dict.fromkeys(
+        f"{source.kernel} {source.version}" for source in map(reproduction.sources.get, used) if source
+    )
+    return traced, f"{figure.title}: of {' and '.join(versions)}, as reference results keep no times of their samples."
 
 
-def _whose(done: Reproduction) -> list[str]:
-    """Whose versions the figures are of, and which are reference results."""
-    used = {value.run_id for value in done.values}
-    lent = sorted({source.kernel for run, source in done.sources.items() if run in used and source.is_reference})
+def _version_notes(reproduction: Reproduction) -> list[str]:
+    """Returns sentences on the versions of the figures, and on reference results."""
+    used = {value.run_id for value in reproduction.values}
+    lent = sorted(
+        {source.kernel for run, source in reproduction.sources.items() if run in used and source.is_reference}
+    )
     sentences = (
         [f"Reference results, measured before and kept with rtoslab, stand for {', '.join(lent)}."] if lent else []
     )
-    for version in done.paper.facts.version:
+    for version in reproduction.paper.facts.version:
         if version.stands_in:
-            here = done.names.get(version.kernel, version.kernel)
+            here = reproduction.names.get(version.kernel, version.kernel)
             printed = "a version that the paper does not state" if version.printed == "not stated" else version.printed
             sentences.append(f"{here} stands in for {printed}: {version.stands_in}.")
     return sentences
 
 
-def _summary(done: Reproduction) -> str:
-    """The answer first: how many statements hold, how near the figures are; then what that rests on."""
-    sentences = [*_statement_sentences(done.verdicts), *_nearness(done)]
-    points = sum(point.result.status == "measured" for point in done.points)
+def _summary_text(reproduction: Reproduction) -> str:
+    """Returns the answer: how many statements hold, how near the figures are, and what that is based on."""
+    sentences = [*_statement_sentences(reproduction.verdicts), *_distance_sentences(reproduction)]
+    points = sum(point.result.status == "measured" for point in reproduction.points)
     if points:
         sentences.append(
             f"{count_text(points, 'point', 'was', 'were')} measured for this report, each with its proofs."
         )
     else:
         sentences.append("Nothing of it was measured in this run.")
-    lent = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in done.beside)
+    lent = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in reproduction.reference_points)
     if lent:
         sentences.append(f"{count_text(lent, 'reference result')} stand beside them.")
     return " ".join(sentences)
 
 
 def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
+    """Returns sentences on how many statements hold, and which are contradicted."""
     if not verdicts:
         return []
     counts = Counter(verdict.outcome for verdict in verdicts)
@@ -275,9 +304,9 @@ def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     return sentences
 
 
-def _nearness(done: Reproduction) -> list[str]:
-    """How near our figures are to those in print."""
-    compared = done.compared
+def _distance_sentences(reproduction: Reproduction) -> list[str]:
+    """Returns a sentence on how near our figures are to the published ones."""
+    compared = reproduction.compared
     if not compared:
         return ["The paper prints no figure of a measurement in its text, only what follows from them."]
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio is not None]
@@ -287,6 +316,8 @@ def _nearness(done: Reproduction) -> list[str]:
         over = any(compared_row.band is not None for compared_row in compared.values())
         ours = "ours, as medians over the placements," if over else "ours"
         text += f": {ours} are {min(ratios):.2f} to {max(ratios):.2f} times the paper's, median {median(ratios):.2f}"
-    senseless = sum(bool(compared_row.no_ratio) and compared_row.here is not None for compared_row in compared.values())
+    senseless = sum(
+        bool(compared_row.no_ratio) and compared_row.our_value is not None for compared_row in compared.values()
+    )
     text += f"; {count_text(senseless, 'further ratio', 'says', 'say')} nothing" if senseless else ""
     return [text + (f"; {waiting} wait for a kernel of your own." if waiting else ".")]

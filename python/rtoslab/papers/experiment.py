@@ -1,4 +1,4 @@
-"""A paper's experiments as a plan: the points of all its suites, without those whose benchmark is not there yet."""
+"""A paper's experiments as a plan: the points of all its suites, without those of missing benchmarks."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -15,25 +15,32 @@ def paper_plan(
     paper: PaperFolder,
     options: Options,
     setups: Sequence[str] | None = None,
-    known: Collection[str] = (),
+    referenced_kernels: Collection[str] = (),
 ) -> Plan:
-    """Every point of every suite of the paper, then of its set-ups, each once. Raises UnknownNameError, PlanError.
-
-    A kernel is measured in its version of today and in the paper's, if that is here. `setups` are ids of those wanted.
-    None: all. `known` are kernels that reference results stand for: a set-up of theirs is not measured with another.
-    """
-    experiments = [_present(catalogue, paper, experiment) for suite in paper.suites for experiment in suite.experiments]
+    """Returns every point of every suite of the paper, then of its set-ups, each once. Raises UnknownNameError,
+    PlanError.
+    A kernel is measured in today's version and in the paper's, if that is here. `setups` are the ids of the set-ups,
+    None means all. `referenced_kernels` have reference results: a set-up of theirs is not measured with another
+    version."""
+    experiments = [
+        _available_experiment(catalogue, paper, experiment)
+        for suite in paper.suites
+        for experiment in suite.experiments
+    ]
     points = chain(
         *(experiment_points(catalogue, experiment, options) for experiment in experiments),
-        *(setup_points(catalogue, paper, experiments, setup, options, known) for setup in choose_setups(paper, setups)),
+        *(
+            setup_points(catalogue, paper, experiments, setup, options, referenced_kernels)
+            for setup in select_setups(paper, setups)
+        ),
     )
     # Mappings in a point have no hash.
     distinct = list({repr(point): point for point in points}.values())
-    return Plan(tuple(_without_spares(paper, distinct)), paper.key)
+    return Plan(tuple(_without_redundant_trees(paper, distinct)), paper.key)
 
 
-def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Point]:
-    """The points but those of a further tree of a version for what an earlier tree of it can do."""
+def _without_redundant_trees(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Point]:
+    """Yields the points without those of a version's further tree that an earlier tree of the version can measure."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     able = {
         (order[point.kernel], paper.facts.kernel_by_tree[point.kernel], repr(replace(point, kernel="")))
@@ -47,8 +54,8 @@ def _without_spares(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Poi
             yield point
 
 
-def choose_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
-    """The paper's set-ups of these ids. None: all. Raises UnknownNameError."""
+def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
+    """Returns the paper's set-ups of these ids. None means all. Raises UnknownNameError."""
     known = {setup.id: setup for setup in paper.facts.setup}
     for name in requested or ():
         if name not in known:
@@ -56,8 +63,8 @@ def choose_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[S
     return [setup for setup in known.values() if requested is None or setup.id in requested]
 
 
-def _present(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
-    """The experiment with the benchmarks that exist, and with the paper's versions of its kernels."""
+def _available_experiment(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
+    """Returns the experiment with the benchmarks that exist, and with the paper's versions of its kernels."""
     present = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)
     versions = (
@@ -68,6 +75,6 @@ def _present(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -
 
 
 def missing_benchmarks(catalogue: Catalogue, paper: PaperFolder) -> list[str]:
-    """Benchmarks that the paper's suites name and firmware/benchmarks/ does not have."""
+    """Returns the benchmarks that the paper's suites name and firmware/benchmarks/ does not have."""
     named = [name for suite in paper.suites for experiment in suite.experiments for name in experiment.benchmarks]
     return [name for name in dict.fromkeys(named) if name not in catalogue.benchmarks]

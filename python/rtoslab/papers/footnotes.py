@@ -1,8 +1,8 @@
-"""Numbered notes below a table: each reason stands once, and the cells that it is of carry its number."""
+"""Numbered notes below a table. Each reason is there once, and its cells carry its number."""
 
 
 class Footnotes:
-    """Gives numbers to reasons in the order in which they come."""
+    """Numbers the reasons in the order of their first use."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -14,5 +14,5 @@ class Footnotes:
 
     @property
     def sentences(self) -> list[str]:
-        """Each reason with its number, in their order."""
+        """Returns each reason with its number, in order."""
         return [f"[{number}] {reason}." for reason, number in self._numbers.items()]

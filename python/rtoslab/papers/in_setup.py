@@ -9,22 +9,22 @@ from rtoslab.papers.compare import ComparedRow
 
 
 @dataclass(frozen=True)
-class InSetup:
-    """The paper's figures and statements in a set-up of its authors."""
+class SetupResults:
+    """The paper's figures and statements in one of its other set-ups."""
 
     setup: Setup
     run_ids: frozenset[str]
-    """Points of the set-up. What it does not change is as in the suites."""
+    """Points of the set-up. All other points are those of the suites."""
     compared: dict[int, ComparedRow]
     """Keyed by id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
     names: Mapping[str, str] = field(default_factory=dict)
-    """A place on an axis -> what a reader calls it. A kernel with the version that it has here."""
+    """A value on an axis -> its name for a reader. A kernel's has the version that it has here."""
     values: tuple[Value, ...] = ()
     """The values of the points of the set-up, each with the point of the suites that it stands for."""
 
-    def own(self) -> dict[int, ComparedRow]:
-        """Figures whose value is of a point of the set-up."""
+    def changed_rows(self) -> dict[int, ComparedRow]:
+        """Returns the figures whose value comes from a point of the set-up."""
         return {
             ident: compared_row
             for ident, compared_row in self.compared.items()

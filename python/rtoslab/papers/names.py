@@ -1,4 +1,4 @@
-"""Readers' names for the places on a paper's axes: `FreeRTOS V10.2.1` for `freertos`, `semaphore give` for a call."""
+"""Readers' names for the values on a paper's axes: `FreeRTOS V10.2.1` for `freertos`, `semaphore give` for a call."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,13 +8,11 @@ from rtoslab.results import MeasuredPoint
 from rtoslab.store import AnyResult
 
 
-def names_of(
+def reader_names(
     catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, Source]
 ) -> dict[str, str]:
-    """Returns the words for kernels with their versions, boards, benchmarks and series. The paper's own go first.
-
-    A series is named by the first benchmark that has it.
-    """
+    """Returns the names of kernels with their versions, boards, benchmarks and series. The paper's own names win.
+    A series is named by the first benchmark that has it."""
     names: dict[str, str] = {}
     for benchmark in catalogue.benchmarks.values():
         names.setdefault(benchmark.id, benchmark.facts.title)
@@ -30,12 +28,13 @@ def names_of(
             for result in results
             if isinstance(result, MeasuredPoint) and result.point.kernel == kernel and result.run_id in sources
         )
-        names[kernel] = " or ".join(_named(title, version) for version in versions) or title
+        names[kernel] = " or ".join(_versioned_title(title, version) for version in versions) or title
     return names | paper.facts.names
 
 
-def _named(title: str, version: str) -> str:
-    """`FreeRTOS V10.2.1`. The version replaces the number in a name with a generation, as in `FreeRTOS 9`."""
+def _versioned_title(title: str, version: str) -> str:
+    """Returns a title with its version. The version replaces the number in a name with a generation, as in `FreeRTOS
+    9`."""
     name, _, number = title.rpartition(" ")
     if number.isdecimal() and version.lstrip("vV").startswith(f"{number}."):
         title = name

@@ -10,27 +10,32 @@ from rich.text import Text
 
 from rtoslab.analyses import OUTCOMES
 from rtoslab.base import count_text
-from rtoslab.papers.in_setup import InSetup
-from rtoslab.papers.over_placements import one_placement
+from rtoslab.papers.in_setup import SetupResults
+from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.setup_report import changed_verdicts, distances, missing_trees, with_ratio
+from rtoslab.papers.setup_report import changed_verdicts, count_ratios, missing_trees, setup_distances
 from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 from rtoslab.reports import declared_deviations, deviation_footnote
 
 _SEEN_CHARS: Final = 180
-"""So much of what was seen is shown. The report has all of it."""
+"""The most characters of a statement's numbers that are shown. The report has all."""
 _COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 """All others are yellow: open."""
 
 
-def show_paper(done: Reproduction, console: Console) -> None:
+def print_paper(reproduction: Reproduction, console: Console) -> None:
     """Prints the figures we have a kernel for, and the statements. Says how many wait for a kernel of your own."""
-    here = [item for item in done.compared.values() if item.state != "bring your own"]
-    today = done.today.compared if done.today is not None else {}
-    waiting = Counter(item.published.kernel for item in done.compared.values() if item.state == "bring your own")
+    here = [item for item in reproduction.compared.values() if item.state != "bring your own"]
+    today = reproduction.today.compared if reproduction.today is not None else {}
+    waiting = Counter(
+        item.published.kernel for item in reproduction.compared.values() if item.state == "bring your own"
+    )
     if here:
         names = {
-            ident: name for part in done.paper.facts.part for table in part.table for ident, name in table.names.items()
+            ident: name
+            for part in reproduction.paper.facts.part
+            for table in part.table
+            for ident, name in table.names.items()
         }
         kernels = {item.published.kernel for item in here}
         table = Table("figure", title="The paper's figures and ours", title_justify="left")
@@ -59,44 +64,47 @@ def show_paper(done: Reproduction, console: Console) -> None:
         if any(item.state == "reference" for item in here):
             console.print(f"{REFERENCE} {REFERENCE_NOTE}")
         if any(item.deviates for item in here):
-            console.print(Text(deviation_footnote(declared_deviations(done.measured_results))), soft_wrap=True)
+            console.print(Text(deviation_footnote(declared_deviations(reproduction.measured_results))), soft_wrap=True)
     for kernel, count in waiting.items():
         console.print(
             f"n/a: {count_text(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."
         )
-    _show_statements(done, console)
-    _show_setups(done, console)
+    _print_statements(reproduction, console)
+    _print_setups(reproduction, console)
 
 
-def _show_statements(done: Reproduction, console: Console) -> None:
-    if done.verdicts:
+def _print_statements(reproduction: Reproduction, console: Console) -> None:
+    """Prints the statements with our verdicts."""
+    if reproduction.verdicts:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
-        for verdict in sorted(done.verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome)):
+        for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome)):
             outcome = Text(verdict.outcome_text, style=_COLOURS.get(verdict.outcome, "yellow"))
             seen = textwrap.shorten(verdict.numbers_text, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
         console.print("report.html has every case with its numbers, and what each verdict was judged by.")
-        if note := one_placement(done.values):
+        if note := one_placement_note(reproduction.values):
             console.print(note)
 
 
-def _show_setups(done: Reproduction, console: Console) -> None:
-    for setup in (*([done.today] if done.today is not None else []), *done.setups):
-        console.print(_setup_line(done, setup))
-        for above, change in changed_verdicts(done, setup):
+def _print_setups(reproduction: Reproduction, console: Console) -> None:
+    """Prints a line for each other set-up, with the statements that it changes."""
+    for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
+        console.print(_setup_line(reproduction, setup))
+        for above, change in changed_verdicts(reproduction, setup):
             seen = textwrap.shorten(change.numbers_text, _SEEN_CHARS, placeholder=" …")
             console.print(f"  {change.outcome_text}, above {above.outcome_text}: {above.claim.says} ({seen})")
-    for sentence in missing_trees(done):
+    for sentence in missing_trees(reproduction):
         console.print(sentence, soft_wrap=True)
 
 
-def _setup_line(done: Reproduction, setup: InSetup) -> str:
+def _setup_line(reproduction: Reproduction, setup: SetupResults) -> str:
+    """Returns a sentence on the statements and the distance of a set-up."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
-    text += f"{count_text(len(changed_verdicts(done, setup)), 'statement')} judged otherwise"
-    far = distances(done, setup)
+    text += f"{count_text(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
+    far = setup_distances(reproduction, setup)
     if far is None:
         return f"{text}."
     before, after = far
-    figures = count_text(with_ratio(setup.own()), "figure")
+    figures = count_text(count_ratios(setup.changed_rows()), "figure")
     return f"{text}; {figures}, a factor of {after:.2f} from the paper's, above {before:.2f} (geometric mean)."

@@ -1,8 +1,7 @@
-"""Values of points that are in several placements of the code, as one value with its band.
+"""Joins the values of points in several placements of the code to one value with its band.
 
-The trap it prevents: a figure close to the paper's because of where the linker happened to put the code. A figure
-counts by its median over the placements.
-"""
+The trap it prevents: a figure that is close to the paper's because of the place where the linker happened to put the
+code. A figure counts by its median over the placements."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,24 +10,24 @@ from dataclasses import replace
 from rtoslab.analyses import Band, PlacedValues, Value, placement_number, select_values, without_placement
 from rtoslab.catalogue import PaperFolder
 
-_ONE = (
+_ONE_PLACEMENT_NOTE = (
     "Each figure is of one placement of the code. Where two kernels are near each other, or one cache serves two "
     "cores, another may turn their order: with --placements 8 each counts by its median, and a statement "
     "that placements disagree about is a tie."
 )
 
 
-def one_placement(values: Sequence[Value]) -> str:
-    """Returns what a reader of verdicts must know where no figure is in several placements. Else nothing."""
-    return "" if not values or any(value.band is not None for value in values) else _ONE
+def one_placement_note(values: Sequence[Value]) -> str:
+    """Returns a note for readers of the verdicts if no figure is in several placements. Else an empty text."""
+    return "" if not values or any(value.band is not None for value in values) else _ONE_PLACEMENT_NOTE
 
 
-def join_placements(values: Iterable[Value], further: Mapping[str, PlacedValues] | None = None) -> list[Value]:
+def join_placements(
+    values: Iterable[Value], reference_placements: Mapping[str, PlacedValues] | None = None
+) -> list[Value]:
     """Returns one value for those that differ in their placement alone: the median, with the band.
-
-    `further` are values of reference results in all placements, by the run id of the point in the first one: that run
-    id says that everything which made the point is the same.
-    """
+    `reference_placements` are values of reference results in all placements, by the run id of the point in the first
+    one. The same run id means that all inputs of the point are the same."""
     groups: dict[tuple[object, ...], dict[int, Value]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     names: dict[int, tuple[str, int]] = {}
@@ -43,11 +42,13 @@ def join_placements(values: Iterable[Value], further: Mapping[str, PlacedValues]
         place = (key, number, value.run_id)
         groups.setdefault((key, times[place]), {})[number] = value
         times[place] += 1
-    return [_join(by_number, occurrence, further or {}) for (_, occurrence), by_number in groups.items()]
+    return [
+        _join_group(by_number, occurrence, reference_placements or {}) for (_, occurrence), by_number in groups.items()
+    ]
 
 
 def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]:
-    """Returns the values, and after them those that stand for series which a kernel does not offer."""
+    """Returns the values, followed by those that replace series which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
         for value in select_values(values, {"kernel": substitute.kernel, **substitute.by}):
@@ -57,12 +58,15 @@ def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]
     return [*values, *added]
 
 
-def _join(by_number: Mapping[int, Value], occurrence: object, further: Mapping[str, PlacedValues]) -> Value:
+def _join_group(
+    by_number: Mapping[int, Value], occurrence: object, reference_placements: Mapping[str, PlacedValues]
+) -> Value:
+    """Returns one value for the values of a group, by placement."""
     first = by_number[min(by_number)]
     plain = replace(first, point=without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]
-    if len(numbers) == 1 and first.run_id in further:
-        known = further[first.run_id].values_of(first, int(str(occurrence)))
+    if len(numbers) == 1 and first.run_id in reference_placements:
+        known = reference_placements[first.run_id].values_of(first, int(str(occurrence)))
         # The first of them is this very value, or it was another measurement.
         numbers = list(known) if known and known[0] == first.value else numbers
     if len(numbers) == 1:

@@ -1,7 +1,6 @@
-"""A handler's or call's times drawn one after another over the run, as an analyser's trace shows them.
+"""Draws the times of a handler or call over the run, as an analyser's trace shows them.
 
-The trap it prevents: a spread whose peaks look like chance, though they come whenever all periods coincide.
-"""
+The trap it prevents: a spread whose peaks look like chance, though they come whenever all periods coincide."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -12,39 +11,40 @@ from rtoslab.reports import ChartData, TableData
 from rtoslab.results import MeasuredPoint
 
 MOST_MARKS: Final = 400
-"""Along the axis. Of more samples the longest of each section of time stands."""
+"""The most marks along the axis. Of more samples the longest of each section of time is shown."""
 LINKERS_ORDER: Final = "A point in several placements is shown in one of them, the linker's own order."
 MOST_PEAKS: Final = 12
-"""In the table."""
+"""The most rows of the table."""
 
 
-def over_time(
-    figure: SampleTrace, measured: Iterable[MeasuredPoint], *, several: bool = False
+def over_time_chart(
+    figure: SampleTrace, measured: Iterable[MeasuredPoint], *, in_several_placements: bool = False
 ) -> tuple[ChartData, TableData] | None:
-    """The chart, and its peaks as a table. None if nothing of it is measured. `several`: of points in more placements
-    than the one that is shown."""
+    """Returns the chart, and its longest samples as a table. None if nothing of it is measured.
+    `in_several_placements`: the points are also in other placements than the one that is shown."""
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for result in measured:
-        here, values_ = select_values(point_values([result])[:1], figure.where), samples(result, figure.series)
+        here, values_ = select_values(point_values([result])[:1], figure.where), sample_times(result, figure.series)
         if not here or not values_:
             continue
         name = f"{figure.colour} {here[0].axis(figure.colour)}"
         marks += [{"series": name, "x": at, "low": 0.0, "high": us} for at, us in _thin_out(values_)]
-        rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in peaks(values_)]
+        rows += [[name, f"{at:,.3f}", f"{us:,.3f}"] for at, us in longest_samples(values_)]
     if not marks:
         return None
-    caption = " ".join(filter(None, (f"{figure.title}.", figure.note, LINKERS_ORDER if several else "")))
+    caption = " ".join(filter(None, (f"{figure.title}.", figure.note, LINKERS_ORDER if in_several_placements else "")))
     chart = ChartData("sweep", marks, caption, "time since the first sample, s", figure.y_title)
     columns = ("", ">at, s", f">{figure.y_title}")
-    return chart, TableData(f"{figure.title}: the longest", columns, rows, LINKERS_ORDER if several else "")
+    return chart, TableData(
+        f"{figure.title}: the longest", columns, rows, LINKERS_ORDER if in_several_placements else ""
+    )
 
 
-def samples(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
-    """(seconds since the first, microseconds) of every sample of the series whose ids begin so, by time.
-
-    Empty for a reference result, which keeps no times of its samples.
-    """
+def sample_times(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
+    """Returns (seconds since the first, microseconds) of every sample of the series whose ids begin with `series`,
+    by time.
+    Empty for a reference result, which has no times of its samples."""
     samples_ = sorted(
         (begin, cycles)
         for series_samples in measured.series
@@ -55,15 +55,15 @@ def samples(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
     return [((begin - samples_[0][0]) / hz, 1e6 * cycles / hz) for begin, cycles in samples_]
 
 
-def peaks(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The samples that take within a twentieth of the longest. The longest ones of many, in the order of time."""
+def longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Returns the samples within a twentieth of the longest, in the order of time. Of many the longest ones."""
     longest = max(us for _, us in points)
     high = sorted((point for point in points if point[1] >= 0.95 * longest), key=lambda pair: -pair[1])
     return sorted(high[:MOST_PEAKS])
 
 
 def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The longest sample of each section of time."""
+    """Returns the longest sample of each section of time."""
     step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}
     for at, us in points:

@@ -1,4 +1,4 @@
-"""A paper's figures redrawn from our values: the paper's text has no numbers for them, so ours stand alone."""
+"""Redraws a paper's figures from our values. The paper's text has no numbers for them, so ours are shown alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from rtoslab.reports import ChartData, Record, TableData
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """One place of a figure with its values: several only of runs that differ on the axes that the figure joins."""
+    """A mark of a figure with its values. They are several only if they differ on the axes that the figure joins."""
 
     x: str
     series: tuple[str, ...]
@@ -25,45 +25,49 @@ class _Mark:
 
     @property
     def y(self) -> float:
+        """Returns the median of the values."""
         return median(height.median for height in self.heights)
 
     @property
     def low(self) -> float:
+        """Returns the lowest value in any placement."""
         return min(height.least for height in self.heights)
 
     @property
     def high(self) -> float:
+        """Returns the highest value in any placement."""
         return max(height.most for height in self.heights)
 
 
-def replot(figure: RedrawnFigure, done: Reproduction, result: Sequence[Value]) -> tuple[ChartData, TableData] | None:
+def redraw_figure(
+    figure: RedrawnFigure, reproduction: Reproduction, own_values: Sequence[Value]
+) -> tuple[ChartData, TableData] | None:
     """Returns the figure and its values as a table. None if nothing of it is measured.
-
-    A mark stands for one value, or for the median of those that differ on the axes of `join` alone, with the lowest
-    and the highest beside it, in any placement. Raises ReportError where a mark would stand for anything else.
-    """
+    A mark shows one value, or the median of those that differ on the axes of `join` alone, with the lowest and the
+    highest in any placement. Raises ReportError if its values differ on another axis."""
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
-    chosen = select_values(result, figure.where)
+    chosen = select_values(own_values, figure.where)
     marks = []
     for place, values in group_by(chosen, (figure.x, *series), figure.join, f"{figure.title!r}").items():
         heights = [
-            _percent(figure, value, result) if figure.percent_of else _in_unit(figure.unit, value) for value in values
+            _percent_of_base(figure, value, own_values) if figure.percent_of else _band_in_unit(figure.unit, value)
+            for value in values
         ]
         known = [height for height in heights if height is not None]
         if known:
             marks.append(_Mark(place[0], place[1:], values, known))
     if not marks:
         return None
-    marks = _in_order(figure, series, marks)
-    rows = [_row(figure, series, mark, done) for mark in marks]
-    rows += _printed_marks(figure, series, marks, done)
+    marks = _ordered_marks(figure, series, marks)
+    rows = [_mark_row(figure, series, mark, reproduction) for mark in marks]
+    rows += _printed_marks(figure, series, marks, reproduction)
     caption = f"{figure.title}. {figure.note}".strip()
     chart = ChartData(figure.kind, rows, caption, figure.x_title, figure.y_title, figure.log)
-    return chart, _table(figure, series, marks, done)
+    return chart, _values_table(figure, series, marks, reproduction)
 
 
-def _in_order(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
-    """Orders the marks as the figure lists its places. Unlisted ones come last, in the order of the values."""
+def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
+    """Returns the marks in the order of the figure's lists. Unlisted ones come last, in the order of the values."""
 
     def rank(axis: str, place: str) -> int:
         listed = figure.where.get(axis)
@@ -80,28 +84,31 @@ def _in_order(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mar
     )
 
 
-def _row(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, done: Reproduction) -> dict[str, Any]:
+def _mark_row(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reproduction: Reproduction) -> dict[str, Any]:
+    """Returns the chart's row of a mark."""
     row: dict[str, Any] = {
-        "x": float(mark.x) if figure.kind == "lines" else _label(figure, figure.x, mark.values[0], done.names),
-        "series": _series_label(figure, series, mark, done.names),
+        "x": float(mark.x)
+        if figure.kind == "lines"
+        else _axis_label(figure, figure.x, mark.values[0], reproduction.names),
+        "series": _series_label(figure, series, mark, reproduction.names),
         "y": mark.y,
         "low": mark.low,
         "high": mark.high,
-        "text": _number(mark.y),
+        "text": _number_text(mark.y),
     }
     for axis in ("kernel", "cores", "board"):
         if axis in series:
-            row[axis] = _label(figure, axis, mark.values[0], done.names)
+            row[axis] = _axis_label(figure, axis, mark.values[0], reproduction.names)
     return row
 
 
 def _printed_marks(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], reproduction: Reproduction
 ) -> list[dict[str, Any]]:
-    """The paper's own figures at the marks that they are of. Raises ReportError for one that has another unit."""
+    """Returns chart rows of the paper's own figures, beside our marks. Raises ReportError for one in another unit."""
     rows = []
     for printed in figure.printed:
-        published = done.paper.published_rows[printed.row]
+        published = reproduction.paper.published_rows[printed.row]
         number = published.number
         if number is None:
             continue
@@ -114,7 +121,7 @@ def _printed_marks(
         if mark is not None:
             rows.append(
                 {
-                    **_row(figure, series, mark, done),
+                    **_mark_row(figure, series, mark, reproduction),
                     "y": value,
                     "low": value,
                     "high": value,
@@ -126,10 +133,12 @@ def _printed_marks(
 
 
 def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, names: Mapping[str, str]) -> str:
-    return ", ".join(_label(figure, axis, mark.values[0], names) for axis in series)
+    """Returns the reader's name of a mark's series."""
+    return ", ".join(_axis_label(figure, axis, mark.values[0], names) for axis in series)
 
 
-def _in_unit(unit: str, value: Value) -> Band | None:
+def _band_in_unit(unit: str, value: Value) -> Band | None:
+    """Returns a value's band in a unit. None if it has no value in that unit."""
     one = value.convert_to(unit)
     if one is None:
         return None
@@ -137,8 +146,8 @@ def _in_unit(unit: str, value: Value) -> Band | None:
     return Band([scale * item for item in value.placement_band.values])
 
 
-def _percent(figure: RedrawnFigure, value: Value, values: Sequence[Value]) -> Ratio | None:
-    """The value in percent of the one at `percent_of` that is like it in everything else."""
+def _percent_of_base(figure: RedrawnFigure, value: Value, values: Sequence[Value]) -> Ratio | None:
+    """Returns the value in percent of the base value (`percent_of`) with the same other axes. None without a base."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
     base = select_values(values, {**alike, **figure.percent_of})
@@ -151,7 +160,8 @@ def _percent(figure: RedrawnFigure, value: Value, values: Sequence[Value]) -> Ra
     )
 
 
-def _label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[str, str]) -> str:
+def _axis_label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[str, str]) -> str:
+    """Returns the reader's name of a value on an axis."""
     place = value.axis(axis)
     if place in figure.labels:
         return figure.labels[place]
@@ -160,44 +170,52 @@ def _label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[str, s
     return names.get(place, place)
 
 
-def _table(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], done: Reproduction) -> TableData:
-    """The values by place and series. A place without one says why, and below stand numbers of samples and versions."""
-    heads = list(dict.fromkeys(_series_label(figure, series, mark, done.names) for mark in marks))
-    axes = {_series_label(figure, series, mark, done.names): mark.series for mark in marks}
+def _values_table(
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], reproduction: Reproduction
+) -> TableData:
+    """Returns the values by mark and series. A cell without one has its reason, and notes have the samples and
+    versions."""
+    heads = list(dict.fromkeys(_series_label(figure, series, mark, reproduction.names) for mark in marks))
+    axes = {_series_label(figure, series, mark, reproduction.names): mark.series for mark in marks}
     lines: dict[str, dict[str, _Mark]] = {}
     for mark in marks:
-        lines.setdefault(mark.x, {})[_series_label(figure, series, mark, done.names)] = mark
+        lines.setdefault(mark.x, {})[_series_label(figure, series, mark, reproduction.names)] = mark
     notes = Footnotes()
     rows = []
     for x, cells in lines.items():
         first = next(iter(cells.values()))
-        label = f"{float(x):g}" if figure.kind == "lines" else _label(figure, figure.x, first.values[0], done.names)
+        label = (
+            f"{float(x):g}"
+            if figure.kind == "lines"
+            else _axis_label(figure, figure.x, first.values[0], reproduction.names)
+        )
         row = [label]
         for head in heads:
             if head in cells:
                 stand_in = cells[head].values[0].substitute_text
-                row.append(_cell(cells[head]) + (notes.mark(stand_in) if stand_in else ""))
+                row.append(_mark_text(cells[head]) + (notes.mark(stand_in) if stand_in else ""))
             else:
                 place = {**figure.where, figure.x: x, **dict(zip(series, axes[head], strict=True))}
-                row.append(f"n/a{notes.mark(done.absences.why(place))}")
+                row.append(f"n/a{notes.mark(reproduction.absences.reason(place))}")
         rows.append(row)
     note = " ".join(
-        [*_samples_note(marks), *versions_note(done, [v for m in marks for v in m.values]), *notes.sentences]
+        [*_samples_note(marks), *versions_note(reproduction, [v for m in marks for v in m.values]), *notes.sentences]
     )
     columns = (figure.x_title or figure.x, *(f">{name}" for name in heads))
-    records = [_record(figure, series, mark, done) for mark in marks]
+    records = [_mark_record(figure, series, mark, reproduction) for mark in marks]
     return TableData(f"{figure.title}: values, {figure.y_title}", columns, rows, note, records=records)
 
 
-def _cell(mark: _Mark) -> str:
-    least, most = _number(mark.low), _number(mark.high)
-    return _number(mark.y) + ("" if least == most else f" ({least} to {most})")
+def _mark_text(mark: _Mark) -> str:
+    """Returns the value of a mark with its range."""
+    least, most = _number_text(mark.low), _number_text(mark.high)
+    return _number_text(mark.y) + ("" if least == most else f" ({least} to {most})")
 
 
-def _record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, done: Reproduction) -> Record:
-    """The mark as a row of numbers for the exported CSV."""
+def _mark_record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reproduction: Reproduction) -> Record:
+    """Returns the mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
-    source = done.sources.get(value.run_id)
+    source = reproduction.sources.get(value.run_id)
     axes = dict.fromkeys((figure.x, *series, "metric", "stat"))
     axes.pop("kernel", None)
     return {
@@ -210,19 +228,22 @@ def _record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, done: Rep
         "unit": figure.unit,
         "kernel": value.point.kernel,
         "version": source.version if source else "",
-        "flags": flags_of(source),
+        "flags": source_flags(source),
         "note": value.substitute_text,
     }
 
 
-def flags_of(source: Source | None) -> str:
-    """Returns what a reader of a number must know of its source, in words separated by `; `."""
+def source_flags(source: Source | None) -> str:
+    """Returns the flags of a number's source, in words separated by `; `."""
     if source is None:
         return ""
-    return "; ".join(["reference"] * source.is_reference + ["not the paper's version"] * (not source.is_authors))
+    return "; ".join(
+        ["reference"] * source.is_reference + ["not the paper's version"] * (not source.is_authors_version)
+    )
 
 
 def _samples_note(marks: Sequence[_Mark]) -> list[str]:
+    """Returns a sentence on the numbers of samples and placements."""
     counts = sorted({value.n for mark in marks for value in mark.values})
     places = sorted({len(value.placement_band.values) for mark in marks for value in mark.values})
     of = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
@@ -232,14 +253,14 @@ def _samples_note(marks: Sequence[_Mark]) -> list[str]:
     return [f"n = {of} for each value; medians over {where} placements of the code, with the least and the most."]
 
 
-def versions_note(done: Reproduction, values: Sequence[Value]) -> list[str]:
-    """Returns sentences on whose versions the values are, on reference results, and on the rules they rest on."""
-    sources = {done.sources[value.run_id] for value in values if value.run_id in done.sources}
+def versions_note(reproduction: Reproduction, values: Sequence[Value]) -> list[str]:
+    """Returns sentences on the versions of the values, on reference results, and on assumed timing rules."""
+    sources = {reproduction.sources[value.run_id] for value in values if value.run_id in reproduction.sources}
     kernels = dict.fromkeys(
-        f"{done.names.get(value.point.kernel, value.point.kernel)}"
-        + (" (reference)" if done.sources[value.run_id].is_reference else "")
+        f"{reproduction.names.get(value.point.kernel, value.point.kernel)}"
+        + (" (reference)" if reproduction.sources[value.run_id].is_reference else "")
         for value in values
-        if value.run_id in done.sources
+        if value.run_id in reproduction.sources
     )
     sentences = [f"Versions: {', '.join(kernels)}."] if kernels else []
     assumed = sorted({rule for source in sources for rule in source.assumed})
@@ -251,5 +272,6 @@ def versions_note(done: Reproduction, values: Sequence[Value]) -> list[str]:
     return sentences
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
+    """Returns a number with four significant digits, or as a whole number from 1000 on."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"

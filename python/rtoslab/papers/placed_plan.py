@@ -1,4 +1,4 @@
-"""A plan's points in several placements, those alone whose figures may depend on where their code lies."""
+"""Puts the points of a plan into several placements, if their figures may depend on the place of their code."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,29 +11,28 @@ from rtoslab.plan import Plan, Point, in_placements
 
 
 def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
-    """Returns the plan with `count` placements of each point whose place may matter and whose figures the paper shows.
-
-    Points of set-ups, and of instruments that no figure and no statement names, stay in one. Raises PlanError.
-    """
-    shown = _instruments_shown(catalogue, paper)
+    """Returns the plan with `count` placements of each point whose place may matter and whose figures the paper
+    shows.
+    Points of set-ups, and of instruments that no figure and no statement names, stay in one. Raises PlanError."""
+    shown = _shown_instruments(catalogue, paper)
     points: list[Point] = []
     for point in plan.points:
         is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
-        selected = is_shown and may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
+        selected = is_shown and place_may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
         points += in_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
     return replace(plan, points=tuple(points))
 
 
 def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
+    """Whether the point is one of a set-up."""
     identity = point_id(catalogue, point)
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
     return any(equivalent_point(paper, setup, named) is not None for setup in paper.facts.setup)
 
 
-def _instruments_shown(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
-    """Returns by benchmark the instruments that figures, published rows and statements name. All where they name
-    none."""
+def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
+    """Returns by benchmark the instruments that figures, published rows and statements name. All if they name none."""
     places: list[Mapping[str, object]] = [row.value_axes for row in paper.published_rows.values() if row.lab_benchmark]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
@@ -41,8 +40,8 @@ def _instruments_shown(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
     ]
     result: dict[str, set[str]] = {}
     for place in places:
-        metrics, instruments = _several(place.get("metric")), _several(place.get("instrument"))
-        named = _several(place.get("benchmark"))
+        metrics, instruments = _as_texts(place.get("metric")), _as_texts(place.get("instrument"))
+        named = _as_texts(place.get("benchmark"))
         having = [
             entry.id
             for entry in catalogue.benchmarks.values()
@@ -53,14 +52,15 @@ def _instruments_shown(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
     return result
 
 
-def _several(named: object) -> list[str]:
+def _as_texts(named: object) -> list[str]:
+    """Returns a value or a list of values as a list of texts."""
     if named is None:
         return []
     return [str(point) for point in named] if isinstance(named, list | tuple) else [str(named)]
 
 
-def may_matter(catalogue: Catalogue, point: Point) -> bool:
-    """Returns whether the place of the code may move the point's figures, as far as can be said before it is built."""
+def place_may_matter(catalogue: Catalogue, point: Point) -> bool:
+    """Whether the place of the code may change the point's figures, as far as is known before it is built."""
     if point.not_applicable is not None:
         return False
     board, kernel = catalogue.board(point.board).facts, catalogue.kernel(point.kernel).facts

@@ -1,4 +1,4 @@
-"""A paper's other set-ups beside the suites' own: figures with both ratios, and what they change in the verdicts."""
+"""A paper's other set-ups beside the suites' own: figures with both ratios, and changed verdicts."""
 
 from collections.abc import Mapping
 from math import exp, log
@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, Value
 from rtoslab.papers.compare import ComparedRow
-from rtoslab.papers.in_setup import InSetup
+from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.tables import NONE, here_text, ratio_text
 from rtoslab.reports import Section, TableData, band_text
@@ -25,28 +25,29 @@ _PROSE = (
 _RATE: Final = "{:,.0f}".format
 
 
-def distance(compared: Mapping[int, ComparedRow]) -> float | None:
-    """How far our figures lie from the paper's: the geometric mean of the larger over the smaller. None: no figure."""
+def mean_distance(compared: Mapping[int, ComparedRow]) -> float | None:
+    """Returns how far our figures are from the paper's: the geometric mean of the larger over the smaller. None
+    without a figure."""
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio]
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
-def distances(done: Reproduction, setup: InSetup) -> tuple[float, float] | None:
-    """Returns the distances of the figures that the set-up changes: in the suites, and in the set-up. None: no
+def setup_distances(reproduction: Reproduction, setup: SetupResults) -> tuple[float, float] | None:
+    """Returns the distances of the figures that the set-up changes: in the suites, and in the set-up. None without a
     figure."""
-    own = setup.own()
-    before, after = distance({ident: done.compared[ident] for ident in own}), distance(own)
+    own = setup.changed_rows()
+    before, after = mean_distance({ident: reproduction.compared[ident] for ident in own}), mean_distance(own)
     return None if before is None or after is None else (before, after)
 
 
-def with_ratio(compared: Mapping[int, ComparedRow]) -> int:
-    """How many figures a distance is of: a figure in print that is no number has none."""
+def count_ratios(compared: Mapping[int, ComparedRow]) -> int:
+    """Returns the number of figures that have a ratio: a printed text that is no number has none."""
     return sum(bool(compared_row.ratio) for compared_row in compared.values())
 
 
-def changed_verdicts(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
-    """Statements that are judged otherwise in the set-up: the verdict above, and the one there."""
-    above = {verdict.claim.id: verdict for verdict in done.verdicts}
+def changed_verdicts(reproduction: Reproduction, setup: SetupResults) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
+    """Returns the statements that the set-up decides otherwise: the verdict of the suites, and that of the set-up."""
+    above = {verdict.claim.id: verdict for verdict in reproduction.verdicts}
     return [
         (above[verdict.claim.id], verdict)
         for verdict in setup.verdicts
@@ -54,20 +55,30 @@ def changed_verdicts(done: Reproduction, setup: InSetup) -> list[tuple[ClaimVerd
     ]
 
 
-def setups_section(done: Reproduction) -> list[Section]:
-    """A section for the set-ups that the run holds points of. None without."""
-    wanting = missing_trees(done)
-    if not _all(done) and not wanting:
+def setups_section(reproduction: Reproduction) -> list[Section]:
+    """Returns a section on the set-ups that have points. Empty if there are none."""
+    wanting = missing_trees(reproduction)
+    if not _all_setups(reproduction) and not wanting:
         return []
-    tables = [TableData("Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _overview(done))]
-    figures = _figures(done)
+    tables = [
+        TableData(
+            "Set-ups", ("set-up", "evidence", "statements", ">figures", ">distance"), _overview_rows(reproduction)
+        )
+    ]
+    figures = _figure_rows(reproduction)
     if figures:
-        heads = [f">{setup.setup.id}: {part}" for setup in _all(done) for part in ("here", "ratio")]
+        heads = [f">{setup.setup.id}: {part}" for setup in _all_setups(reproduction) for part in ("here", "ratio")]
         columns = ("figure", "unit", ">paper", ">here", ">ratio", *heads)
         tables.append(TableData("Published figures by set-up", columns, figures))
-    rates = _rates(done)
+    rates = _throughput_rows(reproduction)
     if rates:
-        names = ("test", "kernel", "cores", ">above, 1/s", *(f">{setup.setup.id}, 1/s" for setup in _all(done)))
+        names = (
+            "test",
+            "kernel",
+            "cores",
+            ">above, 1/s",
+            *(f">{setup.setup.id}, 1/s" for setup in _all_setups(reproduction)),
+        )
         outcome = [place for place in range(len(names)) if any(row[place] != NONE for row in rates)]
         shown = [[row[place] for place in outcome] for row in rates]
         tables.append(TableData("Throughput by set-up", tuple(names[place] for place in outcome), shown))
@@ -80,8 +91,8 @@ def setups_section(done: Reproduction) -> list[Section]:
             change.outcome_text,
             change.numbers_text,
         ]
-        for setup in _all(done)
-        for above, change in changed_verdicts(done, setup)
+        for setup in _all_setups(reproduction)
+        for above, change in changed_verdicts(reproduction, setup)
     ]
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
@@ -89,71 +100,80 @@ def setups_section(done: Reproduction) -> list[Section]:
     return [Section("setups", "Other versions and builds", (_PROSE, *wanting), (), tuple(tables))]
 
 
-def missing_trees(done: Reproduction) -> list[str]:
+def missing_trees(reproduction: Reproduction) -> list[str]:
     """Returns a sentence for each version of the paper that was neither measured here nor has a reference."""
-    present = {source.kernel for source in done.sources.values()}
-    names = done.paper.facts.kernels
+    present = {source.kernel for source in reproduction.sources.values()}
+    names = reproduction.paper.facts.kernels
     return [
         f"The paper measured {names.get(version.kernel, version.kernel)} {version.printed}; no tree of it is named "
         "here, so figures are of today's version. Name one by "
         f"`rtoslab tree add {version.trees[0]} PATH --port {version.kernel}`."
-        for version in done.paper.facts.version
+        for version in reproduction.paper.facts.version
         if version.trees and not present.intersection(version.trees)
     ]
 
 
-def _all(done: Reproduction) -> list[InSetup]:
-    """Today's versions first, then the paper's set-ups."""
-    return [*([done.today] if done.today is not None else []), *done.setups]
+def _all_setups(reproduction: Reproduction) -> list[SetupResults]:
+    """Returns today's versions, then the paper's set-ups."""
+    return [*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups]
 
 
-def _overview(done: Reproduction) -> list[list[str]]:
+def _overview_rows(reproduction: Reproduction) -> list[list[str]]:
+    """Returns a row for each set-up: evidence, changed statements, figures, distance."""
     rows = []
-    for setup in _all(done):
-        far = " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in distances(done, setup) or ()) or NONE
-        overview = f"{len(changed_verdicts(done, setup))} of {len(setup.verdicts)} judged otherwise"
+    for setup in _all_setups(reproduction):
+        far = (
+            " \N{RIGHTWARDS ARROW} ".join(f"{part:.2f}" for part in setup_distances(reproduction, setup) or ()) or NONE
+        )
+        overview = f"{len(changed_verdicts(reproduction, setup))} of {len(setup.verdicts)} judged otherwise"
         rows.append(
             [
                 f"{setup.setup.id}: {setup.setup.title}",
                 setup.setup.evidence,
                 overview,
-                str(with_ratio(setup.own())),
+                str(count_ratios(setup.changed_rows())),
                 far,
             ]
         )
     return rows
 
 
-def _rates(done: Reproduction) -> list[list[str]]:
-    """Counts per second of every point that a set-up changes, with the ratio to that above."""
-    here = {value.point.model_dump_json(): value for value in done.values if _is_rate(value)}
-    rates = [{value.point.model_dump_json(): value for value in one.values if _is_rate(value)} for one in _all(done)]
+def _throughput_rows(reproduction: Reproduction) -> list[list[str]]:
+    """Returns the throughput of every point that a set-up changes, with the ratio to that of the suites."""
+    here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
+    rates = [
+        {value.point.model_dump_json(): value for value in one.values if _is_throughput(value)}
+        for one in _all_setups(reproduction)
+    ]
     rows = []
     for name, above in here.items():
-        cells = [_beside(one.get(name), above) for one in rates]
+        cells = [_throughput_text(one.get(name), above) for one in rates]
         if any(cell != NONE for cell in cells):
             point = above.point
             rows.append([point.title, point.kernel, str(point.cores), band_text(above.placement_band, _RATE), *cells])
     return rows
 
 
-def _beside(other: Value | None, above: Value) -> str:
+def _throughput_text(other: Value | None, above: Value) -> str:
+    """Returns the throughput in a set-up with its ratio to the suites'."""
     if other is None:
         return NONE
     ratio = other.placement_band.ratio_to(above.placement_band)
     return f"{band_text(other.placement_band, _RATE)}; x {band_text(ratio, '{:.2f}'.format)}"
 
 
-def _is_rate(value: Value) -> bool:
+def _is_throughput(value: Value) -> bool:
+    """Whether the value is a total throughput."""
     return (value.metric, value.stat) == ("throughput", "total")
 
 
-def _figures(done: Reproduction) -> list[list[str]]:
-    own = [setup.own() for setup in _all(done)]
-    kernels = {compared_row.published.kernel for compared_row in done.compared.values()}
-    boards = {compared_row.published.board for compared_row in done.compared.values()}
+def _figure_rows(reproduction: Reproduction) -> list[list[str]]:
+    """Returns a row for each published figure that a set-up changes, with our values and ratios."""
+    own = [setup.changed_rows() for setup in _all_setups(reproduction)]
+    kernels = {compared_row.published.kernel for compared_row in reproduction.compared.values()}
+    boards = {compared_row.published.board for compared_row in reproduction.compared.values()}
     rows = []
-    for ident, above in done.compared.items():
+    for ident, above in reproduction.compared.items():
         if not any(ident in compared_row for compared_row in own):
             continue
         row = above.published

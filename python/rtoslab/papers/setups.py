@@ -1,9 +1,7 @@
-"""A paper's set-ups: the same experiments as its authors may have built them, and the assignment of a run's points to
-them.
+"""A paper's set-ups: the same experiments as its authors may have built them. Assigns a run's points to them.
 
-A point of a set-up stands for the point of the suites that it would be without what the set-up changes: that is
-where published figures and statements look for it.
-"""
+A point of a set-up represents the point of the suites that it would be without the set-up's changes: published
+figures and statements select that one."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -20,10 +18,9 @@ def setup_points(
     options: Options,
     known: Collection[str] = (),
 ) -> Iterator[Point]:
-    """The points of the suites' experiments with what the set-up changes. Raises UnknownNameError, PlanError.
-
-    They are of the authors' version where it is here. Today's kernels count only if the version is not among `known`,
-    the kernels with reference results."""
+    """Yields the points of the suites' experiments with the set-up's changes. Raises UnknownNameError, PlanError.
+    They are of the authors' version where it is here. Today's version is used only if the authors' is not among
+    `known`, the kernels with reference results."""
     for experiment in experiments:
         for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.buildable_kernels, known).items():
             config = {**experiment.config, **setup.config_for(kernel)}
@@ -38,10 +35,10 @@ def setup_points(
 
 
 def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
-    """The point of the suites that this one of the set-up stands for, its kernel named as in the paper. None if it is
-    not of the set-up."""
+    """Returns the point of the suites that this point of the set-up represents, with the paper's name of its kernel.
+    None if it is not of the set-up."""
     changes = setup.config_for(point.kernel)
-    experiment = _experiment(paper, point, point.kernel)
+    experiment = _find_experiment(paper, point, point.kernel)
     meant = all(
         not axis or one in axis
         for one, axis in (
@@ -71,16 +68,17 @@ def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointI
     return point.model_copy(update={"config": dict(sorted(config.items()))})
 
 
-def but_for_length(paper: PaperFolder, point: PointId) -> str:
-    """The point's axes without how long it is measured, which --full and reference results have of their own."""
+def length_free_key(paper: PaperFolder, point: PointId) -> str:
+    """Returns the point's axes as a text, without the length of the measurement: --full and reference results have
+    other lengths."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     longer = {"samples"}.union(*(experiment.full_config.keys() - experiment.sweep.keys() for experiment in experiments))
     config = {key: value for key, value in point.config.items() if key not in longer}
     return point.model_copy(update={"window_ms": 0, "config": config}).model_dump_json()
 
 
-def _experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment | None:
-    """The first experiment of the suites that has the point's benchmark with the kernel on the board."""
+def _find_experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment | None:
+    """Returns the first experiment of the suites that has the point's benchmark with the kernel on the board."""
     for suite in paper.suites:
         for experiment in suite.experiments:
             kernels = (*experiment.kernels, *experiment.bring_your_own)
@@ -92,7 +90,7 @@ def _experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment |
 def _changed_kernels(
     paper: PaperFolder, setup: Setup, experiment: Experiment, here: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
-    """The experiment's kernels that the set-up builds otherwise, each with what is built for it."""
+    """Returns the experiment's kernels that the set-up changes, each with the tree or kernel that is built for it."""
     trees = {version.kernel: version.trees for version in paper.facts.version}
     changes = {}
     for kernel in (*experiment.kernels, *experiment.bring_your_own):

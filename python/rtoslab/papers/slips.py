@@ -1,40 +1,40 @@
-"""A paper's slips and hidden preconditions as tables, their arithmetic done anew from its own published figures."""
+"""A paper's slips and hidden preconditions as tables. Their arithmetic is computed from its own published figures."""
 
 from collections.abc import Iterable, Sequence
 
 from rtoslab.catalogue import PaperFolder, Slip
-from rtoslab.papers.arithmetic import evaluate
+from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.papers.tables import UNITS
 from rtoslab.reports import TableData
 
-WORDS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
+KIND_TEXTS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 
 
-def touching(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip]:
-    """The slips that belong beside these figures."""
+def slips_of_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip]:
+    """Returns the slips of a part of the paper, or of one of these rows."""
     shown = set(rows)
     return [slip for slip in paper.slips if slip.part == part_id or shown.intersection(slip.rows)]
 
 
 def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableData:
-    """One row per slip. Arithmetic that cannot be done raises CatalogueError."""
+    """Returns a table with one row per slip. Raises CatalogueError for arithmetic that cannot be computed."""
     rows = []
     for slip in slips:
-        computed = f"{compute_value(paper, slip):,.6g} {_unit(slip, last=True)}".strip() if slip.computed else ""
-        printed = f"{slip.printed:,.6g} {_unit(slip, last=False)}".strip() if slip.printed is not None else ""
-        rows.append([slip.id, WORDS[slip.kind], slip.says, printed, computed])
+        computed = f"{compute_slip(paper, slip):,.6g} {_slip_unit(slip, last=True)}".strip() if slip.computed else ""
+        printed = f"{slip.printed:,.6g} {_slip_unit(slip, last=False)}".strip() if slip.printed is not None else ""
+        rows.append([slip.id, KIND_TEXTS[slip.kind], slip.says, printed, computed])
     columns = ("slip", "kind", "what a reader must know", ">printed", ">computed anew")
     filled = 5 if any(row[3] or row[4] for row in rows) else 3
     return TableData(title, columns[:filled], [row[:filled] for row in rows])
 
 
-def _unit(slip: Slip, *, last: bool) -> str:
-    """Returns the unit of the printed value. It is the first one in `us; samples`."""
+def _slip_unit(slip: Slip, *, last: bool) -> str:
+    """Returns the unit of the printed value, or with `last` of the computed one. `us; samples` has both."""
     first, _, second = slip.unit.partition("; ")
     unit = second if last and second else first
     return UNITS.get(unit, unit)
 
 
-def compute_value(paper: PaperFolder, slip: Slip) -> float:
-    """Returns what the published figures give."""
-    return evaluate(slip.computed, paper.published_numbers)
+def compute_slip(paper: PaperFolder, slip: Slip) -> float:
+    """Returns the value of a slip's expression from the published figures."""
+    return evaluate_expression(slip.computed, paper.published_numbers)

@@ -1,8 +1,8 @@
-"""Which results stand for a paper's kernels: the authors' versions first, today's beside them, set-ups apart.
+"""Selects the results for a paper's kernels: the authors' versions first, today's beside them, set-ups apart.
 
-The trap it prevents: a verdict on FreeRTOS 10.2.1 by figures of today's FreeRTOS. A paper's `[[version]]` tables name
-the trees that are its versions. Their results count under the kernel's name as the paper has it. If today's version
-represents a point that they lack, its source says so."""
+The trap it prevents: a verdict on FreeRTOS 10.2.1 by figures of today's FreeRTOS. A paper's `[[version]]` tables
+name the trees of its versions. Their results count under the paper's name of the kernel. If today's version is used
+for a point that they lack, its source says so."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 from rtoslab.analyses import without_placement
 from rtoslab.catalogue import PaperFolder, Setup
-from rtoslab.papers.setups import but_for_length, equivalent_point
+from rtoslab.papers.setups import equivalent_point, length_free_key
 from rtoslab.reference import StoredWeight
 from rtoslab.results import MeasuredPoint, Weight
 from rtoslab.store import AnyResult, StoredPoint
@@ -22,29 +22,29 @@ class Source:
     """The source of the values of one measured point."""
 
     kernel: str
-    """The id it was measured under, such as `freertos-10.2.1`."""
+    """The id under which it was measured, such as `freertos-10.2.1`."""
     version: str
-    """As its sources tell it. Empty if the manifest does not."""
+    """The version in its sources. Empty if the manifest has none."""
     is_reference: bool
-    is_authors: bool
+    is_authors_version: bool
     """Whether it is the version that the paper measured."""
     assumed: tuple[str, ...] = ()
-    """Timing rules graded `assumed` that its board has."""
+    """Timing rules of its board graded `assumed`."""
 
 
 @dataclass
-class Sorted:
-    """A paper's results by what they are for. Each under the kernel's name as the paper has it."""
+class SortedResults:
+    """A paper's results by their use, each under the paper's name of the kernel."""
 
     main: list[AnyResult] = field(default_factory=list)
     today: dict[str, list[AnyResult]] = field(default_factory=dict)
     """Today's version of kernels whose authors' version is in `main`. Keys as in `setups`."""
     setups: dict[str, dict[str, list[AnyResult]]] = field(default_factory=dict)
-    """Keyed by set-up, then by the point of the suites that they stand for (`but_for_length`), in all its placements.
-    """
+    """Keyed by set-up, then by the point of the suites that they represent (`length_free_key`), in all its
+    placements."""
 
 
-def sources_of(
+def sources_by_run(
     paper: PaperFolder,
     run: Sequence[StoredPoint],
     beside: Sequence[StoredPoint],
@@ -55,13 +55,14 @@ def sources_of(
     points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
     weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
     return {
-        result.run_id: _source(paper, result.point.kernel, manifest, is_reference=is_reference)
+        result.run_id: _make_source(paper, result.point.kernel, manifest, is_reference=is_reference)
         for result, manifest, is_reference in (*points, *weights)
         if isinstance(result, MeasuredPoint | Weight)
     }
 
 
-def _source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool) -> Source:
+def _make_source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool) -> Source:
+    """Returns the source of a point, from its manifest."""
     build, target = manifest.get("build"), manifest.get("target")
     version = build.get("kernel_version", "") if isinstance(build, dict) else ""
     settings = target.get("settings", {}) if isinstance(target, dict) else {}
@@ -69,12 +70,12 @@ def _source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_
     board = manifest.get("board", {})
     role = paper.facts.kernel_by_tree.get(kernel)
     substitutes = {item.kernel for item in paper.facts.version if item.stands_in}
-    rules = tuple(item for item in assumed if _concerns(item, board))
+    rules = tuple(item for item in assumed if _applies_to_board(item, board))
     return Source(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
 
 
-def _concerns(rule: str, board: Mapping[str, Any]) -> bool:
-    """Whether a timing rule is of the board: its name begins with the core or chip that it is of, if it is of one."""
+def _applies_to_board(rule: str, board: Mapping[str, Any]) -> bool:
+    """Whether a timing rule applies to the board. A rule of one core or chip has its name as a prefix."""
     of = rule.removeprefix("timing.").partition("_")[0]
     if re.fullmatch(r"m[0-9]+", of):
         return str(board.get("core", "")).startswith(f"cortex-{of}")
@@ -83,39 +84,38 @@ def _concerns(rule: str, board: Mapping[str, Any]) -> bool:
     return True
 
 
-def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> Sorted:
-    """Returns the results by what they are for. If two exist for one point, the version that the paper names first
-    counts."""
+def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResults:
+    """Returns the results by their use. If two exist for one point, the version that the paper names first counts."""
     plain: dict[str, list[AnyResult]] = {}
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
-        point = result.point.model_copy(update={"kernel": _role(paper, result)})
+        point = result.point.model_copy(update={"kernel": _kernel_role(paper, result)})
         meant = {setup.id: equivalent_point(paper, setup, point) for setup in paper.facts.setup}
         for name, stood_for in meant.items():
             if stood_for is not None:
-                key = but_for_length(paper, without_placement(stood_for))
+                key = length_free_key(paper, without_placement(stood_for))
                 in_setups[name].setdefault(key, []).append(_under_kernel(result, result.point.kernel, stood_for.config))
         if not any(meant.values()):
-            plain.setdefault(but_for_length(paper, without_placement(point)), []).append(result)
-    matches = Sorted()
+            plain.setdefault(length_free_key(paper, without_placement(point)), []).append(result)
+    matches = SortedResults()
     for key, candidates in plain.items():
-        best = _best(paper, candidates)
-        role = _role(paper, best[0])
+        best = _best_version(paper, candidates)
+        role = _kernel_role(paper, best[0])
         matches.main += [_under_kernel(any_result, role) for any_result in best]
         todays = [candidate for candidate in candidates if candidate.point.kernel == role]
         if best[0].point.kernel != role and todays:
             matches.today[key] = todays
     for name, by_point in in_setups.items():
-        best_of = {key: _best(paper, candidates) for key, candidates in by_point.items()}
+        best_of = {key: _best_version(paper, candidates) for key, candidates in by_point.items()}
         matches.setups[name] = {
-            key: [_under_kernel(any_result, _role(paper, any_result)) for any_result in best]
+            key: [_under_kernel(any_result, _kernel_role(paper, any_result)) for any_result in best]
             for key, best in best_of.items()
         }
     return matches
 
 
 def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[Weight], list[Weight]]:
-    """Returns what minimal programs weigh: with the authors' versions, and with those of today in their place."""
+    """Returns the sizes of minimal programs: with the authors' versions, and with those of today in their place."""
     by_point: dict[str, dict[str, Weight]] = {}
     for weight in weights:
         role = paper.facts.kernel_by_tree.get(weight.point.kernel, weight.point.kernel)
@@ -132,19 +132,21 @@ def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[We
     return main, today
 
 
-def _role(paper: PaperFolder, result: AnyResult) -> str:
+def _kernel_role(paper: PaperFolder, result: AnyResult) -> str:
+    """Returns the paper's name of the result's kernel."""
     return paper.facts.kernel_by_tree.get(result.point.kernel, result.point.kernel)
 
 
 def _under_kernel(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
+    """Returns a result with another name of its kernel, and perhaps another configuration."""
     changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
 
 
-def _best(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
-    """Those of one kernel: the first that the paper names and that was measured; of none, the first that is n/a.
-
-    Measured placements count, if any was measured."""
+def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
+    """Returns the results of one kernel: the first that the paper names and that was measured, else the first that
+    is n/a.
+    If any placement was measured, only measured ones are returned."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     by_kernel: dict[str, list[AnyResult]] = {}
     for candidate in candidates:
@@ -161,18 +163,19 @@ def _best(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult
     return [*measured[best]] or by_kernel[best]
 
 
-def in_place_of(
+def replace_changed(
     paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
 ) -> list[AnyResult]:
-    """Returns what a set-up does not change, and what it does: also by a result that was measured for less long."""
+    """Returns the results of the suites with those of a set-up in their place. The length of the measurement may
+    differ."""
     plain_results = (
-        any_result for any_result in plain if but_for_length(paper, without_placement(any_result.point)) not in changed
+        any_result for any_result in plain if length_free_key(paper, without_placement(any_result.point)) not in changed
     )
     return [*plain_results, *(result for results in changed.values() for result in results)]
 
 
-def todays_setup(paper: PaperFolder, sorted_results: Sorted, sources: Mapping[str, Source]) -> Setup | None:
-    """Returns the versions of today as a set-up. None where no other version counts in their place."""
+def todays_setup(paper: PaperFolder, sorted_results: SortedResults, sources: Mapping[str, Source]) -> Setup | None:
+    """Returns today's versions as a set-up. None if no other version is used."""
     if not sorted_results.today:
         return None
     names = dict.fromkeys(

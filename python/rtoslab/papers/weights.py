@@ -1,4 +1,4 @@
-"""Bytes of minimal programs, built for a paper's report, as values beside those of the measured points."""
+"""Builds the minimal programs of a paper's report. Their sizes are values beside those of the measured points."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -17,10 +17,9 @@ BENCHMARK = "footprint"
 def weigh_programs(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
 ) -> tuple[list[StoredWeight], list[Failed]]:
-    """Builds and weighs every program that the paper asks for, with each of these kernels that is a version of its own.
-
-    A program that cannot be built is told as a failure and costs nothing else. Raises PlanError.
-    """
+    """Builds and measures the size of every program that the paper asks for, with each of these kernels that is one
+    of its versions.
+    Returns the sizes, and the failures of programs that cannot be built. Raises PlanError."""
     weights = []
     failures = []
     for program in paper.facts.footprint:
@@ -29,9 +28,9 @@ def weigh_programs(
             if name not in kernels:
                 continue
             version = program.model_copy(update={"kernel": name})
-            point = _point(version)
+            point = _program_point(version)
             try:
-                weights.append(_weigh(catalogue, version, point))
+                weights.append(_weigh_program(catalogue, version, point))
             except BuildError as cause:
                 why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
                 failures.append(Failed.model_validate({"run_id": "0" * 16, "point": point, **why}))
@@ -39,7 +38,7 @@ def weigh_programs(
 
 
 def weight_values(weight: Weight) -> Iterator[Value]:
-    """Its sections' bytes, counted as `size` does."""
+    """Yields the sizes of a program's sections, counted as `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
         yield Value(
@@ -47,7 +46,8 @@ def weight_values(weight: Weight) -> Iterator[Value]:
         )  # fmt: skip
 
 
-def _point(program: WeighedProgram) -> PointId:
+def _program_point(program: WeighedProgram) -> PointId:
+    """Returns the axes of a minimal program."""
     return PointId(
         benchmark=BENCHMARK,
         title=f"footprint of the program {program.program}",
@@ -59,7 +59,8 @@ def _point(program: WeighedProgram) -> PointId:
     )
 
 
-def _weigh(catalogue: Catalogue, program: WeighedProgram, point: PointId) -> StoredWeight:
+def _weigh_program(catalogue: Catalogue, program: WeighedProgram, point: PointId) -> StoredWeight:
+    """Builds a program and returns its size."""
     weighed = build_program(catalogue, program.kernel, program.board, program=program.program, config=program.config)
     manifest: dict[str, object] = {"build": weighed.build.info, "elf_sha256": weighed.build.elf_sha256}
     sizes = {f"{section}_bytes": size for section, size in weighed.footprint.berkeley_sizes().items()}

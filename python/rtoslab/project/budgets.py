@@ -6,14 +6,16 @@ from rtoslab.project.project_file import ProjectFunction, ProjectInterval
 
 def over_budget(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> list[str]:
     """A line for each budget that the function exceeds, or that it cannot be held against."""
-    name, where = f"{function.image}: {function.name}", calls.cut and f" ({calls.cut})"
+    name, where = f"{function.image}: {function.name}", calls.cut_reason and f" ({calls.cut_reason})"
     if function.max_cycles is None and function.max_stack_bytes is None:
         return []
     if not measured.tally.calls and not (measured.open and function.max_cycles is None):
         return [f"{name}: no call returned{where}, so that its budget is not held"]
     lines = []
     if function.max_cycles is not None:
-        begun = next((f", begun in cycle {call.start:,}" for call in measured.greatest if function.by in call.by), "")
+        begun = next(
+            (f", begun in cycle {call.start:,}" for call in measured.greatest if function.by in call.measures), ""
+        )
         seen = [(measured.cycles[function.by].maximum, begun)]
         # One that continues may have taken more already.
         seen += [(call.cycles[function.by], f", begun in cycle {call.start:,}, not over") for call in measured.open]

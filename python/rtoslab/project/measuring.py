@@ -250,14 +250,16 @@ def _together(items: Sequence[Item]) -> Item:
 
 def _over(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
     lines: list[str] = []
-    cut = next((item.cut for item in (placed.calls, placed.intervals) if item is not None and item.cut), "")
+    cut = next(
+        (item.cut_reason for item in (placed.calls, placed.intervals) if item is not None and item.cut_reason), ""
+    )
     for function in project.function:
         if function.image == name and placed.calls is not None:
             lines += over_budget(function, placed.calls, find_function(placed.calls, function))
     intervals = [project_interval for project_interval in project.interval if project_interval.image == name]
     if placed.intervals is not None:
         for interval, measured in zip(intervals, placed.intervals.intervals, strict=True):
-            lines += interval_over_budget(interval, measured, placed.intervals.cut)
+            lines += interval_over_budget(interval, measured, placed.intervals.cut_reason)
     return lines, cut
 
 

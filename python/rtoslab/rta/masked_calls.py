@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import PlanError, architecture
 from rtoslab.catalogue import Catalogue
-from rtoslab.instruments import WAYS, MaskedIntervals, Profile, make_subject, owner, profile
+from rtoslab.instruments import WAYS, MaskedIntervals, Profile, make_subject, owning_call, profile_subject
 from rtoslab.plan import Point
 from rtoslab.targets import APPLICATION
 
@@ -23,7 +23,7 @@ def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]
     longest = 0
     for profiled in _profiles(catalogue, point, benchmarks):
         for held in profiled.held:
-            call = owner(held.opener, profiled)
+            call = owning_call(held.opener, profiled)
             of_kernel = profiled.classes.get(call, APPLICATION) != APPLICATION
             if held.priority == level and of_kernel and not asleep(profiled, held):
                 longest = max(longest, held.longest_cycles)
@@ -62,4 +62,4 @@ def _profiles(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> 
             )
         except PlanError:
             continue
-        yield profile(subject)
+        yield profile_subject(subject)

@@ -12,7 +12,7 @@ from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue, Claim, Experiment, PaperFolder
 from rtoslab.images import require_settings
 from rtoslab.measure import point_id
-from rtoslab.papers import may_matter, paper_plan
+from rtoslab.papers import paper_plan, place_may_matter
 from rtoslab.plan import Options, Plan, Point, experiment_points, in_placements
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
@@ -102,7 +102,7 @@ class _Rows:
         point = _with_change(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_settings(point):
             return None
-        count = self._placements if may_matter(self._catalogue, point) else 1
+        count = self._placements if place_may_matter(self._catalogue, point) else 1
         role = self._roles.get(plain.kernel, plain.kernel)
         replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": role})
         return Row(replaces, in_placements(self._catalogue, Plan((point,), None), count).points)

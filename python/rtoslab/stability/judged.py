@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rtoslab.analyses import ClaimVerdict, StatementResult, judge_claims
 from rtoslab.catalogue import Catalogue, Claim, PaperFolder
-from rtoslab.papers import names_of, with_substitutes
+from rtoslab.papers import reader_names, with_substitutes
 from rtoslab.stability.builds import Build, Factor
 from rtoslab.stability.shares import Stability, over_cases
 from rtoslab.stability.values_file import StoredStability, read_stability, stability_path
@@ -37,7 +37,7 @@ class JudgedPaper:
 def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
     """Returns every statement in every build. A build in which nothing could be computed does not count."""
     numbers = list(_distinct(stored))
-    names = names_of(catalogue, paper, [], {})
+    names = reader_names(catalogue, paper, [], {})
     by_build = {
         stored.builds[number]: judge_claims(
             paper.claims,

@@ -57,6 +57,6 @@ def test_no_published_figure_fits_two_values(
     monkeypatch.setattr(reproduction, "point_values", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))
-    done = reproduction.reproduce(CATALOGUE, paper, points, (), of_paper(find_root(), key, points))
+    done = reproduction.reproduce_paper(CATALOGUE, paper, points, (), of_paper(find_root(), key, points))
     results = [item for item in done.compared.values() if item.state in {"measured", "reference"}]
     assert bool(results) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"

@@ -38,7 +38,7 @@ from rtoslab.choose import (
 from rtoslab.choose.answer import disadvantages
 from rtoslab.choose.compared_operations import Question
 from rtoslab.choose.coverage import missing_reasons
-from rtoslab.cli.cmd_choose import start_states
+from rtoslab.cli.cmd_choose import start_up_settings
 from rtoslab.parity import LintSubject, find_unfairness
 from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.reports import make_document
@@ -428,9 +428,9 @@ def test_a_report_has_the_table_behind_its_answer() -> None:
 def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:
     plain = CATALOGUE.kernel("freertos").facts
     other = plain.model_copy(update={"sets": {"rp2040": {"xip.divider": 4}}})
-    message = start_states({"a": plain, "b": other}, "rp2040")
+    message = start_up_settings({"a": plain, "b": other}, "rp2040")
     assert message == {"a": {"xip.divider": "the board's own"}, "b": {"xip.divider": 4}}
-    assert start_states({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
+    assert start_up_settings({"a": plain, "b": other}, "stm32f446") == {"a": {}, "b": {}}
     points = [PointId(benchmark="t1", title="", kernel=k, board="pico", cores=1, window_ms=0, config={}) for k in "ab"]
     subjects = [LintSubject(point.kernel, point, {}, state=message[point.kernel]) for point in points]
     (result,) = find_unfairness(CATALOGUE, [subjects])

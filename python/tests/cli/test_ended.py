@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rtoslab.cli.early_end import EndedError, answer, keeping
+from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
 from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
@@ -196,10 +196,10 @@ def test_a_run_that_is_ended_keeps_and_tells_its_points(as_json: bool, tmp_path:
 
 def test_what_was_finished_goes_with_the_interrupt() -> None:
     done: list[int] = []
-    with pytest.raises(EndedError) as caught, keeping(lambda: {"done": done}):  # noqa: PT012 (it ends within)
+    with pytest.raises(EndedError) as caught, report_if_interrupted(lambda: {"done": done}):  # noqa: PT012 (it ends within)
         done.append(1)
         raise KeyboardInterrupt("SIGTERM")
-    assert (caught.value.args, caught.value.kept) == (("SIGTERM",), {"done": [1]})
+    assert (caught.value.args, caught.value.finished) == (("SIGTERM",), {"done": [1]})
 
 
 def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +207,7 @@ def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str])
         number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
     }
     try:
-        answer({"a": 1})
+        print_answer({"a": 1})
         assert {signal.getsignal(signals) for signals in before} == {signal.SIG_IGN}
     finally:
         for item, handler in before.items():

@@ -13,7 +13,7 @@ from elftools.elf.elffile import ELFFile
 from rtoslab.base import ImageFileError, build_folder, find_root
 from rtoslab.footprint import read_footprint
 from rtoslab.images import SourceLines, read_elf
-from rtoslab.instruments.lines import sources
+from rtoslab.instruments.lines import source_places
 from rtoslab.intake import readable_name
 from tests.cli.test_cli import error, rtoslab
 
@@ -107,7 +107,7 @@ def test_every_form_of_debug_information_tells_the_same_lines(options: tuple[str
     assert line_of("T step(T v)") in lines
     (function,) = [symbol for symbol in read_elf(elf).symbols if symbol.name == "app::Pid::update(int, int)"]
     assert starts[0] == function.address
-    assert sources(elf, [function.address])[function.address].line.endswith(f"{elf.stem}.cpp:{line}")
+    assert source_places(elf, [function.address])[function.address].line.endswith(f"{elf.stem}.cpp:{line}")
 
 
 def test_names_are_those_of_the_source() -> None:

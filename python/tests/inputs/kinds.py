@@ -23,17 +23,17 @@ from rtoslab.catalogue.paper_schemas import Paper, SlipFile
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.suites import Suite
 from rtoslab.catalogue.trees import Tree
-from rtoslab.cli.names import CoreCounts, Duration, Frequency, IsoDate, KeyValue, integer
+from rtoslab.cli.names import CoreCounts, Duration, Frequency, IsoDate, KeyValue, parse_option_integer
 from rtoslab.compare.baseline import Baseline
 from rtoslab.compare.rules import parse_limits
 from rtoslab.footprint.callgraph import parse_callgraph
 from rtoslab.footprint.linkmap import parse_map
 from rtoslab.hardware.bench import Bench
 from rtoslab.images.elf import parse_elf
-from rtoslab.instruments.profiler import digest, parse_profile
+from rtoslab.instruments.profiler import parse_profile, profile_digest
 from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
-from rtoslab.papers.arithmetic import evaluate
+from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.plan.configuration import require_config
 from rtoslab.records.decoder import decode
 from rtoslab.rta.overheads import parse_overheads
@@ -142,7 +142,9 @@ def _overheads(data: bytes) -> None:
 
 def _profile(data: bytes) -> None:
     result = _object(data)
-    parse_profile({**result, "sha256": digest({key: item for key, item in result.items() if key != "sha256"})}, "x")
+    parse_profile(
+        {**result, "sha256": profile_digest({key: item for key, item in result.items() if key != "sha256"})}, "x"
+    )
 
 
 def _object(data: bytes) -> dict[str, Any]:
@@ -168,7 +170,11 @@ def _options(data: bytes) -> None:
             reader(text, None, None)
         except (click.ClickException, RtoslabError):
             continue
-    for read in (lambda: integer(text, "x"), lambda: parse_limits(text), lambda: evaluate(text, {1: 4.0, 2: 6.0})):
+    for read in (
+        lambda: parse_option_integer(text, "x"),
+        lambda: parse_limits(text),
+        lambda: evaluate_expression(text, {1: 4.0, 2: 6.0}),
+    ):
         try:
             read()
         except (click.ClickException, RtoslabError):

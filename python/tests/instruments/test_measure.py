@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from rtoslab.base import SymbolError
 from rtoslab.cli import app
 from rtoslab.instruments.call_counts import Distribution, Spread
-from rtoslab.instruments.functions import Functions
+from rtoslab.instruments.functions import ImageFunctions
 from rtoslab.instruments.measured_calls import MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.profiler import profile
+from rtoslab.instruments.profiler import profile_subject
 from rtoslab.instruments.records import CALL, RETURNED, WAYS
 from rtoslab.instruments.subject import Stretch, make_subject
 from rtoslab.targets.board import load_image, make_machine
@@ -129,7 +129,7 @@ def test_what_an_interrupt_takes_is_told_apart_wherever_it_comes() -> None:
 def test_the_greatest_call_is_told_whole() -> None:
     result = measured("pico", "outer", "jumping", "endless", "never_called")
     (outer,) = result["outer"].greatest
-    assert (outer.by, outer.path, outer.core) == (("inclusive", "undisturbed"), ("reset", "outer"), 0)
+    assert (outer.measures, outer.path, outer.core) == (("inclusive", "undisturbed"), ("reset", "outer"), 0)
     assert outer.spending is not None
     assert sorted(outer.spending.inside.values()) == [12, 16]
     assert not outer.spending.beside
@@ -153,22 +153,28 @@ def test_a_stretch_leaves_out_what_began_before_it() -> None:
 
 
 def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
-    known = Functions(small_program("pico"), machine_with("pico"))
-    leaf = known.find("leaf")
+    known = ImageFunctions(small_program("pico"), machine_with("pico"))
+    leaf = known.find_function("leaf")
     assert (leaf.name, leaf.also) == ("leaf", ("leaf_too",))
-    assert known.find(f"{leaf.address:#x}").address == known.find(f"0x{leaf.address + 1:X}").address == leaf.address
+    assert (
+        known.find_function(f"{leaf.address:#x}").address
+        == known.find_function(f"0x{leaf.address + 1:X}").address
+        == leaf.address
+    )
     line = line_of("function outer") + 1
-    assert known.find(f"small.s:{line}").name == known.find(f"some/where/small.s:{line}").name == "outer"
+    assert (
+        known.find_function(f"small.s:{line}").name == known.find_function(f"some/where/small.s:{line}").name == "outer"
+    )
     for request, message in (
         ("outr", "did you mean 'outer'"),
         ("value", "value is data"),
-        (f"{known.find('outer').address + 4:#x}", "lies inside outer"),
+        (f"{known.find_function('outer').address + 4:#x}", "lies inside outer"),
         ("small.s:2", "nearest lines with code"),
         ("other.c:2", "no code of other.c"),
         ("0xzz", "not an address"),
     ):
         with pytest.raises(SymbolError, match=message):
-            known.find(request)
+            known.find_function(request)
 
 
 def test_quantiles_are_those_of_the_list() -> None:
@@ -176,7 +182,7 @@ def test_quantiles_are_those_of_the_list() -> None:
     for number in (1, 2, 99, 100, 101, 1000):
         distribution = Distribution()
         for piece in np.array_split(values[:number], 7):
-            distribution.add(piece)
+            distribution.add_values(piece)
         ordered = sorted(values[:number].tolist())
         p99 = ordered[-(-99 * number // 100) - 1]
         expected = Spread(ordered[0], float(np.median(values[:number])), p99, ordered[-1], sum(ordered))
@@ -197,7 +203,7 @@ def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[
         CATALOGUE, str(program.elf()), board=program.board, cores=program.cores, stretch=Stretch(cycles=8_000_000)
     )
     own: dict[str, int] = {}
-    for spent in profile(subject).spent:
+    for spent in profile_subject(subject).spent:
         name = next(name for name in reversed(spent.stack) if not name.endswith("[inlined]")).partition(" [")[0]
         own[name] = own.get(name, 0) + spent.total - spent.cycles[WAYS.index("exception")]
     return measure_calls(subject, names), own

@@ -13,12 +13,12 @@ from markupsafe import escape
 import rtoslab
 from rtoslab.base.errors import ReportError
 from rtoslab.cli import app
-from rtoslab.instruments.difference import difference_tables, scale_of
-from rtoslab.instruments.formats import fold, speedscope
-from rtoslab.instruments.html import render
+from rtoslab.instruments.difference import common_scale, difference_tables
+from rtoslab.instruments.formats import folded_stacks, speedscope_profile
+from rtoslab.instruments.html import render_page
 from rtoslab.instruments.masked_interrupts import interrupt_tables
-from rtoslab.instruments.profile_tables import core_table, function_table, tables
-from rtoslab.instruments.profiler import Profile, load_profile, profile
+from rtoslab.instruments.profile_tables import core_table, function_table, profile_tables
+from rtoslab.instruments.profiler import Profile, load_profile, profile_subject
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.subject import make_subject
 from tests.instruments.images import CATALOGUE, ROOT, scene, scene_subject
@@ -26,12 +26,12 @@ from tests.instruments.images import CATALOGUE, ROOT, scene, scene_subject
 
 @cache
 def two_cores() -> Profile:
-    return profile(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
+    return profile_subject(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
 
 
 @cache
 def careless() -> Profile:
-    return profile(scene_subject("long_critical_section", "rt", "nucleo-f103rb", 20, start="careless"))
+    return profile_subject(scene_subject("long_critical_section", "rt", "nucleo-f103rb", 20, start="careless"))
 
 
 def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
@@ -83,11 +83,11 @@ def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> N
 def test_folded_stacks_and_speedscope_hold_every_cycle() -> None:
     result = two_cores()
     weights = [0, 0]
-    for line in fold(result).splitlines():
+    for line in folded_stacks(result).splitlines():
         stack, _, weight = line.rpartition(" ")
         weights[int(stack.partition(";")[0].removeprefix("core "))] += int(weight)
     assert tuple(weights) == result.observed_cycles
-    scope = speedscope(result)
+    scope = speedscope_profile(result)
     frames = scope["shared"]["frames"]
     assert all(set(frame) == {"name"} for frame in frames)
     assert len({frame["name"] for frame in frames}) == len(frames)
@@ -126,9 +126,9 @@ def test_a_stored_profile_is_the_same_again(tmp_path: Path) -> None:
 
 
 def test_a_difference_says_where_the_extra_cycles_went() -> None:
-    one = profile(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=1, window_ms=5))
+    one = profile_subject(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=1, window_ms=5))
     total, classes, functions = difference_tables(one, two_cores())
-    assert scale_of(one, two_cores()).unit == "cycles per operation"
+    assert common_scale(one, two_cores()).unit == "cycles per operation"
     (row,) = total.rows
     cells = dict(zip(total.columns, row, strict=True))
     change = number(cells["B - A"])
@@ -147,12 +147,12 @@ def number(cell: object) -> float:
 
 
 def test_the_page_is_self_contained_and_draws_each_core() -> None:
-    page = render(two_cores())
+    page = render_page(two_cores())
     assert page.count("<svg ") == 2
     assert re.findall(r"<script[^>]*>", page) == ["<script>"]
     assert 'src="' not in page
     assert "http" not in page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "")
-    for table in tables(two_cores(), 40):
+    for table in profile_tables(two_cores(), 40):
         assert str(escape(table.title)) in page
 
 

@@ -12,28 +12,28 @@ from vcdvcd import VCDVCD
 from rtoslab.instruments.perfetto import perfetto_trace
 from rtoslab.instruments.perfetto_writer import nanoseconds
 from rtoslab.instruments.subject import make_subject
-from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Span, Timeline, timeline
+from rtoslab.instruments.timelines import HANDLERS, LOCKS, TASKS, WAITS, Span, Timeline, record_timeline
 from rtoslab.instruments.vcd import picoseconds, vcd_text
 from tests.instruments.images import CATALOGUE, scene_subject
 
 
 @cache
 def seen(name: str, kernel: str, board: str) -> Timeline:
-    return timeline(scene_subject(name, kernel, board, 30))
+    return record_timeline(scene_subject(name, kernel, board, 30))
 
 
 @cache
 def two_cores() -> Timeline:
-    return timeline(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
+    return record_timeline(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=2, window_ms=5))
 
 
 def calls(result: Timeline, task: str, function: str) -> tuple[Span, ...]:
-    return tuple(span for span in result.on(TASKS, task) if span.name == function)
+    return tuple(span for span in result.track_spans(TASKS, task) if span.name == function)
 
 
 def running(result: Timeline, task: str, start: int, end: int) -> int:
     """Cycles in which core 0 ran a task, within a stretch."""
-    mine = (span for span in result.on("core 0", TASKS) if span.name == task)
+    mine = (span for span in result.track_spans("core 0", TASKS) if span.name == task)
     return sum(max(0, min(span.end, end) - max(span.start, start)) for span in mine)
 
 
@@ -76,10 +76,10 @@ def test_a_missed_wake_up_is_a_resume_before_the_suspend_it_was_meant_for() -> N
 def test_one_task_runs_on_a_core_at_a_time_and_always_one() -> None:
     result = two_cores()
     for core in ("core 0", "core 1"):
-        spans = result.on(core, TASKS)
+        spans = result.track_spans(core, TASKS)
         assert [span.start for span in spans[1:]] == [span.end for span in spans[:-1]]
         assert (spans[0].start, spans[-1].end) == (result.start, result.end)
-    ticks = [item for item in result.on("core 0", HANDLERS) if item.facts.get("exception") == 15]
+    ticks = [item for item in result.track_spans("core 0", HANDLERS) if item.facts.get("exception") == 15]
     assert len(ticks) == pytest.approx(5, abs=1), "a tick a millisecond"
 
 
@@ -87,11 +87,11 @@ def test_a_wait_for_a_spinlock_ends_where_its_core_takes_it() -> None:
     result = two_cores()
     waits = 0
     for lock in ("task lock", "ISR lock"):
-        held = result.on(LOCKS, lock)
+        held = result.track_spans(LOCKS, lock)
         assert all(before.end <= after.start for before, after in pairwise(held)), "one holder at a time"
         taken = {(span.name, span.start) for span in held}
         for core in ("core 0", "core 1"):
-            mine = [span for span in result.on(core, WAITS) if span.name == lock and span.ended]
+            mine = [span for span in result.track_spans(core, WAITS) if span.name == lock and span.ended]
             assert {(core, span.end) for span in mine} <= taken
             waits += len(mine)
     assert waits > 100
@@ -144,7 +144,7 @@ def test_pins_read_back_from_vcd() -> None:
     subject = make_subject(
         CATALOGUE, "call_times", kernel="freertos", board="nucleo-f446re", config={"instrument": "pin", "samples": "20"}
     )
-    result = timeline(subject)
+    result = record_timeline(subject)
     assert len(result.edges) > 20
     text = vcd_text(result)
     reader = (

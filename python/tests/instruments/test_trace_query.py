@@ -39,7 +39,7 @@ MADE = TraceContents(
 
 
 def test_load_counts_every_cycle_once_though_handlers_nest_and_straddle_a_switch() -> None:
-    rows = {(row[0], row[1]): row for row in TraceDatabase(MADE).named("load").rows}
+    rows = {(row[0], row[1]): row for row in TraceDatabase(MADE).answer_named("load").rows}
     assert rows["core 0", "a"][3] == 60 - 10 - 5
     assert rows["core 0", "b"][3] == 40 - 5
     assert rows["core 0", "handler isr_outer"][2:4] == (2, 20)
@@ -49,8 +49,8 @@ def test_load_counts_every_cycle_once_though_handlers_nest_and_straddle_a_switch
 
 def test_latency_is_to_the_next_one_and_within_a_limit() -> None:
     database = TraceDatabase(MADE)
-    assert database.latency("give", "take", 1000).rows == [(5, 70, 65)]
-    assert database.latency("give", "take", 64).rows == []
+    assert database.answer_latency("give", "take", 1000).rows == [(5, 70, 65)]
+    assert database.answer_latency("give", "take", 64).rows == []
 
 
 COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
@@ -70,7 +70,7 @@ COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
 def test_a_question_only_reads_and_ends(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_database, "_STEPS_MOST", 200)  # the usual number of turns takes seconds
     with pytest.raises(PlanError, match="cannot be answered"):
-        TraceDatabase(MADE).ask(sql)
+        TraceDatabase(MADE).answer_query(sql)
     assert not Path("/tmp/rtoslab-attached").exists()
 
 
@@ -90,7 +90,7 @@ def test_a_question_of_few_long_steps_ends(sql: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(trace_database, "_SECONDS_MOST", 0.5)
     begun = time.monotonic()
     with pytest.raises(PlanError, match=r"too long|too big|answer has more than"):
-        TraceDatabase(MADE).ask(f"{COUNTING} {sql}")
+        TraceDatabase(MADE).answer_query(f"{COUNTING} {sql}")
     assert time.monotonic() - begun < 20
 
 
@@ -146,7 +146,7 @@ def test_a_trace_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     """Cut where a packet ends it would show half the load, and joined with another one more than all."""
     file, data = tmp_path / "made.pftrace", made_trace()
     file.write_bytes(data)
-    assert [row[3] for row in TraceDatabase(read_trace(file)).named("load").rows] == [400, 400]
+    assert [row[3] for row in TraceDatabase(read_trace(file)).answer_named("load").rows] == [400, 400]
     damaged = [*cuts(data), data + data, data + made_trace(), data.replace(b"tasks", b"t\xffsks"), data[:-1], data[1:]]
     assert len(damaged) > 20
     for content in damaged:

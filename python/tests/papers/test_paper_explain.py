@@ -16,11 +16,19 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.cli import explain_changes
-from rtoslab.cli.explain_changes import explain, sentence
+from rtoslab.cli.explain_changes import best_change_sentence, explain_paper
 from rtoslab.measure import Outcome
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
-from rtoslab.papers.explain import Trial, candidates, explain_plan, own_setups, plain_distance, together, try_changes
+from rtoslab.papers.explain import (
+    ChangeTrial,
+    candidate_setups,
+    combined_setups,
+    explain_plan,
+    paper_setups,
+    plain_distance,
+    try_changes,
+)
 from rtoslab.papers.setups import equivalent_point
 from rtoslab.plan import Options
 from rtoslab.results.results import Failed, MeasuredPoint
@@ -47,7 +55,7 @@ def paper_of(tmp_path: Path, value: str) -> PaperFolder:
 def candidates_of() -> tuple[Setup, ...]:
     """Those of every `paper_of`: what it prints is no part of them. CMake is asked what the kernel has."""
     with tempfile.TemporaryDirectory() as empty:
-        return tuple(candidates(CATALOGUE, paper_of(Path(empty), "1")))
+        return tuple(candidate_setups(CATALOGUE, paper_of(Path(empty), "1")))
 
 
 def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
@@ -71,11 +79,13 @@ def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
     assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
     single = try_changes(CATALOGUE, paper, candidates_of(), points, OPTIONS)
     assert [item.setup.title for item in single[:2]] == ["opt=-Os", "configBENCH_ASSERT=1"]
-    assert (single[0].before, single[0].after, single[0].whole) == pytest.approx((2, 1.25, 1.25))
+    assert (single[0].distance_before, single[0].distance_after, single[0].overall_distance) == pytest.approx(
+        (2, 1.25, 1.25)
+    )
     assert single[-1].setup.title == "opt=-O0"
-    assert single[-1].whole == pytest.approx(4)
-    assert all(item.figures == 1 for item in single)
-    (both,) = together(2.0, single)
+    assert single[-1].overall_distance == pytest.approx(4)
+    assert all(item.changed_figures == 1 for item in single)
+    (both,) = combined_setups(2.0, single)
     assert both.title == "opt=-Os, configBENCH_ASSERT=1"
     assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
 
@@ -87,7 +97,7 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
     here = Setup(id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes)
     facts = paper.facts.model_copy(update={"setup": (here,)})
     paper = PaperFolder(paper.key, paper.folder, facts, paper.suites)
-    own = own_setups(paper)
+    own = paper_setups(paper)
     assert own == [here]
     points = []
     for number, item in enumerate(explain_plan(CATALOGUE, paper, own, OPTIONS).points):
@@ -99,11 +109,13 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
     assert len(points) == 2
     (result,) = try_changes(CATALOGUE, paper, own, points, OPTIONS)
     assert result.setup.title == "A"
-    assert (result.before, result.after) == pytest.approx((2, 1.0526), abs=1e-3)
-    single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), whole=1.4)
-    assert sentence(2.0, [single], [result]) == ("opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053.")
-    assert sentence(1.0, [single], [result]) == "No single change brings the figures closer."
-    assert sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
+    assert (result.distance_before, result.distance_after) == pytest.approx((2, 1.0526), abs=1e-3)
+    single = replace(result, setup=result.setup.model_copy(update={"title": "opt=-Os"}), overall_distance=1.4)
+    assert best_change_sentence(2.0, [single], [result]) == (
+        "opt=-Os alone closes most of the distance: 2.000 to 1.400; A: 1.053."
+    )
+    assert best_change_sentence(1.0, [single], [result]) == "No single change brings the figures closer."
+    assert best_change_sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
 
 
 def test_a_point_that_failed_is_named(
@@ -117,11 +129,11 @@ def test_a_point_that_failed_is_named(
     monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
     monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
     request = {"full": False, "dry_run": False}
-    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED
+    assert explain_paper(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED
     (line,) = [item for item in capsys.readouterr().out.splitlines() if item.startswith("failed: ")]
     assert line == "failed: t2_cooperative freertos pico 1 core opt=-O0 (proof): It did not work."
-    monkeypatch.setattr(explain_changes, "candidates", lambda *_: candidates_of())  # it found them once by itself
-    assert explain(CATALOGUE, paper, tmp_path, 1, as_json=True, **request) == EXIT_POINT_FAILED
+    monkeypatch.setattr(explain_changes, "candidate_setups", lambda *_: candidates_of())  # it found them once by itself
+    assert explain_paper(CATALOGUE, paper, tmp_path, 1, as_json=True, **request) == EXIT_POINT_FAILED
     (output,) = json.loads(capsys.readouterr().out)["failed"]
     assert output == {
         "point": "t2_cooperative freertos pico 1 core opt=-O0",
@@ -133,14 +145,14 @@ def test_a_point_that_failed_is_named(
 def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
     single = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
-    assert together(1.0, single) == []
-    assert isinstance(single[0], Trial)
+    assert combined_setups(1.0, single) == []
+    assert isinstance(single[0], ChangeTrial)
 
 
 @pytest.mark.parametrize("key", ["eren2024", "lentka2022", "miranda2021"])
 def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     paper = read_papers(CATALOGUE)[key]
-    result = candidates(CATALOGUE, paper)
+    result = candidate_setups(CATALOGUE, paper)
     assert len({setup.title for setup in result}) == len(result) > 10
     plan = explain_plan(CATALOGUE, paper, result, OPTIONS)
     assert len({repr(point) for point in plan.points}) == len(plan.points)
@@ -163,7 +175,7 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
 def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
     paper = read_papers(CATALOGUE)["vieira2026"]
     with pytest.raises(PlanError, match="vieira2026 has no figure that one of ours stands beside"):
-        explain_plan(CATALOGUE, paper, candidates(CATALOGUE, paper), OPTIONS)
+        explain_plan(CATALOGUE, paper, candidate_setups(CATALOGUE, paper), OPTIONS)
     assert "leave --setup and --placements out" in error(
         rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1
     )

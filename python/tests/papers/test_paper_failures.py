@@ -12,7 +12,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.cli import app
 from rtoslab.papers import weights
-from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.papers.setup_report import setups_section
 
 CATALOGUE = Catalogue(find_root())
@@ -24,9 +24,9 @@ def test_a_footprint_that_cannot_be_built_is_a_failed_figure(monkeypatch: pytest
         raise BuildError("Building minimal failed: the disk is full.")
 
     monkeypatch.setattr(weights, "build_program", fails)
-    figure = reproduce(CATALOGUE, PAPERS["eren2024"], []).compared[165]
-    assert (figure.state, figure.here) == ("failed", None)
-    assert figure.why == "build: Building minimal failed: the disk is full."
+    figure = reproduce_paper(CATALOGUE, PAPERS["eren2024"], []).compared[165]
+    assert (figure.state, figure.our_value) == ("failed", None)
+    assert figure.reason == "build: Building minimal failed: the disk is full."
 
 
 def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
@@ -53,7 +53,7 @@ def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
 
 
 def test_a_setup_whose_tree_is_not_here_says_how_to_name_it() -> None:
-    (section,) = setups_section(reproduce(CATALOGUE, PAPERS["eren2024"], []))
+    (section,) = setups_section(reproduce_paper(CATALOGUE, PAPERS["eren2024"], []))
     text = " ".join(section.prose)
     assert "The paper measured FreeRTOS 10.2.1; no tree of it is named here" in text
     assert "rtoslab tree add freertos-10.2.1 PATH --port freertos" in text

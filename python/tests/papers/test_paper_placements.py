@@ -13,10 +13,10 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.catalogue.paper_schemas import RedrawnFigure, RedrawnTable
 from rtoslab.papers.document import paper_document
-from rtoslab.papers.on_terminal import show_paper
-from rtoslab.papers.paper_charts import replot
-from rtoslab.papers.reproduction import Reproduction, reproduce
-from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw
+from rtoslab.papers.on_terminal import print_paper
+from rtoslab.papers.paper_charts import redraw_figure
+from rtoslab.papers.reproduction import Reproduction, reproduce_paper
+from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw_table
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.cli.test_cli import rtoslab
@@ -46,13 +46,13 @@ def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> Reprodu
     paper = _folder(tmp_path)
     points = [_at(place, 1, count) for place, count in enumerate(one_core)]
     points += [_at(place, 2, count) for place, count in enumerate(two_cores)]
-    return reproduce(CATALOGUE, paper, _stored(*points))
+    return reproduce_paper(CATALOGUE, paper, _stored(*points))
 
 
 def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
-    assert (figure.here, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
+    assert (figure.our_value, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
     assert (here_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
     (rate,) = [
         value for value in done.values if (value.metric, value.stat, value.point.cores) == ("throughput", "total", 1)
@@ -67,7 +67,7 @@ def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos")])
     both = replace(done, paper=paper, compared={1: done.compared[1], 2: sized})
     for ids, lone in (((1,), False), ((1, 2), True)):
-        assert ("ours is of one placement" in redraw(RedrawnTable(title="T", rows=ids), both).note) == lone
+        assert ("ours is of one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
 
 
 def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
 ) -> None:
     done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
     (claims,) = (section for section in paper_document(CATALOGUE, done).sections if section.id == "claims")
-    show_paper(done, Console(width=400))
+    print_paper(done, Console(width=400))
     for message in ("\n".join(claims.prose), capsys.readouterr().out):
         assert ("another may turn their order" in message) == (places == 1)
 
@@ -117,7 +117,7 @@ def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path
     not_here = NotApplicable(
         point=_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
     )
-    done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
+    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
     rates = {
         value.point.kernel: value for value in done.values if (value.metric, value.stat) == ("throughput", "total")
     }
@@ -128,12 +128,12 @@ def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path
 def test_a_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
     """Its proof gave no number; the table says of how many placements the median is."""
     failed = Failed(run_id="f", point=_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
-    done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), failed, _at(2, 1, 600)))
+    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), failed, _at(2, 1, 600)))
     figure = done.compared[1]
-    assert (figure.here, figure.band and len(figure.band.values)) == (2200, 2)
+    assert (figure.our_value, figure.band and len(figure.band.values)) == (2200, 2)
     (lost,) = _stored(failed)
-    lacking = reproduce(CATALOGUE, _folder(tmp_path), [lost]).compared[1]
-    assert (lacking.state, lacking.here, lacking.why) == ("failed", None, "proof: it waited")
+    lacking = reproduce_paper(CATALOGUE, _folder(tmp_path), [lost]).compared[1]
+    assert (lacking.state, lacking.our_value, lacking.reason) == ("failed", None, "proof: it waited")
 
 
 def test_reference_results_give_a_point_its_further_placements(tmp_path: Path) -> None:
@@ -141,11 +141,11 @@ def test_reference_results_give_a_point_its_further_placements(tmp_path: Path) -
     known = placement_values([_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
         further = {run_id: replace(known, run_id=run_id)}
-        done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500)), further=further)
+        done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500)), reference_placements=further)
         (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
         assert list(rate.placement_band.values) == values
     moved = {"1.0": known}
-    done = reproduce(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 501)), further=moved)
+    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 501)), reference_placements=moved)
     (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
     assert list(rate.placement_band.values) == [2004], (
         "the linker's own order gave another value: these are not its placements"
@@ -170,7 +170,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0]).model_copy(
         update={"where": {"metric": "throughput", "stat": "total"}}
     )
-    drawn = replot(figure, done, done.values)
+    drawn = redraw_figure(figure, done, done.values)
     assert drawn is not None
     chart, table = drawn
     two = next(row for row in chart.rows if row["series"].startswith("2"))
@@ -183,7 +183,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
 def test_a_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = _paper(tmp_path, [500_000, 500_001], [200_000, 200_001])
-    drawn = replot(figure, done, done.values)
+    drawn = redraw_figure(figure, done, done.values)
     assert drawn is not None
     assert drawn[0].rows[1]["low"] < drawn[0].rows[1]["high"]
     assert drawn[1].rows == [["t2", "100", "40"]]

@@ -16,8 +16,8 @@ from rtoslab.catalogue.paper_schemas import KernelVersion, Setup
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
-from rtoslab.papers.reproduction import reproduce
-from rtoslab.papers.setup_report import changed_verdicts, distance, setups_section, with_ratio
+from rtoslab.papers.reproduction import reproduce_paper
+from rtoslab.papers.setup_report import changed_verdicts, count_ratios, mean_distance, setups_section
 from rtoslab.papers.setups import equivalent_point
 from rtoslab.plan import Options
 from rtoslab.reference import StoredWeight
@@ -109,10 +109,10 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
         measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for cores, count, config in ((1, 1000, {}), (2, 300, {}), (1, 500, {"opt": "-Os"}), (2, 400, {"opt": "-Os"}))
     ]
-    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
+    done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
     assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
-    assert (distance(done.compared), distance(setup.own())) == (2, 1)
+    assert (mean_distance(done.compared), mean_distance(setup.changed_rows())) == (2, 1)
     assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, setup)] == [
         ("same", "different")
     ]
@@ -136,9 +136,9 @@ def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
         measured(1, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for count, config in ((1000, {}), (500, {"opt": "-Os"}))
     ]
-    done = reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
+    done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
     (setup,) = done.setups
-    assert (len(setup.own()), with_ratio(setup.own())) == (2, 1)
+    assert (len(setup.changed_rows()), count_ratios(setup.changed_rows())) == (2, 1)
     overview = setups_section(done)[0].tables[0]
     assert overview.rows[0][3:] == ["1", "2.00 \N{RIGHTWARDS ARROW} 1.00"]
 
@@ -172,18 +172,20 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
     paper = _with_version(base)
     todays, theirs = _counts("freertos", (1, 500), (2, 240)), _counts("freertos-9", (1, 600), (2, 700))
     done = (
-        reproduce(CATALOGUE, paper, todays, beside=theirs) if lent else reproduce(CATALOGUE, paper, [*todays, *theirs])
+        reproduce_paper(CATALOGUE, paper, todays, reference_points=theirs)
+        if lent
+        else reproduce_paper(CATALOGUE, paper, [*todays, *theirs])
     )
     figure = done.compared[1]
-    assert (figure.here, figure.state) == (2400, "reference" if lent else "measured")
+    assert (figure.our_value, figure.state) == (2400, "reference" if lent else "measured")
     assert figure.source is not None
-    assert (figure.source.kernel, figure.source.version, figure.source.is_authors) == (
+    assert (figure.source.kernel, figure.source.version, figure.source.is_authors_version) == (
         "freertos-9",
         "V-freertos-9",
         True,
     )
     assert done.today is not None
-    assert (done.today.compared[1].here, done.today.setup.title) == (
+    assert (done.today.compared[1].our_value, done.today.setup.title) == (
         2000, "the kernels' versions of today: freertos V-freertos"
     )  # fmt: skip
     assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, done.today)] == [
@@ -194,11 +196,13 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
 
 def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) -> None:
     paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
-    done = reproduce(CATALOGUE, paper, _counts("freertos", (1, 500)), beside=_counts("freertos-9", (2, 700)))
+    done = reproduce_paper(
+        CATALOGUE, paper, _counts("freertos", (1, 500)), reference_points=_counts("freertos-9", (2, 700))
+    )
     figure = done.compared[1]
-    assert figure.here == 2000
+    assert figure.our_value == 2000
     assert figure.source is not None
-    assert not figure.source.is_authors
+    assert not figure.source.is_authors_version
     assert done.today is None
 
 
@@ -206,8 +210,8 @@ def test_what_the_authors_version_cannot_do_is_not_done_by_todays(tmp_path: Path
     paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
     (present,) = _counts("freertos-9", (1, 1))
     lacking = NotApplicable(run_id="n", point=present.result.point, reason="V9 has no such call")
-    done = reproduce(CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredPoint(Path(), lacking, {})])
-    assert (done.compared[1].state, done.compared[1].why) == ("n/a", "V9 has no such call")
+    done = reproduce_paper(CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredPoint(Path(), lacking, {})])
+    assert (done.compared[1].state, done.compared[1].reason) == ("n/a", "V9 has no such call")
 
 
 def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -> None:
@@ -215,8 +219,8 @@ def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -
     paper = _with_version(base)
     points = [*_counts("freertos", (1, 500)), *_counts("freertos-9", (1, 600))]
     points += [*_counts("freertos", (1, 450), opt="-Os"), *_counts("freertos-9", (1, 550), opt="-Os")]
-    done = reproduce(CATALOGUE, paper, points)
-    assert [(setup.setup.id, setup.compared[1].here) for setup in done.setups] == [("s", 2200)]
+    done = reproduce_paper(CATALOGUE, paper, points)
+    assert [(setup.setup.id, setup.compared[1].our_value) for setup in done.setups] == [("s", 2200)]
 
 
 def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) -> None:
@@ -224,8 +228,8 @@ def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) ->
     paper = _with_version(base, trees=("freertos", "freertos-inherit"))
     (present,) = _counts("freertos", (1, 1))
     lacking = StoredPoint(Path(), NotApplicable(run_id="n", point=present.result.point, reason="no condition"), {})
-    done = reproduce(CATALOGUE, paper, [lacking, *_counts("freertos-inherit", (1, 300))])
-    assert done.compared[1].here == 1200
+    done = reproduce_paper(CATALOGUE, paper, [lacking, *_counts("freertos-inherit", (1, 300))])
+    assert done.compared[1].our_value == 1200
 
 
 def _weight(kernel: str, text: int) -> StoredWeight:
@@ -244,12 +248,12 @@ def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: P
     row = published(1, lab_kernel="other", unit="bytes", **ours)
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
-    done = reproduce(CATALOGUE, paper, [], lent_weights=lent)
+    done = reproduce_paper(CATALOGUE, paper, [], reference_weights=lent)
     assert [(verdict.outcome, "14,000" in verdict.numbers_text) for verdict in done.verdicts] == [("same", True)]
-    assert (done.compared[1].here, done.compared[1].state) == (14_000, "reference")
-    assert reproduce(CATALOGUE, paper, []).verdicts[0].outcome == "not computed"
+    assert (done.compared[1].our_value, done.compared[1].state) == (14_000, "reference")
+    assert reproduce_paper(CATALOGUE, paper, []).verdicts[0].outcome == "not computed"
 
 
 def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:
     paper = _paper(folder(tmp_path, [published(1)]), _setup(config={"opt": "-Os"}), {})
-    assert setups_section(reproduce(CATALOGUE, paper, [StoredPoint(tmp_path, measured(1), {})])) == []
+    assert setups_section(reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, measured(1), {})])) == []

@@ -17,15 +17,15 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
 from rtoslab.catalogue.paper_schemas import Paper, RedrawnFigure, RedrawnTable
 from rtoslab.papers.absences import Absences
-from rtoslab.papers.arithmetic import evaluate
-from rtoslab.papers.compare import ComparedRow, compare
+from rtoslab.papers.arithmetic import evaluate_expression
+from rtoslab.papers.compare import ComparedRow, compare_rows
 from rtoslab.papers.document import paper_document
-from rtoslab.papers.on_terminal import show_paper
-from rtoslab.papers.paper_charts import replot
-from rtoslab.papers.reproduction import Reproduction, reproduce
-from rtoslab.papers.setup_report import distance
+from rtoslab.papers.on_terminal import print_paper
+from rtoslab.papers.paper_charts import redraw_figure
+from rtoslab.papers.reproduction import Reproduction, reproduce_paper
+from rtoslab.papers.setup_report import mean_distance
 from rtoslab.papers.sources import Source
-from rtoslab.papers.tables import pairs_chart, ratio_text, redraw
+from rtoslab.papers.tables import pairs_chart, ratio_text, redraw_table
 from rtoslab.reports import report_formats
 from rtoslab.results import results
 from rtoslab.store.stored_point import AnyResult, StoredPoint
@@ -80,10 +80,10 @@ LOSES = (
 def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> Reproduction:
     """The paper against these points, of kernel `k` alone."""
     report = list(point_values(result))
-    compared = compare(paper, result, report, KERNELS, {})
+    compared = compare_rows(paper, result, report, KERNELS, {})
     absences = Absences(paper, result, KERNELS)
     names = {"k": "K"}
-    sources = {point.run_id: Source("k", "", is_reference=False, is_authors=True) for point in result}
+    sources = {point.run_id: Source("k", "", is_reference=False, is_authors_version=True) for point in result}
     return Reproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
 
 
@@ -92,22 +92,22 @@ def of_measured(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
 
 
 def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
-    return compare(folder(tmp_path, [row]), stored, point_values(of_measured(stored)), KERNELS, {})[1]
+    return compare_rows(folder(tmp_path, [row]), stored, point_values(of_measured(stored)), KERNELS, {})[1]
 
 
 def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
     result = compared(tmp_path, published(1), measured(1, 1000), measured(2, 700))
-    assert (result.state, result.here, result.ratio) == ("measured", 4000, 2)
+    assert (result.state, result.our_value, result.ratio) == ("measured", 4000, 2)
 
 
 def test_cycles_and_times_turn_into_each_other_by_the_clock(tmp_path: Path) -> None:
     row = published(1, lab_stat="cycles_per_count", unit="us", value="125")
-    assert compared(tmp_path, row, measured(1, 1000)).here == pytest.approx(250)
+    assert compared(tmp_path, row, measured(1, 1000)).our_value == pytest.approx(250)
 
 
 def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
     result = compared(tmp_path, published(1, lab_kernel="other"), measured(1))
-    assert (result.state, result.here, result.why) == (
+    assert (result.state, result.our_value, result.reason) == (
         "bring your own",
         None,
         "no tree or export of Other OS is named here, and no reference result stands for it",
@@ -131,7 +131,7 @@ def test_what_is_missing_says_why_and_has_no_number(
     tmp_path: Path, stored: list[AnyResult], state: str, why: str
 ) -> None:
     result = compared(tmp_path, published(1), *stored)
-    assert (result.state, result.here, result.ratio, result.why) == (state, None, None, why)
+    assert (result.state, result.our_value, result.ratio, result.reason) == (state, None, None, why)
 
 
 def test_a_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
@@ -153,7 +153,9 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
 
 def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    table = redraw(RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured(1, 1000)))
+    table = redraw_table(
+        RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured(1, 1000))
+    )
     assert table.title == "Table 1, 1/s"
     assert [name for name, _ in table.heads] == [
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
@@ -168,7 +170,7 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
 
 def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    result = compare(paper, (), point_values([measured(1, 1000)]), KERNELS, {})
+    result = compare_rows(paper, (), point_values([measured(1, 1000)]), KERNELS, {})
     (chart,) = pairs_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
@@ -179,7 +181,7 @@ def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None
 def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = done_with(folder(tmp_path, []), measured(1, 1000), measured(2, 800))
-    drawn = replot(figure, done, done.values)
+    drawn = redraw_figure(figure, done, done.values)
     assert drawn is not None
     assert [(row["x"], row["series"], row["y"]) for row in drawn[0].rows] == [
         ("t2", "1 core", 100),
@@ -187,7 +189,7 @@ def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     ]
     assert drawn[1].rows == [["t2", "100", "80"]]
     single = done_with(folder(tmp_path, []), measured(2, 800))
-    assert replot(figure, single, single.values) is None
+    assert redraw_figure(figure, single, single.values) is None
 
 
 def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, lab_kernel="other", kernel="Other")], claims, slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
     points = [StoredPoint(tmp_path, item, manifest) for item in (measured(1, 1000), measured(2, 800))]
-    document = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
+    document = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
     for suffix in ("html", "md"):
         text = report_formats()[suffix](document)
         assert "it slipped" in text
@@ -205,8 +207,8 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
         assert "t77" in text
         assert "different" in text
     assert document.summary.startswith("Of the paper's 1 statement 1 does not hold. Contradicted: K gains.")
-    assert document == paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]))
-    stable = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points, ["t77"]), {"c": "29 of 32"})
+    assert document == paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
+    stable = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]), {"c": "29 of 32"})
     (claims_of,) = (section for section in stable.sections if section.id == "claims")
     assert claims_of.tables[0].columns[-1] == ">in builds"
     assert [row[-1] for row in claims_of.tables[0].rows] == ["29 of 32"]
@@ -221,19 +223,19 @@ def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) 
     points = [
         StoredPoint(tmp_path, item, {"build": {"kernel": "k"}}) for item in (apart, measured(2, 900, kernel="even"))
     ]
-    done = reproduce(CATALOGUE, paper, points)
+    done = reproduce_paper(CATALOGUE, paper, points)
     console = Console(width=160, record=True, file=io.StringIO())
-    show_paper(done, console)
+    print_paper(done, console)
     for text in (report_formats()["md"](paper_document(CATALOGUE, done)), console.export_text()):
         assert re.search(r"[0-9]†", text), text
         assert "† deviates from the port contract" in text
-    plain = reproduce(CATALOGUE, paper, points[1:])
+    plain = reproduce_paper(CATALOGUE, paper, points[1:])
     assert "†" not in report_formats()["md"](paper_document(CATALOGUE, plain))
 
 
 def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2)])
-    text = report_formats()["md"](paper_document(CATALOGUE, reproduce(CATALOGUE, paper, [])))
+    text = report_formats()["md"](paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, [])))
     assert "no tree or export of K is named here" in text
     assert "Figure 9: not yet measured." in text
 
@@ -250,7 +252,7 @@ def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
     ]}  # fmt: skip
     paper = PaperFolder("doe2020", folder(tmp_path, []).folder, Paper.model_validate(facts), ())
     points = [StoredPoint(tmp_path, measured(1), {"build": build, "window_ms": window_ms}) for window_ms in (250, 100)]
-    sections = paper_document(CATALOGUE, reproduce(CATALOGUE, paper, points)).sections
+    sections = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points)).sections
     (conditions,) = (section for section in sections if section.id == "conditions")
     assert [row[2] for row in conditions.tables[0].rows] == [
         "icache off, art on", "-O3", "8 MHz", "k", "250 ms; 100 ms", "B, virtual",
@@ -271,7 +273,7 @@ def test_values_lie_on_their_axes() -> None:
 @pytest.mark.parametrize("expression", ["r9", "r1 +", "open('x')", "r1 / 0", "r1 ** 2", "__import__('os')"])
 def test_arithmetic_that_cannot_be_done_is_named(expression: str) -> None:
     with pytest.raises(CatalogueError, match=r"of a slips.toml cannot be computed"):
-        evaluate(expression, {1: 2.0})
+        evaluate_expression(expression, {1: 2.0})
 
 
 def test_a_ratio_to_a_figure_that_cannot_be_is_none(tmp_path: Path) -> None:
@@ -280,11 +282,11 @@ def test_a_ratio_to_a_figure_that_cannot_be_is_none(tmp_path: Path) -> None:
     paper = folder(tmp_path, rows, slips=slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
     points = [StoredPoint(tmp_path, measured(cores, 1000, kernel="freertos"), manifest) for cores in (1, 2)]
-    done = reproduce(CATALOGUE, paper, points)
+    done = reproduce_paper(CATALOGUE, paper, points)
     senseless, plain = (done.compared[ident] for ident in (1, 2))
-    assert (senseless.here, senseless.ratio, ratio_text(senseless)) == (4000, None, "says nothing")
+    assert (senseless.our_value, senseless.ratio, ratio_text(senseless)) == (4000, None, "says nothing")
     assert (plain.ratio, ratio_text(plain)) == (2, "2.00")
-    assert distance(done.compared) == pytest.approx(2)
+    assert mean_distance(done.compared) == pytest.approx(2)
     document = paper_document(CATALOGUE, done)
     assert "ours are 2.00 to 2.00 times the paper's, median 2.00; 1 further ratio says nothing." in document.summary
     tables = {table.title: table for section in document.sections for table in section.tables}

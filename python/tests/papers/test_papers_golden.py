@@ -7,7 +7,7 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
-from rtoslab.papers.slips import compute_value
+from rtoslab.papers.slips import compute_slip
 
 PAPERS = read_papers(Catalogue(find_root()))
 MIRANDA, LENTKA, EREN = (PAPERS[key] for key in ("miranda2021", "lentka2022", "eren2024"))
@@ -77,4 +77,4 @@ def test_the_papers_slips_are_recomputed_from_its_own_figures(
 ) -> None:
     result = next(item for item in paper.slips if item.id == slip)
     assert result.printed == printed
-    assert compute_value(paper, result) == pytest.approx(computed, rel=3e-4)
+    assert compute_slip(paper, result) == pytest.approx(computed, rel=3e-4)

@@ -20,7 +20,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder
 from rtoslab.cli import app
-from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.parity.concepts import CONCEPTS
 from rtoslab.parity.costs import costs_from_runs
 from rtoslab.parity.unfairness import Unfairness
@@ -132,7 +132,7 @@ def test_paper(planted: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
     catalogue = Catalogue(find_root())
     outcomes = {}
     for what, runs in planted.items():
-        done = reproduce(catalogue, paper_of(tmp_path / what, BENCHMARKS[what]), labelled(runs, cores=2))
+        done = reproduce_paper(catalogue, paper_of(tmp_path / what, BENCHMARKS[what]), labelled(runs, cores=2))
         (verdict,) = done.verdicts
         outcomes[what] = verdict.outcome
     assert outcomes == {"move": "tie", "nop": "same"}

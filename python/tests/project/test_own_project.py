@@ -195,7 +195,7 @@ def test_the_project_file_is_looked_for_upwards(there: Path, monkeypatch: pytest
     assert gate("-o", "gate.md")["verdict"] == "pass"
     assert (deep / "gate.md").is_file(), "what is written goes where the user is"
     assert say("measure").return_value == 0
-    monkeypatch.setattr(own_project, "_owner", lambda path: 1 if path.is_dir() else 2)
+    monkeypatch.setattr(own_project, "_owner_id", lambda path: 1 if path.is_dir() else 2)
     assert "belongs to another user" in str(say("gate").exception)
 
 

@@ -40,8 +40,8 @@ from rtoslab.compare.rules import Rules
 from rtoslab.compare.sides import Side, point_figures
 from rtoslab.measure.pipeline import Outcome
 from rtoslab.papers.document import paper_document
-from rtoslab.papers.on_terminal import show_paper
-from rtoslab.papers.reproduction import reproduce
+from rtoslab.papers.on_terminal import print_paper
+from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.placements.report import study_as_json, study_document
 from rtoslab.placements.study import Study as PlacementStudy
 from rtoslab.reports import report_formats
@@ -137,7 +137,7 @@ def sweep_of_offsets() -> WorstCase:
 def reproduced(tmp_path: Path) -> Any:
     paper = paper_folder(tmp_path, [published(1, lab_kernel="freertos"), published(2)])
     apart = measured(1, 1000, kernel="freertos").model_copy(update={"deviations": APART})
-    return reproduce(CATALOGUE, paper, stored(apart))
+    return reproduce_paper(CATALOGUE, paper, stored(apart))
 
 
 DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
@@ -248,7 +248,7 @@ def _placement(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     done = reproduced(path)
-    yield said(lambda: show_paper(done, Console(width=200)), capsys)
+    yield said(lambda: print_paper(done, Console(width=200)), capsys)
     yield json.dumps(cmd_paper._as_json(path, done))
 
 
@@ -265,7 +265,7 @@ def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     result = response_times()
-    yield said(lambda: cmd_rta._print(result), capsys)
+    yield said(lambda: cmd_rta._print_study(result), capsys)
     yield json.dumps(study_json(result))
     assert result.overheads is not None
     for name in ("kept.toml", "kept.json"):
@@ -281,7 +281,7 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     result = sweep_of_offsets()
-    yield said(lambda: cmd_worst_case._print(cast("Any", SimpleNamespace(title=result.title)), result), capsys)
+    yield said(lambda: cmd_worst_case._print_finding(cast("Any", SimpleNamespace(title=result.title)), result), capsys)
     yield json.dumps(result.as_json())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rtoslab.catalogue.benchmark import Benchmark
-from rtoslab.instruments.timelines import TASKS, _Reader
+from rtoslab.instruments.timelines import TASKS, _TimelineReader
 from rtoslab.measure.point_result import lock_sleeps
 from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Finding, Verdict
@@ -170,7 +170,7 @@ def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans
         subject=SimpleNamespace(kernel=facts, cores=1, label="x", board=board()), events=made(*rows), start_cycle=0,
         end_cycle=90, clock_hz=1, symbols=[], at_start={0x10: 8}, unhandled=(),
     )  # fmt: skip
-    result = _Reader(recording, {}, {0: 0x10}).read()
+    result = _TimelineReader(recording, {}, {0: 0x10}).make_timeline()
     assert [(span.name, span.start, span.end) for span in result.spans if span.track.name == TASKS] == [
         (name, max(start, 1), end) for name, start, end in spans
     ]

@@ -14,8 +14,8 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.papers import weights
-from rtoslab.papers.paper_charts import replot
-from rtoslab.papers.reproduction import Reproduction, reproduce
+from rtoslab.papers.paper_charts import redraw_figure
+from rtoslab.papers.reproduction import Reproduction, reproduce_paper
 from rtoslab.reference import references
 from tests.planted_values import planted
 
@@ -38,7 +38,7 @@ def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
     bare = paper.facts.model_copy(update={"footprint": ()})
     paper = type(paper)(paper.key, paper.folder, bare, paper.suites)
     beside = [point for reference in references(find_root(), key) for point in reference.points]
-    return reproduce(CATALOGUE, paper, [], beside=beside)
+    return reproduce_paper(CATALOGUE, paper, [], reference_points=beside)
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
@@ -48,7 +48,7 @@ def test_every_figure_of_a_paper_draws_values_of_one_kind_each(key: str, monkeyp
     drawn = 0
     for part in done.paper.facts.part:
         for figure in part.figure:
-            result = replot(figure, done, done.values)
+            result = redraw_figure(figure, done, done.values)
             if result is None:
                 continue
             chart, table = result
@@ -71,7 +71,7 @@ def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch
                 without = tuple(axis for axis in series if axis != "kernel") or ("unit",)
                 mixed = figure.model_copy(update={"series": without})
                 with pytest.raises(ReportError, match=r"would make one value of several .*kernel"):
-                    replot(mixed, done, done.values)
+                    redraw_figure(mixed, done, done.values)
                 refused += 1
     assert refused
 

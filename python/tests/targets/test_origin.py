@@ -12,7 +12,7 @@ from rtoslab import _sim
 from rtoslab.base.errors import StaleSimulatorError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.cli.doctor import examine
+from rtoslab.cli.doctor import check_installation
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.store.manifest import virtual_target
 from rtoslab.targets import board
@@ -71,7 +71,7 @@ def test_other_sources_are_refused_and_named(checkout: Path, change: object) -> 
     with pytest.raises(StaleSimulatorError, match=rf"\({name}\); run `make set-up`"):
         simulator_sources(checkout)
     catalogue = Catalogue(checkout)
-    result = next(item for item in examine(checkout) if item.name == "virtual board")
+    result = next(item for item in check_installation(checkout) if item.name == "virtual board")
     assert not result.fine
     plan = make_plan(catalogue, ["t2"], Options())
     point = plan.points[0]
@@ -118,7 +118,7 @@ def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest
     ):
         with pytest.raises(StaleSimulatorError, match=sentence):
             use()
-    result = next(item for item in examine(find_root()) if item.name == "virtual board")
+    result = next(item for item in check_installation(find_root()) if item.name == "virtual board")
     assert not result.fine
     assert not board.is_panic(ValueError())
 
