@@ -16,12 +16,12 @@ from rtoslab.rta import (
     MODEL_NAMES,
     SHAPES,
     Bench,
-    Model,
+    OverheadModel,
     System,
     analyse,
-    check,
-    cores_system,
+    check_on_board,
     event_system,
+    multicore_system,
     random_system,
 )
 
@@ -56,17 +56,17 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
     """Measures random task sets on a board. Returns whether no bound was exceeded and the goal was met."""
     bench = Bench.build(catalogue, kernel, board, {})
     firmware, work, overheads = bench.firmware, bench.work, bench.overheads
-    ratios: dict[Model, list[float]] = {model: [] for model in Model}
+    ratios: dict[OverheadModel, list[float]] = {model: [] for model in OverheadModel}
     jobs = exceeded = uncovered = 0
     for seed in range(sets):
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
-        seen = check(system, firmware, work, TICKS)
+        seen = check_on_board(system, firmware, work, TICKS)
         jobs += seen.jobs
         uncovered += bool(seen.uncovered_entries(overheads))
-        for model in Model:
+        for model in OverheadModel:
             analysis = analyse(system, overheads, model)
             ratios[model] += seen.tightness(analysis).values()
-            exceeded += len(seen.exceeded_tasks(analysis)) if model is Model.PARTITION else 0
+            exceeded += len(seen.exceeded_tasks(analysis)) if model is OverheadModel.SPLIT_TICK else 0
     goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
     for model, ratio_values in ratios.items():
@@ -75,7 +75,7 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
             f"  {title:35} bound / longest observed: least {min(ratio_values):.3f}, median {median(ratio_values):.3f}"
         )
     print(f"  tasks that exceeded bound (c): {exceeded}, sets not covered: {uncovered}; the median's goal: {goal:.2f}")
-    return not exceeded and median(ratios[Model.PARTITION]) < goal
+    return not exceeded and median(ratios[OverheadModel.SPLIT_TICK]) < goal
 
 
 def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets: int, *, events: bool) -> bool:
@@ -95,9 +95,9 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
             system = event_system(random, bench.firmware)
         else:
             contention = bench.overheads.smp.contention_permille
-            system = cores_system(random, SHAPES["mixed"], bench.firmware, contention)
+            system = multicore_system(random, SHAPES["mixed"], bench.firmware, contention)
         try:
-            seen = check(system, bench.firmware, bench.work, TICKS)
+            seen = check_on_board(system, bench.firmware, bench.work, TICKS)
         except CheckError:  # work too short for this board, or an interrupt too frequent
             continue
         ran += 1

@@ -18,7 +18,7 @@ from rtoslab.cli.console import PlainConsole, coloured_text
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency
 from rtoslab.reports import TableData
-from rtoslab.rta import SHAPES, Overheads, Study, TaskSet, read_overheads, read_task_set, write_overheads
+from rtoslab.rta import SHAPES, Overheads, TaskSet, TaskSetStudy, read_overheads, read_task_set, write_overheads
 
 _FILE = click.Path(path_type=Path)
 
@@ -88,8 +88,8 @@ def bounds(
     as the set is refused, cannot be built or run, or the model does not apply to it. Exit code 3: a deadline can be
     missed, or what was observed contradicts the bounds.
     """
-    from rtoslab.rta import as_json as json_of  # noqa: PLC0415
-    from rtoslab.rta import growth_tables, study_bounds, with_growth  # noqa: PLC0415 (so that help and completion stay quick)
+    from rtoslab.rta import sensitivity_tables, study_bounds, with_sensitivity  # noqa: PLC0415 (so that help and completion stay quick)
+    from rtoslab.rta import study_json as json_of  # noqa: PLC0415
 
     _require_compatible_options(kernel, board, checked=checked, of_a_run=span_ms is not None or save_image is not None)
     board = board or (DEFAULT_BOARD if kernel else None)
@@ -101,21 +101,21 @@ def bounds(
         raise PlanError("There are no overheads to save or to compare; give --kernel or --overheads.")
     study = study_bounds(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
-        study = replace(study, beside=read_overheads(beside))
+        study = replace(study, compared_overheads=read_overheads(beside))
     if checked and bench is not None:
         study = bench.check_on_board(study, span_ms, save_image)
     if save_overheads is not None and overheads is not None:
         write_overheads(overheads, save_overheads)
     if not as_json:
         _print_study(study)
-    study = with_growth(study, _progress_printer(quiet=as_json))
+    study = with_sensitivity(study, _progress_printer(quiet=as_json))
     if not as_json:
-        _print_tables(growth_tables(study))
+        _print_tables(sensitivity_tables(study))
     if output is not None:
         from rtoslab.reports import report_formats  # noqa: PLC0415
-        from rtoslab.rta import document  # noqa: PLC0415
+        from rtoslab.rta import study_document  # noqa: PLC0415
 
-        write_report(report_formats()["html"](document(study)), output)
+        write_report(report_formats()["html"](study_document(study)), output)
     if as_json:
         print_answer(json_of(study))
     return _exit_code(study)
@@ -153,22 +153,22 @@ def break_(
     took longer than its bound, a `worst tick` bound was below the `split tick` bound, or something cost more than the
     overheads say.
     """
-    from rtoslab.rta import Bench, search, shrunk, summary, write_finding  # noqa: PLC0415  # noqa: PLC0415
+    from rtoslab.rta import Bench, search_broken_bounds, shrink_set, summarise_search, write_finding  # noqa: PLC0415  # noqa: PLC0415
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_root())
     bench = Bench.build(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
     tried = []
-    for attempt in search(bench, sets, seed, shapes or tuple(SHAPES)):
+    for attempt in search_broken_bounds(bench, sets, seed, shapes or tuple(SHAPES)):
         tried.append(attempt)
         if not attempt.findings:
             continue
-        small = bench.attempt(*shrunk(bench, attempt.system, attempt.starts), attempt.shape, attempt.seed)
+        small = bench.run_set(*shrink_set(bench, attempt.system, attempt.starts), attempt.shape, attempt.seed)
         if not as_json:
             click.echo(f"{attempt.shape}, {attempt.seed}: {'; '.join(small.findings)}")
         if out is not None:
             write_finding(bench, small, out / f"{kernel}-{board}-{attempt.seed}-{len(tried)}.toml")
-    outcome = summary(bench, tried)
+    outcome = summarise_search(bench, tried)
     if as_json:
         print_answer(outcome.as_json())
     else:
@@ -176,7 +176,7 @@ def break_(
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
 
 
-def _exit_code(study: Study) -> int:
+def _exit_code(study: TaskSetStudy) -> int:
     """1 where there is no answer: 3 says that a deadline can be missed."""
     if study.holds:
         return EXIT_OK
@@ -204,14 +204,14 @@ class _BoardBench:
     """The parts of the command that need the virtual board."""
 
     def __init__(self, kernel: str, board: str, config: dict[str, str], task_set: TaskSet, *, quiet: bool) -> None:
-        from rtoslab.rta import Images  # noqa: PLC0415
+        from rtoslab.rta import TaskSetImages  # noqa: PLC0415
 
         self.quiet = quiet
         self.catalogue = Catalogue(find_root())
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
         events = task_set.has_events
         self._print_step(f"building and calibrating {kernel} on {board}")
-        self.images = Images.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
+        self.images = TaskSetImages.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
 
     def _print_step(self, text: str) -> None:
         if not self.quiet:
@@ -219,34 +219,38 @@ class _BoardBench:
 
     def measure_overheads(self, *, operations: bool) -> Overheads:
         """Measured. With the kernel's operations, which take more images, only where they are asked for."""
-        from rtoslab.rta import with_operations  # noqa: PLC0415
+        from rtoslab.rta import with_operation_costs  # noqa: PLC0415
 
         self._print_step("measuring the kernel's overheads")
-        overheads = self.images.overheads(self.catalogue)
+        overheads = self.images.measured_overheads(self.catalogue)
         if not operations:
             return overheads
         self._print_step("measuring its operations")
-        return with_operations(self.catalogue, self.images.firmware, overheads)
+        return with_operation_costs(self.catalogue, self.images.firmware, overheads)
 
-    def check_on_board(self, study: Study, span_ms: int | None, save_image: Path | None) -> Study:
+    def check_on_board(self, study: TaskSetStudy, span_ms: int | None, save_image: Path | None) -> TaskSetStudy:
         """Runs the task set."""
         from rtoslab.rta import (  # noqa: PLC0415
-            check,
-            lines_of,
-            rows_of,
+            check_on_board,
+            interrupt_lines,
+            task_rows,
         )
 
         self._print_step("running the task set")
         firmware, work = self.images.firmware, self.images.work
         ticks = None if span_ms is None else max(1, span_ms * firmware.tick_hz // 1000)
-        done = check(study.system, firmware, work, ticks)
+        done = check_on_board(study.system, firmware, work, ticks)
         if save_image is not None:
-            rows = rows_of(study.system, firmware, work)
-            write_whole(save_image, firmware.image(rows, lines_of(study.system, firmware, work, 1)), "the image")
+            rows = task_rows(study.system, firmware, work)
+            write_whole(
+                save_image,
+                firmware.image_with_tasks(rows, interrupt_lines(study.system, firmware, work, 1)),
+                "the image",
+            )
         return replace(study, check=done)
 
 
-def _print_study(study: Study) -> None:
+def _print_study(study: TaskSetStudy) -> None:
     from rtoslab.rta import terminal_tables  # noqa: PLC0415
 
     console = PlainConsole()
@@ -254,7 +258,7 @@ def _print_study(study: Study) -> None:
     for note in (*study.notes, *(study.check.notes if study.check is not None else ())):
         console.print(coloured_text("note", "yellow"), note, soft_wrap=True)
     colour = "green" if study.holds else "red"
-    for line in study.answer():
+    for line in study.answer_sentences():
         console.print(coloured_text(line, colour), soft_wrap=True)
 
 

@@ -14,16 +14,29 @@ from enum import StrEnum
 from fractions import Fraction
 
 from rtoslab.base import count_text
-from rtoslab.rta.blocking import blocking, masks
-from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, Model, charges
-from rtoslab.rta.cores import Neighbours, cores_of, neighbours, tasks_released_by, with_delays
-from rtoslab.rta.demand import Competitors
+from rtoslab.rta.blocking import longest_blocking, masked_times
+from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, OverheadModel, kernel_charges
+from rtoslab.rta.cores import (
+    OtherCores,
+    find_other_cores,
+    participating_cores,
+    tasks_released_on_core,
+    with_release_delays,
+)
+from rtoslab.rta.demand import CompetingDemand
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.system import Handler, System, Task
-from rtoslab.rta.windows import STEPS, NoBoundError, busy_period, by_arrival, fixed_point, starts
+from rtoslab.rta.system import Interrupt, System, Task
+from rtoslab.rta.windows import (
+    MAX_STEPS,
+    NoBoundError,
+    busy_period_starts,
+    longest_response,
+    longest_response_fifo,
+    shortest_window,
+)
 
 ROUNDS = 40
-"""In which bounds of several cores, each made with the others', must have settled."""
+"""The bounds of several cores, each computed with the others', must be stable after so many rounds."""
 
 
 class Obstacle(StrEnum):
@@ -31,11 +44,11 @@ class Obstacle(StrEnum):
 
     NONE = ""
     OVERLOAD = "overload"
-    """More is asked for than the processor has: deadlines will be missed."""
+    """The demand is more than the processor has: deadlines will be missed."""
     MODEL = "model"
     """The model does not apply."""
     STEPS = "steps"
-    """The search ended without one after so many steps."""
+    """The search used up its steps without a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,43 +58,44 @@ class ResponseBound:
     name: str
     deadline: int
     response: int | None
-    """None means: there is no bound, and `reason` says why."""
+    """None if there is no bound. `reason` then says why."""
     reason: str = ""
     parts: Mapping[str, int] = field(default_factory=dict)
     """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
     utilisation: float = 0.0
     """The utilisation of everything at least as urgent, and the kernel."""
     obstacle: Obstacle = Obstacle.NONE
-    """What kept the analysis from a bound."""
+    """The kind of reason for which there is no bound."""
 
     @property
-    def meets(self) -> bool:
-        """Whether the deadline is met."""
+    def meets_deadline(self) -> bool:
+        """Whether the bound meets the deadline."""
         return self.response is not None and self.response <= self.deadline
 
     @property
     def can_be_missed(self) -> bool:
-        """Whether a deadline can be missed: by a bound beyond it, or by more work than the processor can do."""
+        """Whether the deadline can be missed: the bound is beyond it, or the processor is overloaded."""
         return self.obstacle is Obstacle.OVERLOAD or (self.response is not None and self.response > self.deadline)
 
     @property
     def slack(self) -> int | None:
-        """Returns what is left before the deadline. Negative if it is missed."""
+        """Returns the time left between bound and deadline, negative if the deadline is missed. None without a
+        bound."""
         return None if self.response is None else self.deadline - self.response
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Bounds of a system under one model, in its order."""
+    """The bounds of a system under one overhead model, in the system's order."""
 
-    model: Model
+    model: OverheadModel
     tasks: tuple[ResponseBound, ...]
     interrupts: tuple[ResponseBound, ...]
 
     @property
     def schedulable(self) -> bool:
-        """Whether every deadline is met."""
-        return all(task.meets for task in (*self.tasks, *self.interrupts))
+        """Whether every task and interrupt meets its deadline."""
+        return all(task.meets_deadline for task in (*self.tasks, *self.interrupts))
 
     def find_bound(self, name: str) -> ResponseBound:
         """Returns the bound of a task or interrupt by its name."""
@@ -89,149 +103,173 @@ class Analysis:
 
 
 def analyse(
-    system: System, overheads: Overheads | None = None, model: Model = Model.PARTITION, most: int = STEPS
+    system: System,
+    overheads: Overheads | None = None,
+    model: OverheadModel = OverheadModel.SPLIT_TICK,
+    max_steps: int = MAX_STEPS,
 ) -> Analysis:
     """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing.
 
     `most`: steps of the search for each bound. If they are fewer than STEPS, a search also ends with the first job that
     misses its deadline: the response is then beyond the deadline, and no bound.
     """
-    by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
-    return analyse_charged(system, model, by_core, most)
+    charges_by_core = {
+        core: kernel_charges(overheads, model, system, core) for core in participating_cores(system, overheads)
+    }
+    return analyse_charged(system, model, charges_by_core, max_steps)
 
 
-def analyse_charged(system: System, model: Model, by_core: Mapping[int, Charges], most: int = STEPS) -> Analysis:
-    """The same with what the kernel is charged with, core by core.
+def analyse_charged(
+    system: System, model: OverheadModel, charges_by_core: Mapping[int, Charges], max_steps: int = MAX_STEPS
+) -> Analysis:
+    """Returns the bounds of every task and interrupt, with the kernel's charges given for each core.
 
     On several cores what one waits for depends on how late the others' jobs may end: bounds are found again, each with
     those before, until they stay. They only grow, so the first that stay are the least. A task that has no bound keeps
     the reason it was found with: later it would name a task that has none because of this one.
     """
-    if len(by_core) == 1 or not any(core_tasks.tick_period for core_tasks in by_core.values()):
-        return Analysis(model, *_bounds(system, by_core, None, most))
-    system = with_delays(system, by_core)
-    ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
+    if len(charges_by_core) == 1 or not any(core_tasks.tick_period for core_tasks in charges_by_core.values()):
+        return Analysis(model, *_bound_all(system, charges_by_core, None, max_steps))
+    system = with_release_delays(system, charges_by_core)
+    latest_ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
     unbounded: dict[str, ResponseBound] = {}
     for _ in range(ROUNDS):
-        tasks, handlers = _bounds(system, by_core, ends, most)
+        tasks, handlers = _bound_all(system, charges_by_core, latest_ends, max_steps)
         tasks = tuple(unbounded.get(task.name, task) for task in tasks)
         unbounded |= {task.name: task for task in tasks if task.response is None}
         responses = {task.name: task.response for task in tasks}
-        if responses == ends:
+        if responses == latest_ends:
             return Analysis(model, tasks, handlers)
-        ends = responses
+        latest_ends = responses
     reason = f"what the cores wait for each other does not settle within {ROUNDS} rounds"
     unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=Obstacle.STEPS) for task in tasks)
     return Analysis(model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), handlers)
 
 
-def _bounds(
-    system: System, by_core: Mapping[int, Charges], ends: Mapping[str, int | None] | None, most: int
+def _bound_all(
+    system: System, charges_by_core: Mapping[int, Charges], latest_ends: Mapping[str, int | None] | None, max_steps: int
 ) -> tuple[tuple[ResponseBound, ...], tuple[ResponseBound, ...]]:
-    """Returns the bounds of tasks and interrupts, for tasks that end so late. Without those there is one core."""
-    cores = {core: Neighbours() if ends is None else neighbours(system, by_core, core, ends) for core in system.cores}
+    """Returns the bounds of tasks and interrupts. `latest_ends`: the latest end of each task's jobs after their
+    arrival. None on one core."""
+    cores = {
+        core: OtherCores() if latest_ends is None else find_other_cores(system, charges_by_core, core, latest_ends)
+        for core in system.cores
+    }
     return (
-        tuple(_task(task, system, by_core[task.core], cores[task.core], most) for task in system.tasks),
         tuple(
-            _handler(interrupt, system, by_core[interrupt.core], cores[interrupt.core], most)
+            _bound_task(task, system, charges_by_core[task.core], cores[task.core], max_steps) for task in system.tasks
+        ),
+        tuple(
+            _bound_interrupt(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
             for interrupt in system.interrupts
             if not interrupt.implied
         ),
     )
 
 
-def costs(system: System, overheads: Overheads, model: Model) -> dict[str, dict[str, int]]:
-    """Task -> component of the overhead -> by how much its bound is lower without it. Nothing where it has no bound."""
-    by_core = {core: charges(overheads, model, system, core) for core in cores_of(system, overheads)}
-    whole = analyse_charged(system, model, by_core).tasks
-    costs_: dict[str, dict[str, int]] = {bound.name: {} for bound in whole}
+def overhead_costs(system: System, overheads: Overheads, model: OverheadModel) -> dict[str, dict[str, int]]:
+    """Returns, by task and component of the overhead, by how much the bound is lower without that component. A
+    component without effect on a task is left out."""
+    charges_by_core = {
+        core: kernel_charges(overheads, model, system, core) for core in participating_cores(system, overheads)
+    }
+    whole = analyse_charged(system, model, charges_by_core).tasks
+    costs: dict[str, dict[str, int]] = {bound.name: {} for bound in whole}
     for label, without in COMPONENTS.items():
-        less = {core: without(item) for core, item in by_core.items()}
+        less = {core: without(item) for core, item in charges_by_core.items()}
         for one, other in zip(whole, analyse_charged(system, model, less).tasks, strict=True):
             if one.response is not None and other.response is not None and other.response < one.response:
-                costs_[one.name][label] = one.response - other.response
-    return costs_
+                costs[one.name][label] = one.response - other.response
+    return costs
 
 
-def _task(task: Task, system: System, charge: Charges, others: Neighbours, most: int) -> ResponseBound:
+def _bound_task(task: Task, system: System, charge: Charges, other_cores: OtherCores, max_steps: int) -> ResponseBound:
+    """Returns the bound of one task."""
     peers = [item for item in system.tasks if item.core == task.core]
     above = [peer for peer in peers if peer.priority > task.priority]
     equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
     in_order = system.equals == "fifo" and bool(equals)
-    requests = Competitors(
+    demand = CompetingDemand(
         task=task,
         others=above if in_order else [*above, *equals],
         interrupts=[interrupt for interrupt in system.interrupts if interrupt.core == task.core],
-        released=tasks_released_by(system, charge, peers),
+        released=tasks_released_on_core(system, charge, peers),
         charges=charge,
-        blocking=blocking(task, peers, system, charge),
-        sliced=charge.slice > 0 and _share([task, *above, *equals]),
-        shared=_shared(peers),
+        blocking=longest_blocking(task, peers, system, charge),
+        takes_turns=charge.slice > 0 and _has_equal_priorities([task, *above, *equals]),
+        shared_resources=_shared_resources(peers),
         tick_jitter=_tick_jitter(task, peers, system, charge),
-        neighbours=others.demands,
+        other_cores=other_cores.demands,
     )
-    whole = replace(requests, others=[*above, *equals]) if in_order else requests
+    whole = replace(demand, others=[*above, *equals]) if in_order else demand
     load = whole.utilisation()
     if load > 1:
         reason = f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
         return _without_bound(task, reason, load, Obstacle.OVERLOAD)
-    reason = _beyond(task, system, charge, others)
+    reason = _model_obstacle(task, system, charge, other_cores)
     if reason:
         return _without_bound(task, reason, load, Obstacle.MODEL)
     try:
         worst = (
-            by_arrival(requests, equals, most)
+            longest_response_fifo(demand, equals, max_steps)
             if in_order
             else max(
-                (busy_period(item, first, most, _until(task, most)) for item, first in starts(requests)),
+                (
+                    longest_response(item, first, max_steps, _response_limit(task, max_steps))
+                    for item, first in busy_period_starts(demand)
+                ),
                 key=lambda window: window[0],
             )
         )
     except NoBoundError:
-        return _without_bound(task, _too_long(load, most), load, Obstacle.STEPS)
+        return _without_bound(task, _search_ended_text(load, max_steps), load, Obstacle.STEPS)
     response, parts = worst
-    return ResponseBound(task.name, task.deadline, response + task.jitter, "", _clean(parts, task.jitter), float(load))
+    return ResponseBound(
+        task.name, task.deadline, response + task.jitter, "", _nonzero_parts(parts, task.jitter), float(load)
+    )
 
 
-def _until(whose: Task | Handler, most: int) -> int | None:
-    """The longest response of interest, from the release on. None where every one is."""
-    return None if most >= STEPS else whose.deadline - whose.jitter
+def _response_limit(subject: Task | Interrupt, max_steps: int) -> int | None:
+    """Returns the longest response that the search goes up to, counted from the release. None: it has no limit."""
+    return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
 
 
-def _without_bound(whose: Task | Handler, reason: str, load: Fraction, obstacle: Obstacle) -> ResponseBound:
-    return ResponseBound(whose.name, whose.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
+def _without_bound(subject: Task | Interrupt, reason: str, load: Fraction, obstacle: Obstacle) -> ResponseBound:
+    """Returns the result for a task or interrupt that has no bound."""
+    return ResponseBound(subject.name, subject.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
 
 
-def _too_long(load: Fraction, most: int) -> str:
-    return f"the search ended after {count_text(most, 'step')}, at {float(100 * load):.2f} % of the processor"
+def _search_ended_text(load: Fraction, max_steps: int) -> str:
+    """Returns the reason for a search that used up its steps."""
+    return f"the search ended after {count_text(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
-def _shared(tasks: Sequence[Task]) -> frozenset[str]:
-    """Resources that more than one of them uses."""
+def _shared_resources(tasks: Sequence[Task]) -> frozenset[str]:
+    """Returns the resources that more than one of the tasks uses."""
     used = [name for task in tasks for name in {name for name, _ in task.sections}]
     return frozenset(name for name in used if used.count(name) > 1)
 
 
-def _share(tasks: Sequence[Task]) -> bool:
-    """Some of them have one priority."""
+def _has_equal_priorities(tasks: Sequence[Task]) -> bool:
+    """Whether two of the tasks have the same priority."""
     return len({task.priority for task in tasks}) < len(tasks)
 
 
 def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
-    """A busy period that may begin between two ticks may find one pending that was due before it."""
+    """Returns how long before a busy period a tick may have been due that is still pending as the period begins."""
     interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
     if not charge.tick_period or not (interrupts or any(peer.jitter for peer in peers)):
         return 0
-    return max(charge.block, charge.late, _masked_time(task.core, system, charge))
+    return max(charge.kernel_blocking, charge.release_delay, _longest_masked_time(task.core, system, charge))
 
 
-def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> str:
-    """Why the model gives no bound. Empty if it does."""
-    if others.obstacle:
-        return others.obstacle
+def _model_obstacle(task: Task, system: System, charge: Charges, other_cores: OtherCores) -> str:
+    """Returns why the model gives no bound for the task. Empty if it gives one."""
+    if other_cores.obstacle:
+        return other_cores.obstacle
     if charge.tick_period and task.period < charge.tick_period and not task.released_by:
         return "its period is shorter than the tick's, by which it is released"
-    late = _tick_waits(task.core, system, charge, others) if charge.tick_period else 0
+    late = _longest_tick_wait(task.core, system, charge, other_cores) if charge.tick_period else 0
     if late is None or late >= charge.tick_period > 0:
         lateness = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
         every = system.microseconds(charge.tick_period)
@@ -239,53 +277,65 @@ def _beyond(task: Task, system: System, charge: Charges, others: Neighbours) -> 
     return ""
 
 
-def _masked_time(core: int, system: System, charge: Charges) -> int:
-    """The longest that an interrupt of a core waits for what masks it: the kernel, or a task."""
-    return max([charge.held, *masks((task for task in system.tasks if task.core == core), charge)])
+def _longest_masked_time(core: int, system: System, charge: Charges) -> int:
+    """Returns the longest time for which the kernel or a task masks the interrupts of a core."""
+    return max([charge.longest_mask, *masked_times((task for task in system.tasks if task.core == core), charge)])
 
 
-def _tick_waits(core: int, system: System, charge: Charges, others: Neighbours) -> int | None:
-    """How long the tick's handler may wait for its first instruction: for interrupts, and once for who masks it.
+def _longest_tick_wait(core: int, system: System, charge: Charges, other_cores: OtherCores) -> int | None:
+    """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
+    once for whoever masks it. None if it has no limit.
 
     A second tick that comes meanwhile finds the first still pending and is lost, and with it the kernel's time.
     """
-    masked = max(charge.block, _masked_time(core, system, charge)) + others.kernel(charge.tick_period)
+    masked = max(charge.kernel_blocking, _longest_masked_time(core, system, charge)) + other_cores.kernel_work(
+        charge.tick_period
+    )
     interrupts = [interrupt for interrupt in system.interrupts if interrupt.core == core]
     only = Charges(interrupt=charge.interrupt, give=charge.give)
     tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
-    requests = Competitors(tick, (), interrupts, (), only, masked)
-    if requests.utilisation() > 1:
+    demand = CompetingDemand(tick, (), interrupts, (), only, masked)
+    if demand.utilisation() > 1:
         return None
     try:
-        return fixed_point(requests, 1, 0, 0)[0] - 1
+        return shortest_window(demand, 1, 0, 0)[0] - 1
     except NoBoundError:
         return None
 
 
-def _handler(handler: Handler, system: System, charge: Charges, others: Neighbours, most: int) -> ResponseBound:
-    """An interrupt waits for more urgent ones, and once for whatever holds it off: a task, the kernel, its tick."""
-    if others.obstacle:
-        return _without_bound(handler, others.obstacle, Fraction(0), Obstacle.MODEL)
+def _bound_interrupt(
+    handler: Interrupt, system: System, charge: Charges, other_cores: OtherCores, max_steps: int
+) -> ResponseBound:
+    """Returns the bound of one interrupt. It waits for more urgent ones, and once for whatever masks it: a task, the
+    kernel, the tick."""
+    if other_cores.obstacle:
+        return _without_bound(handler, other_cores.obstacle, Fraction(0), Obstacle.MODEL)
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == handler.core]
     above = mine[: mine.index(handler)]
     # A masking task may wait for a lock meanwhile: for all work of the other cores' kernel until its deadline.
-    masked = _masked_time(handler.core, system, charge) + others.kernel(handler.deadline)
+    masked = _longest_masked_time(handler.core, system, charge) + other_cores.kernel_work(handler.deadline)
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
     task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
     only = Charges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
-    requests = Competitors(task, (), above, (), only, masked)
-    load = requests.utilisation()
+    demand = CompetingDemand(task, (), above, (), only, masked)
+    load = demand.utilisation()
     if load > 1:
         reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
         return _without_bound(handler, reason, load, Obstacle.OVERLOAD)
     try:
-        response, parts = busy_period(requests, 0, most, _until(handler, most))
+        response, parts = longest_response(demand, 0, max_steps, _response_limit(handler, max_steps))
     except NoBoundError:
-        return _without_bound(handler, _too_long(load, most), load, Obstacle.STEPS)
+        return _without_bound(handler, _search_ended_text(load, max_steps), load, Obstacle.STEPS)
     return ResponseBound(
-        handler.name, handler.deadline, response + handler.jitter, "", _clean(parts, handler.jitter), float(load)
+        handler.name,
+        handler.deadline,
+        response + handler.jitter,
+        "",
+        _nonzero_parts(parts, handler.jitter),
+        float(load),
     )
 
 
-def _clean(parts: dict[str, int], jitter: int) -> dict[str, int]:
+def _nonzero_parts(parts: dict[str, int], jitter: int) -> dict[str, int]:
+    """Returns the parts of a bound, with the jitter, that are not 0."""
     return {name: value for name, value in {**parts, "jitter": jitter}.items() if value}

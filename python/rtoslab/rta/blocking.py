@@ -1,4 +1,5 @@
-"""How long a task may wait for less urgent ones: their critical sections, and where they are not preempted."""
+"""Bounds the time that a task waits for less urgent ones: for their critical sections, and while they cannot be
+preempted."""
 
 from __future__ import annotations
 
@@ -8,15 +9,16 @@ from rtoslab.rta.charges import Charges
 from rtoslab.rta.system import System, Task
 
 
-def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
-    """The bound for a task among the tasks of its core, itself included (Sha, Rajkumar, Lehoczky 1990).
+def longest_blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
+    """Returns the longest blocking of a task. `peers` are the tasks of its core, itself included (Sha, Rajkumar,
+    Lehoczky 1990).
 
     With inheritance each less urgent task blocks once, and each resource once. With either ceiling protocol one section
-    blocks. A stretch that cannot be preempted is met once, as the task is released. Under the immediate ceiling the
-    section and the masked part are two ways to be in the way, and one of them happens."""
+    blocks. A masked span blocks once, as the task is released. Under the immediate ceiling either the section or the
+    masked span blocks, not both."""
     lower = [peer for peer in peers if peer.priority < task.priority]
-    masked = max([charge.block, *masks(lower, charge)])
-    by_task = [_sections(item, task, peers) for item in lower]
+    masked = max([charge.kernel_blocking, *masked_times(lower, charge)])
+    by_task = [_blocking_sections(item, task, peers) for item in lower]
     longest = [max(item.values()) + charge.inversion for item in by_task if item]
     if not longest:
         return masked
@@ -29,13 +31,14 @@ def blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges)
     return masked + min(sum(longest), sum(by_resource))
 
 
-def masks(tasks: Iterable[Task], charge: Charges) -> list[int]:
-    """The longest stretch that each of those that mask does, with the calls that begin and end it."""
+def masked_times(tasks: Iterable[Task], charge: Charges) -> list[int]:
+    """Returns the longest masked span of each task that has one, with the calls that mask and unmask."""
     return [task.masked + 2 * charge.section for task in tasks if task.masked]
 
 
-def _sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:
-    """Resource -> longest section of `lower` that can block `task`: someone at least as urgent uses it too."""
+def _blocking_sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:
+    """Returns, by resource, the longest section of `lower` that can block `task`: a task at least as urgent uses the
+    resource too."""
     urgent = {name for peer in peers if peer.priority >= task.priority for name, _ in peer.sections}
     longest: dict[str, int] = {}
     for name, length in lower.sections:

@@ -1,4 +1,4 @@
-"""The search for a broken bound: random sets of every shape, then neighbours of those that come nearest to theirs.
+"""Searches for a broken bound: random sets of every shape, then variations of those that come nearest to their bound.
 
 A finding is a job above its bound, a bound by the worst tick below that by the split tick, or something that the
 overheads do not cover. Each is shrunk to the smallest set that still shows it.
@@ -15,48 +15,49 @@ from typing import Final
 from rtoslab.base import CheckError
 from rtoslab.catalogue import Catalogue
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.arrange import lines_of, rows_of
-from rtoslab.rta.charges import Model
-from rtoslab.rta.firmware import Firmware
-from rtoslab.rta.images import Images
-from rtoslab.rta.ledger import enter
+from rtoslab.rta.arrange import interrupt_lines, task_rows
+from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.firmware import TaskSetFirmware
+from rtoslab.rta.images import TaskSetImages
+from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import uncovered_entries
-from rtoslab.rta.randomsets import SHAPES, change_one_task, cores_system, event_system, system_of_shape
-from rtoslab.rta.responses import responses
+from rtoslab.rta.randomsets import SHAPES, change_one_task, event_system, multicore_system, system_of_shape
+from rtoslab.rta.responses import observed_responses
 from rtoslab.rta.system import System, Task
-from rtoslab.rta.trace import run
-from rtoslab.rta.work import Work
+from rtoslab.rta.trace import run_task_set
+from rtoslab.rta.work import BusyWork
 
 LEAST_TICKS: Final = 60
 MOST_TICKS: Final = 400
 _NEIGHBOURS: Final = 6
-"""Tried from each set that is searched further."""
+"""Variations tried of each set that is searched further."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedSet:
-    """One set, run. `starts`: the first ticks of its tasks, then the first raisings of its interrupts in cycles."""
+    """The result of one set. `starts`: the first tick of each task, then the cycle of each interrupt's first
+    raising."""
 
     shape: str
     seed: int
     system: System
     starts: tuple[int, ...]
     jobs: int
-    nearest: float
-    """The bound over the longest response, the least of its tasks. Infinite if no task has both."""
+    least_ratio: float
+    """The least ratio of bound to longest response of its tasks. Infinite if no task has both."""
     ratios: Mapping[str, float]
-    """The ratios of each task and interrupt that has both."""
+    """The ratio of bound to longest response of each task and interrupt that has both."""
     findings: tuple[str, ...]
-    """Sentences. Empty if everything held."""
+    """A sentence for each finding. Empty if every bound held."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """The bench that runs the sets."""
+    """The image, calibrated work and measured overheads with which sets are run."""
 
-    firmware: Firmware
-    work: Work
+    firmware: TaskSetFirmware
+    work: BusyWork
     overheads: Overheads
 
     @classmethod
@@ -71,22 +72,23 @@ class Bench:
         cores: int = 1,
         progress: Callable[[str], object] = lambda _: None,
     ) -> Bench:
-        """Built, calibrated and measured. Raises BuildError, ConformanceError, CheckError."""
+        """Builds and calibrates the image, and measures the kernel's overheads. Raises BuildError, ConformanceError,
+        CheckError."""
         progress(f"building and calibrating {kernel} on {board}")
-        images = Images.build(catalogue, kernel, board, config, events=events, cores=cores)
+        images = TaskSetImages.build(catalogue, kernel, board, config, events=events, cores=cores)
         progress("measuring the kernel's overheads")
-        return cls(images.firmware, images.work, images.overheads(catalogue))
+        return cls(images.firmware, images.work, images.measured_overheads(catalogue))
 
-    def attempt(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
-        """Runs a set and holds it against its bounds. Raises CheckError where it cannot be run."""
+    def run_set(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
+        """Runs a set and compares its responses with the bounds. Raises CheckError where it cannot be run."""
         count = len(system.tasks)
         rows = [
             row if row.line else replace(row, offset_ticks=offset)
-            for row, offset in zip(rows_of(system, self.firmware, self.work), starts[:count], strict=True)
+            for row, offset in zip(task_rows(system, self.firmware, self.work), starts[:count], strict=True)
         ]
         # The work that can be had may be shorter than the wcet. The bound is for what is run.
         tasks = tuple(
-            replace(item, wcet=self.work.of(row) * system.units_per_cycle)
+            replace(item, wcet=self.work.row_cycles(row) * system.units_per_cycle)
             for item, row in zip(system.tasks, rows, strict=True)
         )
         system = replace(system, tasks=tasks)
@@ -94,18 +96,22 @@ class Bench:
         ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
         # Every other one is as late each time as it happens to be.
         late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
-        lines = lines_of(system, self.firmware, self.work, ticks, starts[count:], late)
-        trace = run(self.firmware, rows, ticks, lines)
-        ledger = enter([trace], self.work)
+        lines = interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
+        trace = run_task_set(self.firmware, rows, ticks, lines)
+        ledger = make_ledger([trace], self.work)
         findings = [
-            f"{excess.what} took {excess.took} cycles and is charged with {excess.charged}"
+            f"{excess.event} took {excess.took_cycles} cycles and is charged with {excess.charged_cycles}"
             for excess in uncovered_entries(ledger, self.overheads, len(rows))[:1]
         ]
         ratios = {}
-        analyses = {model: analyse(system, self.overheads, model) for model in (Model.WORST_TICK, Model.PARTITION)}
-        for seen in responses(system, trace):
+        analyses = {
+            model: analyse(system, self.overheads, model)
+            for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
+        }
+        for seen in observed_responses(system, trace):
             bound, worse = (
-                analyses[model].find_bound(seen.name).response for model in (Model.PARTITION, Model.WORST_TICK)
+                analyses[model].find_bound(seen.name).response
+                for model in (OverheadModel.SPLIT_TICK, OverheadModel.WORST_TICK)
             )
             if worse is not None and (bound is None or bound > worse):
                 findings.append(f"{seen.name}: bound by the worst tick {worse}, below that by the split tick, {bound}")
@@ -116,70 +122,76 @@ class Bench:
         nearest = min(ratios.values(), default=inf)
         return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
-    def fails(self, system: System, starts: tuple[int, ...]) -> bool:
-        """Whether anything is found. A set that cannot be run shows nothing."""
+    def has_finding(self, system: System, starts: tuple[int, ...]) -> bool:
+        """Whether a run of the set has a finding. A set that cannot be run has none."""
         try:
-            return bool(self.attempt(system, starts).findings)
+            return bool(self.run_set(system, starts).findings)
         except CheckError:
             return False
 
 
-def search(bench: Bench, sets: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)) -> Iterator[SearchedSet]:
-    """Tries so many sets: random ones of the shapes by turns, and as many neighbours of those nearest their bound."""
+def search_broken_bounds(
+    bench: Bench, set_count: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)
+) -> Iterator[SearchedSet]:
+    """Runs so many sets and yields their results: random sets of the shapes by turns, and variations of those nearest
+    their bound."""
     tick = bench.firmware.tick_cycles
     near: list[SearchedSet] = []
     tried = number = 0
-    while tried < sets:
+    while tried < set_count:
         random = Random(f"{seed} {number}")  # noqa: S311 (seeded on purpose)
-        shape, system = _draw(bench, random, shapes[number % len(shapes)])
+        shape, system = _draw_system(bench, random, shapes[number % len(shapes)])
         number += 1
         starts = tuple(
             random.randrange(task.period // tick + 1) if random.random() < 0.2 else 0 for task in system.tasks
         )
         phases = tuple(random.randrange(3 * tick) if random.random() < 0.7 else 0 for _ in system.interrupts)
-        finding = _try(bench, system, (*starts, *phases), shape, number - 1)
-        for _ in range(min(_NEIGHBOURS, sets - tried - 1) if number % _NEIGHBOURS == 0 and near else 0):
-            from_ = random.choice(near)
-            neighbour, moved = change_one_task(random, from_.system, from_.starts, tick)
-            finding += _try(bench, neighbour, moved, f"near: {from_.shape.removeprefix('near: ')}", from_.seed)
-        tried += len(finding)
-        near = sorted([*near, *finding], key=lambda attempt: attempt.nearest)[: 2 * _NEIGHBOURS]
-        yield from finding
+        results = _run_if_possible(bench, system, (*starts, *phases), shape, number - 1)
+        for _ in range(min(_NEIGHBOURS, set_count - tried - 1) if number % _NEIGHBOURS == 0 and near else 0):
+            origin = random.choice(near)
+            neighbour, moved = change_one_task(random, origin.system, origin.starts, tick)
+            results += _run_if_possible(
+                bench, neighbour, moved, f"near: {origin.shape.removeprefix('near: ')}", origin.seed
+            )
+        tried += len(results)
+        near = sorted([*near, *results], key=lambda attempt: attempt.least_ratio)[: 2 * _NEIGHBOURS]
+        yield from results
 
 
-def _draw(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
-    """A set of the shape. With the image that has events every set has some."""
+def _draw_system(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
+    """Returns the name of a shape and a random set of it. With the image that has events every set has some."""
     firmware = bench.firmware
     if firmware.cores > 1:
         bus = bench.overheads.smp.contention_permille
-        return shape, cores_system(random, SHAPES[shape], firmware, bus)
-    if firmware.events:
+        return shape, multicore_system(random, SHAPES[shape], firmware, bus)
+    if firmware.has_events:
         return "events", event_system(random, firmware)
     return shape, system_of_shape(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
 
 
-def _try(bench: Bench, system: System, starts: tuple[int, ...], shape: str, seed: int) -> list[SearchedSet]:
-    """Empty where it cannot be run on this board."""
+def _run_if_possible(bench: Bench, system: System, starts: tuple[int, ...], shape: str, seed: int) -> list[SearchedSet]:
+    """Returns the result of a set as a list. It is empty where the board cannot run the set."""
     try:
-        return [bench.attempt(system, starts, shape, seed)]
+        return [bench.run_set(system, starts, shape, seed)]
     except CheckError:
         return []
 
 
-def shrunk(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[System, tuple[int, ...]]:
-    """The smallest set that still shows a finding: fewer tasks, all at once, shorter and rounder work."""
+def shrink_set(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[System, tuple[int, ...]]:
+    """Returns the smallest set that still shows a finding: fewer tasks, released together, shorter and rounder work."""
     shorter = True
     while shorter:
         shorter = False
-        for candidate in _smaller(system, starts):
-            if bench.fails(*candidate):
+        for candidate in _smaller_sets(system, starts):
+            if bench.has_finding(*candidate):
                 system, starts = candidate
                 shorter = True
                 break
     return system, starts
 
 
-def _smaller(system: System, starts: tuple[int, ...]) -> Iterator[tuple[System, tuple[int, ...]]]:
+def _smaller_sets(system: System, starts: tuple[int, ...]) -> Iterator[tuple[System, tuple[int, ...]]]:
+    """Yields sets that are one step smaller: without a task or an interrupt, released together, with shorter work."""
     tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
     for at, task in enumerate(tasks if count > 1 else ()):
         numbers = [number for number, item in enumerate(interrupts) if item.gives != task.name]
@@ -196,13 +208,14 @@ def _smaller(system: System, starts: tuple[int, ...]) -> Iterator[tuple[System, 
     cuts: tuple[Callable[[int], int], ...] = (lambda wcet: wcet // 2, lambda wcet: wcet - wcet % 1000)
     for at, task in enumerate(tasks):
         if task.calls:
-            yield _instead(system, at, replace(task, sections=task.sections[1:], masked=0)), starts
+            yield _with_task(system, at, replace(task, sections=task.sections[1:], masked=0)), starts
             continue
         for cut in cuts:
             wcet = cut(task.wcet)
             if 0 < wcet < task.wcet:
-                yield _instead(system, at, replace(task, wcet=wcet)), starts
+                yield _with_task(system, at, replace(task, wcet=wcet)), starts
 
 
-def _instead(system: System, at: int, task: Task) -> System:
+def _with_task(system: System, at: int, task: Task) -> System:
+    """Returns the system with another task at this index."""
     return replace(system, tasks=(*system.tasks[:at], task, *system.tasks[at + 1 :]))

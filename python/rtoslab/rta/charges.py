@@ -12,29 +12,30 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.prices import Prices
+from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.system import System
 
 
-class Model(StrEnum):
+class OverheadModel(StrEnum):
     """How the kernel's overheads enter the analysis."""
 
-    NOTHING = "a"
+    NO_OVERHEAD = "a"
     WORST_TICK = "b"
-    PARTITION = "c"
+    SPLIT_TICK = "c"
 
 
 MODEL_NAMES: Final = {
-    Model.NOTHING: "no overhead",
-    Model.WORST_TICK: "worst tick",
-    Model.PARTITION: "split tick",
+    OverheadModel.NO_OVERHEAD: "no overhead",
+    OverheadModel.WORST_TICK: "worst tick",
+    OverheadModel.SPLIT_TICK: "split tick",
 }
-"""What tables and charts call them."""
+"""The names of the models in tables and charts."""
 MODEL_TITLES: Final = {
-    Model.NOTHING: "the kernel costs nothing",
-    Model.WORST_TICK: "each tick is charged as if it released every task",
-    Model.PARTITION: "a tick is charged its base and a pseudo-task for each task that it releases",
+    OverheadModel.NO_OVERHEAD: "the kernel costs nothing",
+    OverheadModel.WORST_TICK: "each tick is charged as if it released every task",
+    OverheadModel.SPLIT_TICK: "a tick is charged its base and a pseudo-task for each task that it releases",
 }
+"""What each model charges, for the notes of tables."""
 
 
 SECTION_OPERATIONS: Final = ("mutex_lock_free", "mutex_unlock_no_waiter")
@@ -53,40 +54,42 @@ class Charges:
     """Every release of a task, inside the tick."""
     worst_tick: bool = False
     """Every tick is charged with a release of every task."""
-    deferred: int = 0
-    """A tick that meets the kernel at work: at most every tick, and at most MEETINGS times a job."""
+    deferred_tick: int = 0
+    """A tick while the kernel is at work: at most every tick, and at most MEETINGS times a job."""
     start: int = 0
     """Every job: from the switch to its first instruction."""
     end: int = 0
     """Every job: from its last instruction to the switch, and the switch to a less urgent task."""
-    preempt: int = 0
+    preemption: int = 0
     """A switch to a more urgent task: at most once a tick and once a job."""
     slice: int = 0
     """A switch in a tick that may also be one among equals: every tick, where equals take turns by the tick."""
     interrupt: int = 0
-    """Every interrupt: entry and exit, and what its handler takes beside its work."""
+    """Every interrupt: entry and exit, and the time of its handler besides its work."""
     give: int = 0
     """Every interrupt that releases a task: the give, and the switch to the task."""
     woken_start: int = 0
-    """As `start` and `end`, of a job that an interrupt releases."""
+    """Every job that an interrupt releases, as `start`."""
     woken_end: int = 0
+    """Every job that an interrupt releases, as `end`."""
     section: int = 0
     """Every call in the midst of a job's work: a lock taken or given back, interrupts masked or not."""
     inversion: int = 0
     """Every critical section that others share, and every time a task waits for a less urgent one: a lock that is held,
     a switch there, the hand over, one back."""
-    block: int = 0
-    """Once: what the kernel cannot be interrupted in as the tick comes."""
-    held: int = 0
+    kernel_blocking: int = 0
+    """Once: the longest time for which the kernel cannot be interrupted as the tick comes."""
+    longest_mask: int = 0
     """Once, to an interrupt: the longest that the kernel masks interrupts, its tick's handlers included."""
-    requested: int = 0
-    """Every interrupt by which another core has this one look for who is to run: at most one a tick and release."""
-    compensated: int = 0
-    """A tick that another core handled while this one had the scheduler locked, and makes up for: as `deferred`."""
-    late: int = 0
-    """As jitter of all that a tick releases: another core may have the scheduler locked as it comes."""
-    bus: Fraction = Fraction(0)
-    """The delay of the work by the other cores' accesses to the same memories."""
+    core_request: int = 0
+    """Every interrupt by which another core makes this one choose its task again: at most one a tick and release."""
+    compensated_tick: int = 0
+    """A tick that another core handled while this core had the scheduler locked, handled here later: as
+    `deferred_tick`."""
+    release_delay: int = 0
+    """Jitter of everything that a tick releases: another core may have the scheduler locked as the tick comes."""
+    bus_share: Fraction = Fraction(0)
+    """The share by which the other cores' accesses to the same memories prolong work."""
 
 
 MEETINGS: Final = 3
@@ -96,91 +99,93 @@ either, which that job does once."""
 NO_CHARGES: Final = Charges()
 
 
-def charges(overheads: Overheads | None, model: Model, system: System, core: int = 0) -> Charges:
-    """Returns the charges on one core of a system. Without overheads nothing is charged."""
-    if overheads is None or model is Model.NOTHING:
+def kernel_charges(overheads: Overheads | None, model: OverheadModel, system: System, core: int = 0) -> Charges:
+    """Returns the charges on one core of a system, in its units. Without overheads nothing is charged."""
+    if overheads is None or model is OverheadModel.NO_OVERHEAD:
         return NO_CHARGES
-    charged = _cycles(overheads, model, system, core)
+    charged = _charges_in_cycles(overheads, model, system, core)
     scale = system.units_per_cycle
     return charged if scale == 1 else replace(charged, **{name: scale * getattr(charged, name) for name in _LENGTHS})
 
 
-def _cycles(overheads: Overheads, model: Model, system: System, core: int) -> Charges:
-    prices = Prices(overheads)
-    events, seen, leave = prices.events, overheads.events is not None, overheads.interrupt.exit_cycles
+def _charges_in_cycles(overheads: Overheads, model: OverheadModel, system: System, core: int) -> Charges:
+    """Returns the charges on one core in cycles."""
+    prices = EntryPrices(overheads)
+    events, has_events, leave = prices.event_costs, overheads.events is not None, overheads.interrupt.exit_cycles
     cores = len(system.cores)
     smp = overheads.smp
-    mine = [task.priority for task in system.tasks if task.core == core]
+    priorities = [task.priority for task in system.tasks if task.core == core]
     # Who goes to sleep walks by the sleepers of all cores.
     sleepers = len(system.tasks)
-    distance = max(mine, default=0) - min(mine, default=0)
+    distance = max(priorities, default=0) - min(priorities, default=0)
     kinds = overheads.switch
-    down = prices.down(distance, to_idle=False)
-    slice_ = max(overheads.tick_slice, overheads.tick_switch)
+    down = prices.switch_away_price(distance, to_idle=False)
+    slice_ = max(overheads.tick_slice_cycles, overheads.tick_switch_cycles)
     met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
-    inversion = max(2 * (prices.around + max(down, kinds.up_cycles)), met)
-    if seen:
-        inversion = 2 * (prices.around + events.contended_cycles + events.handover_cycles)
+    inversion = max(2 * (prices.entry_and_exit + max(down, kinds.up_cycles)), met)
+    if has_events:
+        inversion = 2 * (prices.entry_and_exit + events.contended_cycles + events.handover_cycles)
     charged = Charges(
         tick_period=overheads.tick.period_cycles,
-        tick=prices.around + overheads.tick.base_cycles,
+        tick=prices.entry_and_exit + overheads.tick.base_cycles,
         release=overheads.tick.per_task_cycles,
-        worst_tick=model is Model.WORST_TICK,
-        deferred=overheads.tick.deferred_cycles,
+        worst_tick=model is OverheadModel.WORST_TICK,
+        deferred_tick=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + overheads.job.work_cycles,
-        end=prices.end(sleepers) + down + leave,
-        preempt=overheads.tick_switch,
-        slice=slice_ if _takes_turns(overheads, system) else 0,
-        interrupt=prices.around + events.handler_cycles,
-        give=events.give_cycles if seen else overheads.interrupt.entry_cycles + overheads.tick_switch,
-        woken_start=(events.start_cycles if seen else overheads.job.start_cycles) + overheads.job.work_cycles,
-        woken_end=(events.end_cycles if seen else prices.end(sleepers)) + down + leave,
-        section=events.call_cycles if seen else _half(overheads),
+        end=prices.sleep_call_price(sleepers) + down + leave,
+        preemption=overheads.tick_switch_cycles,
+        slice=slice_ if _equals_take_turns(overheads, system) else 0,
+        interrupt=prices.entry_and_exit + events.handler_cycles,
+        give=events.give_cycles if has_events else overheads.interrupt.entry_cycles + overheads.tick_switch_cycles,
+        woken_start=(events.start_cycles if has_events else overheads.job.start_cycles) + overheads.job.work_cycles,
+        woken_end=(events.end_cycles if has_events else prices.sleep_call_price(sleepers)) + down + leave,
+        section=events.call_cycles if has_events else _section_call_cycles(overheads),
         inversion=inversion,
-        block=prices.block(sleepers, distance),
-        held=prices.masked_cycles(sleepers, distance),
+        kernel_blocking=prices.longest_blocking(sleepers, distance),
+        longest_mask=prices.longest_masked(sleepers, distance),
     )
     if cores == 1 and smp.cores == 1:
         return charged
     several = replace(
         charged,
-        requested=prices.request_cycles,
-        late=prices.release(sleepers, distance),
-        bus=Fraction(smp.contention_permille, 1000),
-        held=charged.held + smp.lock_wait_cycles,
+        core_request=prices.core_request_price,
+        release_delay=prices.longest_release_delay(sleepers, distance),
+        bus_share=Fraction(smp.contention_permille, 1000),
+        longest_mask=charged.longest_mask + smp.lock_wait_cycles,
     )
     if core == smp.tick_core:
         return several
     # The tick is another core's. Here it is made up for at most.
     base_cycles = overheads.tick.base_cycles + overheads.tick.deferred_cycles
-    return replace(several, tick=0, deferred=0, compensated=base_cycles)
+    return replace(several, tick=0, deferred_tick=0, compensated_tick=base_cycles)
 
 
-def _half(overheads: Overheads) -> int:
-    """A lock and its unlock, which are two places."""
+def _section_call_cycles(overheads: Overheads) -> int:
+    """Returns the cycles of one call at a section: half of a lock and its unlock, rounded up."""
     return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
 
-def _takes_turns(overheads: Overheads, system: System) -> bool:
-    """Equals take turns by the tick, seen of the kernel or said of it."""
+def _equals_take_turns(overheads: Overheads, system: System) -> bool:
+    """Whether equals take turns by the tick, as the overheads or the task set say."""
     return overheads.equals == "slices" or system.equals == "slices"
 
 
 _LENGTHS: Final = tuple(field.name for field in fields(Charges) if field.type == "int")
+"""The charges that are lengths of time, which are scaled from cycles to units."""
 
 
 COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "tick": lambda all_: replace(all_, tick=0),
     "releases in the tick": lambda all_: replace(all_, release=0),
-    "deferred ticks": lambda all_: replace(all_, deferred=0, compensated=0),
+    "deferred ticks": lambda all_: replace(all_, deferred_tick=0, compensated_tick=0),
     "start of jobs": lambda all_: replace(all_, start=0, woken_start=0),
     "end of jobs, with the switch": lambda all_: replace(all_, end=0, woken_end=0),
-    "switches to more urgent tasks": lambda all_: replace(all_, preempt=0, slice=0),
+    "switches to more urgent tasks": lambda all_: replace(all_, preemption=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "gives in interrupts": lambda all_: replace(all_, give=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
-    "kernel not interruptible": lambda all_: replace(all_, block=0, held=0),
-    "releases and calls from other cores": lambda all_: replace(all_, requested=0, late=0),
-    "other cores on the bus": lambda all_: replace(all_, bus=Fraction(0)),
+    "kernel not interruptible": lambda all_: replace(all_, kernel_blocking=0, longest_mask=0),
+    "releases and calls from other cores": lambda all_: replace(all_, core_request=0, release_delay=0),
+    "other cores on the bus": lambda all_: replace(all_, bus_share=Fraction(0)),
 }
-"""What the bound would be without one of them tells what it costs."""
+"""By name, a function that removes the component from the charges. The bound is lower without it by what it costs."""

@@ -1,4 +1,4 @@
-"""Demand of the processor in a window that begins with a busy period, by what demands it."""
+"""The demand on the processor in a window that begins with a busy period, by its cause."""
 
 from __future__ import annotations
 
@@ -9,71 +9,75 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.charges import MEETINGS, Charges
-from rtoslab.rta.system import Handler, Task, utilisation
+from rtoslab.rta.system import Interrupt, Task, utilisation
 
 _NEVER: Final = 10**30
 """A period so long that nothing of it counts."""
 
 
-def arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
-    """The most arrivals in [0, window): the first as late as its jitter allows, but not before `phase`."""
+def max_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
+    """Returns the most arrivals in [0, window). The first is as late as its jitter allows, but not before `phase`."""
     return max(0, -(-(window + jitter - phase) // period))
 
 
-def _arrivals(rows: Sequence[tuple[int, int]], window: int) -> list[int]:
-    """The most arrivals of each."""
-    return [arrivals(window, period, early) for period, early in rows]
+def _max_arrivals_of_each(periods: Sequence[tuple[int, int]], window: int) -> list[int]:
+    """Returns the most arrivals of each. `periods` has (period, time before the window at which the first may
+    arrive)."""
+    return [max_arrivals(window, period, early) for period, early in periods]
 
 
 @dataclass(frozen=True, slots=True)
-class Competitors:
+class CompetingDemand:
     """The demand that competes with the task under analysis. `others` run before it whenever they are ready."""
 
     task: Task
     others: Sequence[Task]
-    interrupts: Sequence[Handler]
+    interrupts: Sequence[Interrupt]
     released: Sequence[Task]
     """All tasks whose release the tick of this core handles, less urgent ones too."""
     charges: Charges
     blocking: int
-    sliced: bool = False
-    """Some of them have one priority, whichever, and take turns by the tick."""
-    shared: frozenset[str] = frozenset()
+    takes_turns: bool = False
+    """Some tasks have the same priority, and take turns by the tick."""
+    shared_resources: frozenset[str] = frozenset()
     """Resources that more than one task uses."""
     tick_jitter: int = 0
     """How long before the busy period a tick may have been due that is handled in it."""
-    neighbours: Sequence[Competitors] = ()
+    other_cores: Sequence[CompetingDemand] = ()
     """The other cores' tasks and kernel. A lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
-    """Task -> its first arrival at the earliest, seen from the start of the busy period. By default 0."""
+    """The earliest first arrival of each task, counted from the start of the busy period. By default 0."""
     _arriving: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
-    """The arrivals of each of `others`: its period, and how long before the window its first arrival may be."""
+    """For each of `others`: its period, and how long before the window its first arrival may be."""
     _releasing: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
     """The same of `released`."""
     _jobs: Sequence[tuple[int, int, bool]] = field(init=False, repr=False, compare=False)
-    """The jobs of each of `others`: its job's work, what it takes for locks and masks, whether an interrupt releases
-    it."""
+    """For each of `others`: its WCET, the cost of its locks and masks, whether an interrupt releases it."""
 
     def __post_init__(self) -> None:
-        """Windows are asked for by the thousand, so what is the same in all of them is looked up once."""
-        jobs = [(other.wcet, self._calls(other), bool(other.released_by)) for other in self.others]
-        object.__setattr__(self, "_arriving", [self._early(other) for other in self.others])
-        object.__setattr__(self, "_releasing", [self._early(task) for task in self.released])
+        """Computes once what every window needs: analyses ask for windows by the thousand."""
+        jobs = [(other.wcet, self._section_cost(other), bool(other.released_by)) for other in self.others]
+        object.__setattr__(self, "_arriving", [self._period_and_lead(other) for other in self.others])
+        object.__setattr__(self, "_releasing", [self._period_and_lead(task) for task in self.released])
         object.__setattr__(self, "_jobs", jobs)
 
-    def in_window(self, window: int, finished: int, others: Sequence[int] | None = None) -> dict[str, int]:
-        """Returns the demand by cause, until the end of the job after `finished` others of the task. `others`: jobs
-        of them, if known."""
-        charge, own = self.charges, finished + 1
-        ticks = arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
-        counts = _arrivals(self._arriving, window) if others is None else others
+    def demand_in_window(
+        self, window: int, finished_jobs: int, other_jobs: Sequence[int] | None = None
+    ) -> dict[str, int]:
+        """Returns the demand by cause until the task's job after `finished_jobs` earlier ones has ended. `other_jobs`:
+        the number of jobs of each of `others`, if known."""
+        charge, own = self.charges, finished_jobs + 1
+        ticks = max_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
+        counts = _max_arrivals_of_each(self._arriving, window) if other_jobs is None else other_jobs
         tasks = sections = 0
         total, woken = own + sum(counts), own if self.task.released_by else 0
         for count, (wcet, calls, by_interrupt) in zip(counts, self._jobs, strict=True):
             tasks += count * wcet
             sections += count * calls
             woken += count if by_interrupt else 0
-        handled = [(interrupt, arrivals(window, interrupt.period, interrupt.jitter)) for interrupt in self.interrupts]
+        handled = [
+            (interrupt, max_arrivals(window, interrupt.period, interrupt.jitter)) for interrupt in self.interrupts
+        ]
         met = sum(count for handler, count in handled if handler.gives)
         meetings = min(MEETINGS * total, ticks)
         return {
@@ -84,62 +88,69 @@ class Competitors:
             "around interrupts": sum(count for _, count in handled) * charge.interrupt,
             "gives": met * charge.give,
             "tick": ticks * charge.tick,
-            "releases": charge.release * self._releases(window, meetings if charge.compensated else ticks),
-            "deferred": (charge.deferred + charge.compensated) * meetings,
-            "asked by other cores": charge.requested * self._requests(window, ticks) if charge.requested else 0,
-            "bus": math.ceil(charge.bus * (own * self.task.wcet + tasks)) if charge.bus else 0,
-            "locks": sum(neighbour.kernel(window) for neighbour in self.neighbours),
+            "releases": charge.release * self._count_releases(window, meetings if charge.compensated_tick else ticks),
+            "deferred": (charge.deferred_tick + charge.compensated_tick) * meetings,
+            "asked by other cores": charge.core_request * self._count_core_requests(window, ticks)
+            if charge.core_request
+            else 0,
+            "bus": math.ceil(charge.bus_share * (own * self.task.wcet + tasks)) if charge.bus_share else 0,
+            "locks": sum(neighbour.kernel_work(window) for neighbour in self.other_cores),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
-            "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end,
-            "preemptions": 0 if self.sliced else charge.preempt * min(total - woken, ticks),
-            "slices": charge.slice * ticks if self.sliced else 0,
-            "sections": own * self._calls(self.task) + sections,
+            "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end_cost,
+            "preemptions": 0 if self.takes_turns else charge.preemption * min(total - woken, ticks),
+            "slices": charge.slice * ticks if self.takes_turns else 0,
+            "sections": own * self._section_cost(self.task) + sections,
         }
 
-    def kernel(self, window: int) -> int:
-        """Returns what the kernel does on this core in any such window, for all of `others`. Their jitter is how late
-        they may end. It holds no lock for longer, interrupts in the midst of its calls included."""
-        parts = self.in_window(window, -1)
+    def kernel_work(self, window: int) -> int:
+        """Returns the most time that the kernel works on this core for all of `others`, in any window of this length.
+        Their jitter is their latest end. The kernel holds no lock for longer, interrupts during its calls included."""
+        parts = self.demand_in_window(window, -1)
         for work in ("own", "blocking", "tasks", "bus", "locks"):
             parts.pop(work)
-        return sum(parts.values()) + self.own_end
+        return sum(parts.values()) + self.own_end_cost
 
-    def _requests(self, window: int, ticks: int) -> int:
-        """Once a tick at most, for tasks of this core that it released. The tick's own core only where another one made
-        up for the tick."""
-        arrived = zip(self.released, _arrivals(self._releasing, window), strict=True)
+    def _count_core_requests(self, window: int, ticks: int) -> int:
+        """Returns how often another core makes this one choose its task again: once a tick at most, for tasks of this
+        core that the other released. The tick's own core is asked only where another one handled a tick late."""
+        arrived = zip(self.released, _max_arrivals_of_each(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
-        if self.charges.compensated:
+        if self.charges.compensated_tick:
             return min(ticks, home)
-        others = sum(neighbour.jobs(window) for neighbour in self.neighbours) if self.neighbours else ticks
+        others = sum(neighbour.count_jobs(window) for neighbour in self.other_cores) if self.other_cores else ticks
         return min(ticks, home, MEETINGS * others)
 
-    def jobs(self, window: int) -> int:
-        """Returns the number of jobs of `others` in any such window."""
-        return sum(_arrivals(self._arriving, window))
+    def count_jobs(self, window: int) -> int:
+        """Returns the most jobs of `others` in any window of this length."""
+        return sum(_max_arrivals_of_each(self._arriving, window))
 
-    def _calls(self, task: Task) -> int:
-        """Returns what a job of the task takes for its locks and masks, others at them included."""
+    def _section_cost(self, task: Task) -> int:
+        """Returns the cost of a job's locks and masks, and of waits for tasks that hold the same resources."""
         charge = self.charges
-        return charge.section * task.calls + charge.inversion * sum(name in self.shared for name, _ in task.sections)
+        return charge.section * task.calls + charge.inversion * sum(
+            name in self.shared_resources for name, _ in task.sections
+        )
 
     @property
-    def own_end(self) -> int:
-        """Returns what comes after a job's last instruction, before the task can begin another."""
+    def own_end_cost(self) -> int:
+        """Returns the time from a job's last instruction until the task can begin another job."""
         return self.charges.woken_end if self.task.released_by else self.charges.end
 
-    def _early(self, task: Task) -> tuple[int, int]:
+    def _period_and_lead(self, task: Task) -> tuple[int, int]:
+        """Returns the period, and how long before the window the first arrival may be."""
         return task.period, task.jitter - self.phases.get(task.name, 0)
 
-    def _releases(self, window: int, ticks: int) -> int:
-        """A task is released once a tick at most: its jitter lets it not be released twice by one."""
+    def _count_releases(self, window: int, ticks: int) -> int:
+        """Returns the number of releases that the tick handles. A tick releases a task once at most, whatever its
+        jitter."""
         if self.charges.worst_tick:
             return ticks * len(self.released)
-        counts = _arrivals(self._releasing, window)
+        counts = _max_arrivals_of_each(self._releasing, window)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, count) for count in counts)
 
-    def competing(self) -> Fraction:
-        """A share of the processor that others take at least, in windows that begin with all of their arrivals."""
+    def competing_utilisation(self) -> Fraction:
+        """Returns a share of the processor that others take at least, in windows that begin with all of their
+        arrivals."""
         tick = self.charges.tick
         parts = [(other.wcet, other.period) for other in self.others]
         parts += [(interrupt.wcet + self.charges.interrupt, interrupt.period) for interrupt in self.interrupts]
@@ -149,41 +160,44 @@ class Competitors:
         """Returns the utilisation in the long run. A charge once a tick or a job counts by the rarer of the two."""
         charge = self.charges
         tasks = (self.task, *self.others)
-        parts = [(task.wcet + self._around(task) + self._calls(task), task.period) for task in tasks]
+        parts = [(task.wcet + self._start_and_end_cost(task) + self._section_cost(task), task.period) for task in tasks]
         parts += [
             (interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0), interrupt.period)
             for interrupt in self.interrupts
         ]
-        total = utilisation(parts) + charge.bus * utilisation([(task.wcet, task.period) for task in tasks])
+        total = utilisation(parts) + charge.bus_share * utilisation([(task.wcet, task.period) for task in tasks])
         if not charge.tick_period:
             return total
-        total += sum((neighbour.kernel_share() for neighbour in self.neighbours), Fraction(0)) + self._requests_share()
-        tick = charge.tick + (charge.slice if self.sliced else 0)
+        total += (
+            sum((neighbour.kernel_utilisation() for neighbour in self.other_cores), Fraction(0))
+            + self._request_utilisation()
+        )
+        tick = charge.tick + (charge.slice if self.takes_turns else 0)
         every = Fraction(1, charge.tick_period)
         seldom = min(MEETINGS * utilisation([(1, task.period) for task in tasks]), every)
-        seldom *= charge.deferred + charge.compensated
-        if not self.sliced:
+        seldom *= charge.deferred_tick + charge.compensated_tick
+        if not self.takes_turns:
             by_tick = utilisation([(1, task.period) for task in tasks if not task.released_by])
-            seldom += min(by_tick, every) * charge.preempt
+            seldom += min(by_tick, every) * charge.preemption
         if charge.worst_tick:
             tick += charge.release * len(self.released)
             return total + seldom + Fraction(tick, charge.tick_period)
         released = utilisation([(charge.release, max(item.period, charge.tick_period)) for item in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
 
-    def _requests_share(self) -> Fraction:
-        """Not more than the window's `asked`, and not less in the long run than where every release asks."""
+    def _request_utilisation(self) -> Fraction:
+        """Returns the utilisation by the other cores' requests: one for every release, at most one a tick."""
         every = Fraction(1, self.charges.tick_period)
         home = utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
-        return self.charges.requested * min(home, every)
+        return self.charges.core_request * min(home, every)
 
-    def kernel_share(self) -> Fraction:
-        """Returns the kernel's share of the processor in the long run, as `kernel` in a window."""
+    def kernel_utilisation(self) -> Fraction:
+        """Returns the kernel's utilisation of this core, for the work that `kernel_work` counts."""
         idle = [replace(other, wcet=0) for other in self.others]
-        charges = replace(self.charges, bus=Fraction(0))
+        charges = replace(self.charges, bus_share=Fraction(0))
         return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
 
-    def _around(self, task: Task) -> int:
-        """A job's start and end."""
+    def _start_and_end_cost(self, task: Task) -> int:
+        """Returns the charge for a job's start and end."""
         charge = self.charges
         return charge.woken_start + charge.woken_end if task.released_by else charge.start + charge.end

@@ -1,79 +1,79 @@
-"""Entries of the ledger: chains of handlers, stretches of a task's own time, and what they are made of. In cycles."""
+"""Entries of the ledger: chains of handlers, spans of a task's own time, and their causes. All times are in cycles."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rtoslab.rta.record import IDLE, Handler
+from rtoslab.rta.record import IDLE, HandlerRun
 from rtoslab.targets import SYSTICK
 
 
-class Phase(StrEnum):
-    """The activity of a task."""
+class JobPhase(StrEnum):
+    """What a task is doing."""
 
     ASLEEP = "asleep"
     STARTING = "start"
-    """Switched to, and its job's work has not begun."""
+    """The kernel has switched to it, and its job's work has not begun."""
     WORKING = "work"
     ENDING = "end"
-    """Its job's work has ended, and it has not gone to sleep."""
+    """Its job's work has ended, and it does not sleep yet."""
 
 
 @dataclass(frozen=True, slots=True)
-class Irqs:
-    """Interrupts that came in one chain."""
+class ChainInterrupts:
+    """The interrupts in one chain of handlers."""
 
     count: int = 0
     gives: int = 0
-    """The number of them whose handler gives a semaphore."""
-    work: int = 0
-    """What their handlers work, in cycles."""
-    first: bool = False
-    """The chain began with one."""
+    """The number of handlers that give a semaphore."""
+    work_cycles: int = 0
+    """The work of their handlers, in cycles."""
+    begins_chain: bool = False
+    """Whether the chain began with one of them."""
 
     @property
-    def entries(self) -> int:
-        """Returns the entries beside that of the chain itself."""
-        return self.count - self.first
+    def further_entries(self) -> int:
+        """Returns the number of interrupt entries after the chain's own."""
+        return self.count - self.begins_chain
 
 
 @dataclass(slots=True)
-class Chain:
-    """Handlers without a return to a task between them. Index of a task or IDLE before and after it."""
+class HandlerChain:
+    """Handlers that follow each other without a return to a task."""
 
-    handlers: list[Handler]
+    handlers: list[HandlerRun]
     released: int = 0
     """Jobs that its ticks release."""
-    irqs: Irqs = Irqs()
-    """The interrupts in it, those that interrupt its handlers too."""
-    spun: int = 0
-    """Waited for locks in it, in cycles."""
+    interrupts: ChainInterrupts = ChainInterrupts()
+    """The interrupts in it, including those that interrupt its handlers."""
+    lock_wait_cycles: int = 0
+    """Cycles spent waiting for the kernel's locks."""
 
     @property
     def start(self) -> int:
-        """First cycle of the first handler. An event before it belongs to the interrupted code."""
+        """Returns the first cycle of the first handler. An event before it belongs to the interrupted code."""
         return self.handlers[0].start
 
     @property
     def end(self) -> int:
-        """Its last return."""
+        """Returns the cycle of its last return."""
         return self.handlers[-1].end
 
     @property
     def cycles(self) -> int:
         """Returns the cycles from the first handler's first cycle to the last return, without waits for locks."""
-        return self.end - self.start - self.spun
+        return self.end - self.start - self.lock_wait_cycles
 
     @property
-    def before(self) -> int:
-        """Who was interrupted."""
-        return self.handlers[0].before
+    def task_before(self) -> int:
+        """Returns the index of the interrupted task, or IDLE."""
+        return self.handlers[0].task_before
 
     @property
-    def after(self) -> int:
-        """Who continues."""
-        return self.handlers[-1].after
+    def task_after(self) -> int:
+        """Returns the index of the task that runs afterwards, or IDLE."""
+        return self.handlers[-1].task_after
 
     @property
     def ticks(self) -> int:
@@ -81,127 +81,131 @@ class Chain:
         return sum(handler.exception == SYSTICK for handler in self.handlers)
 
     @property
-    def yields(self) -> int:
-        """Interrupts by which another core asked for them."""
-        return sum(handler.yields for handler in self.handlers)
+    def core_requests(self) -> int:
+        """Returns the number of interrupts by which another core made this one choose its task again."""
+        return sum(handler.is_core_request for handler in self.handlers)
 
     @property
     def switches(self) -> int:
-        """Changes of the running task."""
-        return sum(handler.before != handler.after for handler in self.handlers)
+        """Returns the number of changes of the running task."""
+        return sum(handler.task_before != handler.task_after for handler in self.handlers)
 
     @property
-    def own(self) -> bool:
-        """The interrupted task called for it: nothing came from outside before it switched, or it did not switch."""
+    def is_requested_by_task(self) -> bool:
+        """Whether the interrupted task asked for it: no other exception came before the switch, or nothing switched."""
         for handler in self.handlers:
-            if not handler.requested:
+            if not handler.is_requested_by_task:
                 return False
-            if handler.before != handler.after:
+            if handler.task_before != handler.task_after:
                 return True
         return True
 
 
 @dataclass(slots=True)
-class Entry:
-    """One booking, in cycles."""
+class LedgerEntry:
+    """An entry of the ledger."""
 
-    at: int
-    """The cycle at which it ended, since reset."""
+    ended_at: int
+    """The cycle since reset at which it ended."""
     cycles: int
 
 
 @dataclass(slots=True)
-class Interruption(Entry):
-    """A chain that came from outside."""
+class Interruption(LedgerEntry):
+    """A chain of handlers that the interrupted task did not ask for."""
 
     ticks: int = 0
     released: int = 0
     switches: int = 0
     among_equals: bool = False
-    """The only switch is one between equals, neither of them just released: a slice."""
+    """Whether its only switch is a time slice: between equals, neither of them just released."""
     meets_kernel: bool = False
-    """It came while a task started or ended a job, or falls together with a switch that a task called for."""
-    irqs: Irqs = Irqs()
-    yields: int = 0
-    """Interrupts from another core."""
+    """Whether the kernel was at work: a task was starting or ending a job, or had asked for a switch at the same
+    time."""
+    interrupts: ChainInterrupts = ChainInterrupts()
+    core_requests: int = 0
+    """The number of interrupts from another core."""
 
 
 @dataclass(slots=True)
-class Stretch(Entry):
-    """Own time of a task in one phase. `cycles` grows with it."""
+class PhaseSpan(LedgerEntry):
+    """The time that a task itself executes in one phase of its job. `cycles` grows while it runs."""
 
     task: int = IDLE
-    since: int = 0
-    woken: bool = False
-    """The task's jobs are released by an interrupt that gives a semaphore."""
-    calls: int = 0
-    """The calls of the kernel, in the midst of the job's work."""
+    running_since: int = 0
+    released_by_interrupt: bool = False
+    """Whether an interrupt's semaphore releases the task's jobs."""
+    kernel_calls: int = 0
+    """The number of kernel calls during the job's work."""
     handovers: int = 0
-    """Switches that its own calls led to while it worked: a lock that was held, an unlock that somebody waited for."""
+    """The number of switches by its own calls during its work: at a held lock, or an unlock that another task waited
+    for."""
     interruptions: list[Interruption] = field(default_factory=list)
-    compensated: list[int] = field(default_factory=list)
-    """Ticks of another core that came meanwhile, and may have been made up for here: the jobs that each released."""
+    compensated_ticks: list[int] = field(default_factory=list)
+    """For each tick that another core handled meanwhile, and that may be handled again here: the jobs that it
+    released."""
 
 
 @dataclass(slots=True)
-class Leave(Entry):
-    """The end of a job: from its last instruction to the next task, with the chain that switches."""
+class JobEnd(LedgerEntry):
+    """The end of a job: from its last instruction to the next task, with the chain of handlers that switches."""
 
-    stretch: Stretch
-    chain: Chain
-    distance: int
-    """Priorities that are between them and one more. 0 to an equal, and to a more urgent one."""
+    span: PhaseSpan
+    chain: HandlerChain
+    priority_distance: int
+    """The difference of the two priorities. 0 for a task that is as urgent or more."""
     to_idle: bool
-    tasks: int
-    """In the set."""
+    task_count: int
+    """The number of tasks in the set."""
 
 
 @dataclass(slots=True)
-class Handover(Interruption):
-    """A switch that a task's own call led to while it worked."""
+class LockHandover(Interruption):
+    """A switch that a task's own call caused during its work."""
 
 
 @dataclass(slots=True)
-class Wait(Entry):
-    """The wait of a job for its first cycle: from a tick, or an interrupt's raising, to the end of the switch to it,
-    with nothing as urgent in between."""
+class ReleaseWait(LedgerEntry):
+    """The wait of a job for its first cycle: from the tick or the raised interrupt to the end of the switch to it.
+    Nothing as urgent ran in between."""
 
     released: int
-    irqs: Irqs = Irqs()
-    """The interrupt. None: the tick."""
-    remote: bool = False
-    """It was another core's tick."""
+    interrupts: ChainInterrupts = ChainInterrupts()
+    """The interrupt that released it. None: the tick did."""
+    by_other_core: bool = False
+    """Whether another core handled the tick."""
 
 
 @dataclass(slots=True)
-class Spin(Entry):
-    """A wait for a lock of the kernel's that another core held."""
+class LockWait(LedgerEntry):
+    """A wait for a lock of the kernel that another core held."""
 
-    outside: int = 0
-    """The part of it while no other core was in the kernel: nobody can have held the lock."""
+    without_holder: int = 0
+    """The part of it during which no other core was in the kernel, so that none can have held the lock."""
 
 
 @dataclass
 class Ledger:
-    """The ledger of one run or several."""
+    """All entries of one run or several."""
 
     interruptions: list[Interruption] = field(default_factory=list)
-    starts: list[Stretch] = field(default_factory=list)
-    works: list[tuple[Stretch, int]] = field(default_factory=list)
-    """With the cycles that the work alone takes."""
-    leaves: list[Leave] = field(default_factory=list)
-    agains: list[Stretch] = field(default_factory=list)
-    """From the end of a job to the begin of the next one, where that was due and nobody was switched to."""
-    waits: list[Wait] = field(default_factory=list)
-    handovers: list[Handover] = field(default_factory=list)
-    spins: list[Spin] = field(default_factory=list)
-    entries: list[int] = field(default_factory=list)
-    """From when a tick was due to its handler, into work or idling."""
-    delays: list[int] = field(default_factory=list)
-    """The same, where the kernel was at work."""
-    handlers: dict[str, list[int]] = field(default_factory=dict)
-    """The handler that switches, alone: up, from_idle."""
+    starts: list[PhaseSpan] = field(default_factory=list)
+    works: list[tuple[PhaseSpan, int]] = field(default_factory=list)
+    """Each with the cycles that the undisturbed work takes."""
+    job_ends: list[JobEnd] = field(default_factory=list)
+    restarts: list[PhaseSpan] = field(default_factory=list)
+    """From the end of a job to the beginning of the task's next one, where that was due already and no switch came in
+    between."""
+    waits: list[ReleaseWait] = field(default_factory=list)
+    handovers: list[LockHandover] = field(default_factory=list)
+    lock_waits: list[LockWait] = field(default_factory=list)
+    tick_entries: list[int] = field(default_factory=list)
+    """The time from each tick to its handler, where it interrupted work or an idle core."""
+    tick_delays: list[int] = field(default_factory=list)
+    """The time from each tick to its handler, where the kernel was at work."""
+    switch_handlers: dict[str, list[int]] = field(default_factory=dict)
+    """The durations of the handler that switches, by kind: up, from_idle."""
     equals_rotate: bool = False
-    """A tick was seen to hand over from a task to its equal, neither of them just released."""
+    """Whether a tick switched from a task to its equal, neither of them just released."""
     preempted_goes_behind: bool = False
-    """A preempted task was seen to wait for an equal that had been ready for less long."""
+    """Whether a preempted task waited for an equal that became ready after it."""

@@ -1,4 +1,5 @@
-"""The findings of a search for a broken bound: in a sentence, as JSON, and as files that a test runs again."""
+"""The findings of a search for a broken bound: as a line of text, as JSON, and as files from which a test repeats
+them."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
 from rtoslab.intake import read_table
 from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.bound_search import Bench, SearchedSet
-from rtoslab.rta.overheads import to_toml
-from rtoslab.rta.system import Handler, System, Task
+from rtoslab.rta.overheads import toml_text
+from rtoslab.rta.system import Interrupt, System, Task
 from rtoslab.rta.taskset import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """The summary of one search."""
+class SearchSummary:
+    """The figures of one search."""
 
     kernel: str
     board: str
@@ -29,14 +30,14 @@ class Summary:
     jobs: int
     findings: int
     median: float | None
-    """The median of the bound (split tick) over the longest response, all tasks of all sets. None if nothing has both.
-    """
+    """The median ratio of the bound (split tick) to the longest response, over all tasks of all sets. None if no task
+    has both."""
     least: float | None
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
 
     def text(self) -> str:
-        """One line."""
+        """Returns the summary as one line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
         marked = {self.kernel: self.deviations} if self.deviations else {}
@@ -54,55 +55,55 @@ class Summary:
         return f"{counts}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{note}"
 
     def as_json(self) -> dict[str, Any]:
-        """Returns plain values for machines."""
+        """Returns the figures as plain values for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def summary(bench: Bench, tried: Sequence[SearchedSet]) -> Summary:
-    """Returns the summary of all attempts."""
+def summarise_search(bench: Bench, results: Sequence[SearchedSet]) -> SearchSummary:
+    """Returns the summary of all sets that were run."""
     point = bench.firmware.point
-    ratios = [ratio for attempt in tried for ratio in attempt.ratios.values()]
-    return Summary(
+    ratios = [ratio for attempt in results for ratio in attempt.ratios.values()]
+    return SearchSummary(
         kernel=point.kernel,
         board=point.board,
         cores=point.cores,
         config={**point.kernel_config, **({"opt": point.opt} if point.opt else {})},
-        sets=len(tried),
-        jobs=sum(attempt.jobs for attempt in tried),
-        findings=sum(bool(attempt.findings) for attempt in tried),
+        sets=len(results),
+        jobs=sum(attempt.jobs for attempt in results),
+        findings=sum(bool(attempt.findings) for attempt in results),
         median=median(ratios) if ratios else None,
         least=min(ratios, default=None),
         deviations=bench.firmware.deviations,
     )
 
 
-def write_finding(bench: Bench, attempt: SearchedSet, path: Path) -> None:
-    """A file of one set. `read_finding` reads it. Raises StoreError."""
-    summary_ = summary(bench, [attempt])
-    system, count, tick = attempt.system, len(attempt.system.tasks), bench.firmware.tick_cycles
+def write_finding(bench: Bench, result: SearchedSet, path: Path) -> None:
+    """Writes a set to a file that `read_finding` reads. Raises StoreError."""
+    summary = summarise_search(bench, [result])
+    system, count, tick = result.system, len(result.system.tasks), bench.firmware.tick_cycles
     table = {
-        "kernel": summary_.kernel,
-        "board": summary_.board,
-        "events": bench.firmware.events,
+        "kernel": summary.kernel,
+        "board": summary.board,
+        "events": bench.firmware.has_events,
         "cores": bench.firmware.cores,
         "protocol": system.protocol,
-        "found": "; ".join(attempt.findings),
-        "config": dict(summary_.config),
+        "found": "; ".join(result.findings),
+        "config": dict(summary.config),
         "task": [
-            _task_as_json(task, start, tick) for task, start in zip(system.tasks, attempt.starts[:count], strict=True)
+            _task_table(task, start, tick) for task, start in zip(system.tasks, result.starts[:count], strict=True)
         ],
         "interrupt": [
             {"name": item.name, "period_cycles": item.period, "wcet_cycles": item.wcet, "jitter_cycles": item.jitter,
              "gives": item.gives, "implied": item.implied, "first_cycle": start}
-            for item, start in zip(system.interrupts, attempt.starts[count:], strict=True)
+            for item, start in zip(system.interrupts, result.starts[count:], strict=True)
         ],
     }  # fmt: skip
     make_folder(path.parent)
-    write_whole(path, to_toml(table), "the finding")
+    write_whole(path, toml_text(table), "the finding")
 
 
-def _task_as_json(task: Task, start: int, tick: int) -> dict[str, Any]:
-    """A task whose period is whole ticks in them, another in cycles."""
+def _task_table(task: Task, start: int, tick: int) -> dict[str, Any]:
+    """Returns the table of a task for the file. A period of whole ticks is in ticks, another in cycles."""
     period = {"period_cycles": task.period} if task.released_by else {"period_ticks": task.period // tick}
     facts = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
     if task.released_by:
@@ -116,7 +117,7 @@ def _task_as_json(task: Task, start: int, tick: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A file of one set, and what it runs on."""
+    """A set read from a file, with the kernel, board and configuration that it runs on."""
 
     kernel: str
     board: str
@@ -127,11 +128,11 @@ class Finding:
     tasks: tuple[Mapping[str, Any], ...]
     interrupts: tuple[Mapping[str, Any], ...]
 
-    def system(self, bench: Bench) -> tuple[System, tuple[int, ...]]:
-        """The set, its tasks' first ticks and its interrupts' first raisings."""
-        tasks = tuple(_task(task, bench.firmware.tick_cycles) for task in self.tasks)
+    def system_and_starts(self, bench: Bench) -> tuple[System, tuple[int, ...]]:
+        """Returns the system, and the first tick of each task followed by the first raising of each interrupt."""
+        tasks = tuple(_parse_task(task, bench.firmware.tick_cycles) for task in self.tasks)
         handlers = tuple(
-            Handler(
+            Interrupt(
                 name=str(interrupt["name"]),
                 period=int(interrupt["period_cycles"]),
                 wcet=int(interrupt["wcet_cycles"]),
@@ -147,7 +148,8 @@ class Finding:
         return System(tasks, handlers, self.protocol, units_per_second=bench.firmware.clock_hz), (*starts, *raised)
 
 
-def _task(row: Mapping[str, Any], tick: int) -> Task:
+def _parse_task(row: Mapping[str, Any], tick: int) -> Task:
+    """Returns the task of one table of the file."""
     period = int(row["period_cycles"]) if "period_cycles" in row else int(row["period_ticks"]) * tick
     parts = [str(section).partition(":") for section in row.get("sections", ())]
     return Task(
@@ -165,7 +167,7 @@ def _task(row: Mapping[str, Any], tick: int) -> Task:
 
 
 def read_finding(path: Path) -> Finding:
-    """Raises TaskSetError."""
+    """Reads a file that `write_finding` wrote. Raises TaskSetError."""
     table = read_table(path, "the finding", TaskSetError)
     return Finding(
         kernel=str(table["kernel"]),

@@ -1,7 +1,8 @@
-"""The image that runs a task set: built once for a kernel, board and configuration, its tables filled in afterwards.
+"""The image that runs a task set. It is built once for a kernel, board and configuration, and its tables are filled in
+afterwards.
 
-The parts that change from set to set are data in the image, so every copy has the same code at the same addresses, and
-any of them may be flashed."""
+Everything that changes from set to set is data in the image, so every copy has the same code at the same addresses, and
+any copy may be flashed."""
 
 from __future__ import annotations
 
@@ -34,25 +35,26 @@ from rtoslab.targets import (
 )
 
 WINDOW_MS: Final = 600_000
-"""Longer than any check. The virtual board is stopped when enough was seen."""
+"""Longer than any check. The virtual board is stopped after the last tick of the check."""
 SETUP_CYCLES: Final = 50_000_000
 _SETUP_STEPS: Final = 100
 IDENT_BEGIN: Final = 1
-"""The work of a job begins, and ends. The event's value is the task's index."""
+"""Event: the work of a job begins. Its value is the task's index."""
 IDENT_END: Final = 2
+"""Event: the work of a job ends."""
 IDENT_LINE: Final = 128
-"""Added to the index where the work is a handler's, of the line after it."""
+"""Added to an interrupt's line where a handler's work begins or ends."""
 _ROW: Final = struct.Struct("<4I")
 _EVENTS: Final = struct.Struct("<BBH")
 _PART: Final = struct.Struct("<IBBBB")
 _LINE: Final = struct.Struct("<3I")
-MOST_PARTS: Final = 6
-LINES: Final = 3
-RESOURCES: Final = 4
+MAX_PARTS: Final = 6
+INTERRUPT_LINES: Final = 3
+MUTEXES: Final = 4
 
 
-class Around(IntEnum):
-    """The surroundings of a part of a job's work, numbered as in the image."""
+class Protection(IntEnum):
+    """What protects a part of a job's work, numbered as in the image."""
 
     PLAIN = 0
     LOCKED = 1
@@ -61,18 +63,20 @@ class Around(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a job's work. `what`: the mutex's number if LOCKED, the image's priority if RAISED."""
+class WorkPart:
+    """A part of a job's work, in rounds of the work loop and extra instructions. `argument`: the mutex's number if
+    LOCKED, the image's priority if RAISED."""
 
     rounds: int
     extra: int
-    around: Around = Around.PLAIN
-    what: int = 0
+    protection: Protection = Protection.PLAIN
+    argument: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One task of the image: a period and first release in ticks, its work as the image counts it, its priority.
+class TaskRow:
+    """One task of the image: period and first release in ticks, its work in rounds and extra instructions, its
+    priority.
 
     With parts, these are its work. With a line (from 1 on) its interrupt releases it, and `period_ticks` is any but 0.
     """
@@ -83,30 +87,30 @@ class Row:
     extra: int
     priority: int
     line: int = 0
-    parts: tuple[Part, ...] = ()
+    parts: tuple[WorkPart, ...] = ()
     core: int = 0
 
     @property
-    def calls(self) -> int:
-        """Returns the calls in the midst of the work: before and after each part that is not plain."""
-        return 2 * sum(part.around is not Around.PLAIN for part in self.parts)
+    def kernel_calls(self) -> int:
+        """Returns the number of kernel calls during the work: before and after each protected part."""
+        return 2 * sum(part.protection is not Protection.PLAIN for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """An interrupt that the virtual board raises: its handler's work, 0 rounds for none, and when."""
+class InterruptLine:
+    """An interrupt that the virtual board raises: its handler's work, with 0 rounds for none, and when it is raised."""
 
     rounds: int = 0
     extra: int = 0
     raised: tuple[int, ...] = ()
-    """Cycles from the tick of the first releases."""
+    """The cycles of its raisings, counted from the tick of the first releases."""
     arrivals: tuple[int, ...] = ()
-    """The same, of what it stands for: each not after its raising."""
+    """The arrivals that the raisings stand for, none after its raising."""
 
 
 @dataclass(frozen=True)
-class Firmware:
-    """A built image, and what its run must be told."""
+class TaskSetFirmware:
+    """A built image, with the facts of its kernel and board."""
 
     point: Point
     build: BuiltImage
@@ -114,8 +118,8 @@ class Firmware:
     kernel: Kernel
     clock_hz: int
     tick_hz: int
-    most_tasks: int
-    priorities: int
+    max_tasks: int
+    priority_count: int
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
 
@@ -130,49 +134,50 @@ class Firmware:
         return self.point.cores
 
     @property
-    def events(self) -> bool:
+    def has_events(self) -> bool:
         """Whether tasks may be released by interrupts, and work in parts."""
         return self.point.params.get("events") == "1"
 
     @property
-    def lines(self) -> tuple[int, ...]:
+    def line_exceptions(self) -> tuple[int, ...]:
         """Exception numbers of the image's interrupts, the most urgent first."""
         return tuple(
             FIRST_EXTERNAL + line for line in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq)
         )
 
-    def image(self, rows: Sequence[Row], lines: Sequence[Line] = ()) -> bytes:
-        """A copy of the ELF file that runs these tasks. The rows must fit: see `CheckError` of `check`."""
-        assert len(rows) <= self.most_tasks
-        table = [_ROW.pack(0, 0, 1, 0)] * (self.cores * self.most_tasks)
+    def image_with_tasks(self, rows: Sequence[TaskRow], lines: Sequence[InterruptLine] = ()) -> bytes:
+        """Returns a copy of the ELF file that runs these tasks. `task_rows` makes rows that fit."""
+        assert len(rows) <= self.max_tasks
+        table = [_ROW.pack(0, 0, 1, 0)] * (self.cores * self.max_tasks)
         for at, item in enumerate(rows):  # an index stands for one task, on whichever core
             packed = _ROW.pack(item.period_ticks, item.offset_ticks, item.rounds, item.extra)
-            table[item.core * self.most_tasks + at] = packed
-        priorities = [row.priority for row in rows] + [0] * (self.most_tasks - len(rows))
+            table[item.core * self.max_tasks + at] = packed
+        priorities = [row.priority for row in rows] + [0] * (self.max_tasks - len(rows))
         image = bytearray(self.build.elf.read_bytes())
-        _write(image, "task_set_rows", b"".join(table))
-        _write(image, "bench_program", bytes(priorities))
-        if self.events:
-            _write(image, "task_set_events", b"".join(_events(row) for row in rows))
-            _write(
+        _write_object(image, "task_set_rows", b"".join(table))
+        _write_object(image, "bench_program", bytes(priorities))
+        if self.has_events:
+            _write_object(image, "task_set_events", b"".join(_pack_parts(row) for row in rows))
+            _write_object(
                 image, "task_set_lines", b"".join(_LINE.pack(1, line.rounds, line.extra) for line in lines) or bytes(4)
             )
         return bytes(image)
 
 
-def _events(row: Row) -> bytes:
-    parts = row.parts or (Part(row.rounds, row.extra),)
-    packed = [_PART.pack(part.rounds, part.extra, part.around, part.what, 0) for part in parts]
-    packed += [bytes(_PART.size)] * (MOST_PARTS - len(parts))
+def _pack_parts(row: TaskRow) -> bytes:
+    """Returns the bytes of a row's parts, as the image stores them."""
+    parts = row.parts or (WorkPart(row.rounds, row.extra),)
+    packed = [_PART.pack(part.rounds, part.extra, part.protection, part.argument, 0) for part in parts]
+    packed += [bytes(_PART.size)] * (MAX_PARTS - len(parts))
     return _EVENTS.pack(row.line, len(parts), 0) + b"".join(packed)
 
 
-def make_firmware(
+def build_firmware(
     catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False, cores: int = 1
-) -> Firmware:
-    """Builds the image for so many cores, with what `events` need if asked for. Raises BuildError, ConformanceError,
-    CheckError where it cannot be had."""
-    benchmark = _table_benchmark(catalogue)
+) -> TaskSetFirmware:
+    """Builds the image for so many cores. `events`: with interrupts, sections and masks. Raises BuildError,
+    ConformanceError, or CheckError where there is no such image."""
+    benchmark = _task_table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
     settings = {**config, "param.events": "1"} if events else config
     if events and cores > 1:
@@ -186,20 +191,21 @@ def make_firmware(
     conformance = examine_port(catalogue, point)
     conformance.require()
     built = build_point_image(catalogue, point)
-    return Firmware(
+    return TaskSetFirmware(
         point=point,
         build=built,
         board=board_entry.facts,
         kernel=kernel_entry.facts,
         clock_hz=point.clock_hz or board_entry.facts.clock.sys_hz,
         tick_hz=_tick_hz(built, board_entry.facts, kernel_entry.facts, cores),
-        most_tasks=benchmark.facts.tasks_per_core,
-        priorities=benchmark.facts.priorities,
+        max_tasks=benchmark.facts.tasks_per_core,
+        priority_count=benchmark.facts.priorities,
         deviations=conformance.deviations,
     )
 
 
-def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
+def _task_table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
+    """Returns the benchmark whose image has a table of tasks."""
     benchmarks = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
     if len(benchmarks) != 1:
         raise CheckError(
@@ -209,16 +215,17 @@ def _table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
 
 
 def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
-    """Returns the tick's frequency, as the image reports it before anything else."""
-    machine = start(built.elf.read_bytes(), board, kernel, cores)
+    """Returns the tick's frequency, which the image prints as it starts."""
+    machine = start_machine(built.elf.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if match is None:
         raise CheckError(f"The image {built.elf} does not say its tick_hz; build it from this checkout's firmware.")
     return int(match[1])
 
 
-def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> VirtualMachine:
-    """A virtual board as its window opens, with the probes of `trace` set. Raises CheckError if it never does."""
+def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> VirtualMachine:
+    """Returns a virtual board as its window opens, with the probes that `trace` reads. Raises CheckError if the window
+    never opens."""
     machine = make_machine(board, cores=cores)
     load_image(machine, image, "the image")
     with simulator_errors(CheckError):
@@ -235,12 +242,14 @@ def start(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> Virtual
                 machine.take_events()
                 return machine
     lines = machine.take_uart().decode("ascii", "replace").splitlines()
-    why = next((one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing")
-    raise CheckError(f"The image did not open its window; what it said of it: {why}.")
+    reason = next(
+        (one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing"
+    )
+    raise CheckError(f"The image did not open its window; what it said of it: {reason}.")
 
 
-def _write(image: bytearray, symbol: str, data: bytes) -> None:
-    """Replaces the first bytes of an object by their place in the file."""
+def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
+    """Replaces the first bytes of an object in the ELF file."""
     try:
         elf = Elf(bytes(image))
         table_symbol = next((elf_symbol for elf_symbol in elf.symbols() if elf_symbol.name == symbol), None)

@@ -1,4 +1,4 @@
-"""Overheads of a kernel on a board, from task sets made to show them, run on the virtual board."""
+"""Fits the overheads of a kernel on a board, from task sets run on the virtual board that show each of them."""
 
 from __future__ import annotations
 
@@ -14,34 +14,43 @@ from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, 
 from rtoslab.catalogue import Catalogue
 from rtoslab.intake import read_object
 from rtoslab.rta import training
-from rtoslab.rta.entries import Interruption, Leave, Ledger, Stretch
-from rtoslab.rta.firmware import Firmware
-from rtoslab.rta.fitcores import around, contention_permille, late_releases, shared
-from rtoslab.rta.fitted_lines import fit, upper
-from rtoslab.rta.ledger import enter
-from rtoslab.rta.overheads import Events, Fit, Interrupt, Job, Kernel, Overheads, Switch, Tick
-from rtoslab.rta.prices import Prices
+from rtoslab.rta.entries import Interruption, JobEnd, Ledger, PhaseSpan
+from rtoslab.rta.firmware import TaskSetFirmware
+from rtoslab.rta.fitcores import contention_permille, interrupt_costs, with_core_costs, with_release_delay
+from rtoslab.rta.fitted_lines import fit_line, upper_line
+from rtoslab.rta.ledger import make_ledger
+from rtoslab.rta.overheads import (
+    EventCosts,
+    InterruptCosts,
+    JobCosts,
+    LineFit,
+    MaskingTimes,
+    Overheads,
+    SwitchCosts,
+    TickCosts,
+)
+from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.record import Trace
-from rtoslab.rta.trace import run
-from rtoslab.rta.work import Work
+from rtoslab.rta.trace import run_task_set
+from rtoslab.rta.work import BusyWork
 from rtoslab.targets import simulator_fingerprint
 
-LEAST_RESERVE, _RESERVED = 8, 4
+LEAST_RESERVE, _RESERVE_PART = 8, 4
 
 Progress = Callable[[str, float], None]
 
 
-def measure(
+def measure_overheads(
     catalogue: Catalogue,
-    firmware: Firmware,
-    work: Work,
+    firmware: TaskSetFirmware,
+    work: BusyWork,
     progress: Progress = lambda *_: None,
     one_core: Overheads | None = None,
 ) -> Overheads:
-    """Fits the overheads, or finds them fitted for the same image, virtual board and way to fit. Raises CheckError.
+    """Returns the overheads: fitted from training runs, or read from the cache for the same image, virtual board and
+    source code. Raises CheckError.
 
-    `one_core`: those of the same kernel on one core, which an image for several needs besides.
-    """
+    `one_core`: the overheads of the same kernel on one core, which an image for several cores needs besides."""
     digest = hashlib.sha256(
         json.dumps(
             [
@@ -60,67 +69,69 @@ def measure(
         pass
     if firmware.cores > 1 and one_core is None:
         raise CheckError(f"Overheads of {firmware.kernel.id} on several cores need those on one; measure them first.")
-    fitted_overheads = fit_overheads(enter(_training_traces(firmware, work, progress), work), firmware, one_core)
+    fitted_overheads = fit_overheads(make_ledger(_training_traces(firmware, work, progress), work), firmware, one_core)
     make_folder(cached.parent)
     write_whole(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
     return fitted_overheads
 
 
-def _training_traces(firmware: Firmware, work: Work, progress: Progress) -> list[Trace]:
-    """All training sets, run."""
+def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[Trace]:
+    """Runs all training sets and returns their traces."""
     traces: list[Trace] = []
-    plain = [*training.sets(firmware, work), *training.long_jobs(firmware, work)]
+    plain = [*training.basic_sets(firmware, work), *training.long_jobs(firmware, work)]
     if firmware.cores > 1:
-        plain = [*training.at_home(plain, firmware), *training.on_all_cores(firmware, work)]
+        plain = [*training.assigned_to_cores(plain, firmware), *training.on_all_cores(firmware, work)]
     for rows, ticks in plain:
-        traces.append(run(firmware, rows, ticks))
+        traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(job.begin - job.release for job in traces[0].jobs)
-    met = training.meetings(firmware, work, reach)
-    sets = list(met if firmware.cores == 1 else training.at_home(met, firmware))
+    met = training.ticks_in_switches(firmware, work, reach)
+    sets = list(met if firmware.cores == 1 else training.assigned_to_cores(met, firmware))
     for rows, ticks in sets:
-        traces.append(run(firmware, rows, ticks))
+        traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
-    if firmware.events:
-        given = [*training.gives_in_ticks(firmware, work, reach), *training.events(firmware, work)]
-        traces += [run(firmware, rows, ticks, lines) for rows, ticks, lines in given]
+    if firmware.has_events:
+        given = [*training.gives_near_ticks(firmware, work, reach), *training.event_sets(firmware, work)]
+        traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
     return traces
 
 
-def fit_overheads(ledger: Ledger, firmware: Firmware, one_core: Overheads | None = None) -> Overheads:
-    """The models, from the ledger's entries that are made of one thing. Raises CheckError where a kind is missing.
+def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads | None = None) -> Overheads:
+    """Returns the overheads that fit the ledger's simple entries, those with one cause. Raises CheckError where a kind
+    is missing.
 
-    `one_core`: of the same kernel on one core, where this ledger is of several.
-    """
+    `one_core`: the overheads of the same kernel on one core, where this ledger is of several."""
     single = [
-        entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _by_tick(entry)
+        entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _is_tick_only(entry)
     ]
-    ticks = _by((item.released, item.cycles) for item in single if item.switches == 0)
-    starts = [start.cycles for start in ledger.starts if _whole(start) and not start.woken]
-    leaves = [leave for leave in _plain(ledger.leaves) if not leave.stretch.woken]
-    ends = _by((leave.tasks, leave.stretch.cycles) for leave in leaves)
-    down = _by((max(0, leave.distance - 1), leave.chain.cycles) for leave in leaves if not leave.to_idle)
+    ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
+    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and not start.released_by_interrupt]
+    leaves = [leave for leave in _uninterrupted_job_ends(ledger.job_ends) if not leave.span.released_by_interrupt]
+    ends = _group_by_key((leave.task_count, leave.span.cycles) for leave in leaves)
+    down = _group_by_key(
+        (max(0, leave.priority_distance - 1), leave.chain.cycles) for leave in leaves if not leave.to_idle
+    )
     to_idle = [leave.chain.cycles for leave in leaves if leave.to_idle]
     switching = [item for item in single if item.switches == 1]
     round_ = [
         -(-(stretch.cycles - work) // len(stretch.interruptions))
         for stretch, work in ledger.works
-        if stretch.interruptions and not stretch.calls
+        if stretch.interruptions and not stretch.kernel_calls
     ]
-    _require_all(firmware, {
+    _require_samples(firmware, {
         "ticks that release none, one and more tasks": len(ticks) > 2,
-        "switches up, down, to and from the idle task": len(ledger.handlers) == 2 and bool(down and to_idle),
+        "switches up, down, to and from the idle task": len(ledger.switch_handlers) == 2 and bool(down and to_idle),
         "starts and ends of jobs": bool(starts and ends),
-        "interrupted jobs": bool(round_ and ledger.entries),
+        "interrupted jobs": bool(round_ and ledger.tick_entries),
     })  # fmt: skip
-    tick_base, tick_per_task = upper(ticks)
-    down_base, down_per_task = upper(down)
-    end_base, end_per_task = upper(ends)
-    entry, permille = max(ledger.entries), 0
-    interrupt = Interrupt(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _reserve(round_))
+    tick_base, tick_per_task = upper_line(ticks)
+    down_base, down_per_task = upper_line(down)
+    end_base, end_per_task = upper_line(ends)
+    entry, permille = max(ledger.tick_entries), 0
+    interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _reserve(round_))
     if one_core is not None:
         permille = contention_permille(ledger)
-        interrupt, round_ = around(one_core.interrupt, ledger.entries, permille), []
+        interrupt, round_ = interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
 
     simple = Overheads(
         kernel=firmware.kernel.id,
@@ -128,37 +139,37 @@ def fit_overheads(ledger: Ledger, firmware: Firmware, one_core: Overheads | None
         clock_hz=firmware.clock_hz,
         config={**firmware.point.kernel_config, "opt": firmware.point.opt},
         note="measured on the virtual board; largest values observed",
-        tick=Tick(
+        tick=TickCosts(
             period_cycles=firmware.tick_cycles,
             base_cycles=tick_base + max(_reserve(tick) for tick in ticks.values()),
             per_task_cycles=tick_per_task,
             switch_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=False),
             slice_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=True),
         ),
-        switch=Switch(
-            up_cycles=max(ledger.handlers["up"]),
+        switch=SwitchCosts(
+            up_cycles=max(ledger.switch_handlers["up"]),
             down_cycles=down_base,
             down_per_priority_cycles=down_per_task,
             to_idle_cycles=max(to_idle),
-            from_idle_cycles=max(ledger.handlers["from_idle"]),
+            from_idle_cycles=max(ledger.switch_handlers["from_idle"]),
         ),
         interrupt=interrupt,
-        job=Job(
-            start_cycles=_most(starts) if firmware.events else max(starts) + _reserve(starts),
-            work_cycles=_late_work(ledger, permille),
+        job=JobCosts(
+            start_cycles=_upper_value(starts) if firmware.has_events else max(starts) + _reserve(starts),
+            work_cycles=_work_overrun(ledger, permille),
             end_cycles=end_base + max(_reserve(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
-        fit=_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
+        fit=_fitted_lines(ledger, ticks, down, ends, {"to_idle": to_idle, "around": round_, "starts": starts}),
     )
-    return _whole_of(simple, ledger, firmware, permille)
+    return _with_extra_costs(simple, ledger, firmware, permille)
 
 
 def _hand_over_cycles(
     switching: Iterable[Interruption], tick_base: int, tick_per_task: int, *, among_equals: bool
 ) -> int | None:
-    """Cycles that ticks with a switch cost more than those without one. None where no such tick was seen."""
+    """Returns the cycles that a tick with a switch costs more than one without. None where no such tick was seen."""
     more = [
         max(0, entry.cycles - tick_base - tick_per_task * entry.released)
         for entry in switching
@@ -167,140 +178,162 @@ def _hand_over_cycles(
     return max(more) + _reserve(more) if more else None
 
 
-def _whole_of(simple: Overheads, ledger: Ledger, firmware: Firmware, permille: int) -> Overheads:
-    """Adds the costs that the image has besides: events, several cores."""
-    if firmware.events:
-        simple = simple.model_copy(update={"events": with_events(simple, ledger)})
+def _with_extra_costs(simple: Overheads, ledger: Ledger, firmware: TaskSetFirmware, permille: int) -> Overheads:
+    """Returns the overheads with the costs of events and of several cores, where the image has them."""
+    if firmware.has_events:
+        simple = simple.model_copy(update={"events": event_costs(simple, ledger)})
     if firmware.cores == 1:
-        return _compose(simple, ledger)
-    simple = shared(simple, ledger, firmware.cores, permille, _most)
-    return late_releases(_compose(simple, ledger), ledger, _most)
+        return _with_combined_costs(simple, ledger)
+    simple = with_core_costs(simple, ledger, firmware.cores, permille, _upper_value)
+    return with_release_delay(_with_combined_costs(simple, ledger), ledger, _upper_value)
 
 
-def _require_all(firmware: Firmware, seen: Mapping[str, bool]) -> None:
-    """Raises CheckError for a kind that was not seen."""
-    for what, kind in seen.items():
-        if not kind:
+def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
+    """Raises CheckError for a kind of entry that was not seen."""
+    for kind, was_seen in seen.items():
+        if not was_seen:
             raise CheckError(
                 f"No overheads can be fitted for {firmware.kernel.id} on {firmware.board.id}: "
-                f"the virtual board saw no {what}."
+                f"the virtual board saw no {kind}."
             )
 
 
-def _by_tick(interruption: Interruption) -> bool:
-    """Nothing but the kernel's tick was in it."""
-    return not interruption.irqs.count and not interruption.yields
+def _is_tick_only(interruption: Interruption) -> bool:
+    """Whether the interruption contains nothing but the kernel's tick."""
+    return not interruption.interrupts.count and not interruption.core_requests
 
 
-def _whole(stretch: Stretch) -> bool:
-    """Nothing came in between, nor had to be made up for."""
-    return not stretch.interruptions and not stretch.compensated
+def _is_uninterrupted(stretch: PhaseSpan) -> bool:
+    """Whether nothing interrupted the span, and no tick of another core was handled again in it."""
+    return not stretch.interruptions and not stretch.compensated_ticks
 
 
-def _plain(leaves: Iterable[Leave]) -> list[Leave]:
-    """Ends of jobs that nothing interrupted."""
+def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
+    """Returns the ends of jobs that nothing interrupted."""
     quiet = (
-        leave for leave in leaves if not leave.chain.ticks and not leave.chain.yields and not leave.chain.irqs.count
+        leave
+        for leave in leaves
+        if not leave.chain.ticks and not leave.chain.core_requests and not leave.chain.interrupts.count
     )
-    return [leave for leave in quiet if _whole(leave.stretch)]
+    return [leave for leave in quiet if _is_uninterrupted(leave.span)]
 
 
-def with_events(simple: Overheads, ledger: Ledger) -> Events:
-    """Returns what interrupts that release tasks and work under locks show besides. 0 where nothing was seen."""
+def event_costs(simple: Overheads, ledger: Ledger) -> EventCosts:
+    """Returns the costs of interrupts that release tasks, and of work under locks. A cost that was not seen is 0."""
     single = [
         interruption
         for interruption in ledger.interruptions
-        if interruption.irqs.count == 1 and interruption.irqs.first and not interruption.ticks
+        if interruption.interrupts.count == 1 and interruption.interrupts.begins_chain and not interruption.ticks
     ]
-    silent = [entry.cycles - entry.irqs.work for entry in single if not entry.irqs.gives and not entry.switches]
-    handler = _most(silent)
-    giving = [max(0, entry.cycles - entry.irqs.work - handler) for entry in single if entry.irqs.gives]
-    ends = [leave.stretch.cycles for leave in _plain(ledger.leaves) if leave.stretch.woken]
-    starts = [start.cycles for start in ledger.starts if start.woken and not start.interruptions]
+    silent = [
+        entry.cycles - entry.interrupts.work_cycles
+        for entry in single
+        if not entry.interrupts.gives and not entry.switches
+    ]
+    handler = _upper_value(silent)
+    giving = [
+        max(0, entry.cycles - entry.interrupts.work_cycles - handler) for entry in single if entry.interrupts.gives
+    ]
+    ends = [leave.span.cycles for leave in _uninterrupted_job_ends(ledger.job_ends) if leave.span.released_by_interrupt]
+    starts = [start.cycles for start in ledger.starts if start.released_by_interrupt and not start.interruptions]
     quiet = [(entry, work) for entry, work in ledger.works if not entry.interruptions]
-    calls = [-(-(entry.cycles - work) // entry.calls) for entry, work in quiet if entry.calls and not entry.handovers]
+    calls = [
+        -(-(entry.cycles - work) // entry.kernel_calls)
+        for entry, work in quiet
+        if entry.kernel_calls and not entry.handovers
+    ]
     plain = [
         handover.cycles
         for handover in ledger.handovers
-        if handover.switches == 1 and not handover.ticks and not handover.irqs.count
+        if handover.switches == 1 and not handover.ticks and not handover.interrupts.count
     ]
-    events = Events(
+    events = EventCosts(
         handler_cycles=handler,
-        give_cycles=_most(giving),
-        start_cycles=_most(starts),
-        end_cycles=_most(ends),
-        call_cycles=_most(calls),
-        handover_cycles=_most(plain),
+        give_cycles=_upper_value(giving),
+        start_cycles=_upper_value(starts),
+        end_cycles=_upper_value(ends),
+        call_cycles=_upper_value(calls),
+        handover_cycles=_upper_value(plain),
     )
-    prices = Prices(simple.model_copy(update={"events": events}))
+    prices = EntryPrices(simple.model_copy(update={"events": events}))
     met = [
-        -(-max(0, entry.cycles - prices.work(entry, work)) // entry.handovers)
+        -(-max(0, entry.cycles - prices.work_price(entry, work)) // entry.handovers)
         for entry, work in ledger.works
         if entry.handovers
     ]
     mixed = [
-        -(-max(0, interruption.cycles - prices.interruption(interruption)) // interruption.irqs.count)
+        -(-max(0, interruption.cycles - prices.interruption_price(interruption)) // interruption.interrupts.count)
         for interruption in ledger.interruptions
-        if interruption.irqs.count and not interruption.meets_kernel
+        if interruption.interrupts.count and not interruption.meets_kernel
     ]
     return events.model_copy(
-        update={"contended_cycles": _most(met), "handler_cycles": handler + (_most(mixed) if any(mixed) else 0)}
+        update={
+            "contended_cycles": _upper_value(met),
+            "handler_cycles": handler + (_upper_value(mixed) if any(mixed) else 0),
+        }
     )
 
 
-def _late_work(ledger: Ledger, permille: int) -> int:
-    """Returns what plain work lasted longer than it should. Its reserve is as much again."""
-    quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.calls)
+def _work_overrun(ledger: Ledger, permille: int) -> int:
+    """Returns the cycles by which undisturbed work lasted longer than calibrated, twice: once as the reserve."""
+    quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
-def _most(cycles: Sequence[int]) -> int:
-    """Returns the largest value with twice the reserve, because there are fewer of these."""
+def _upper_value(cycles: Sequence[int]) -> int:
+    """Returns the largest value with twice the reserve, because there are few samples of this kind."""
     return max(cycles) + 2 * _reserve(cycles) if cycles else 0
 
 
-def _lines(
+def _fitted_lines(
     ledger: Ledger,
     ticks: Mapping[int, list[int]],
     down: Mapping[int, list[int]],
     ends: Mapping[int, list[int]],
     constants: Mapping[str, list[int]],
-) -> tuple[Fit, ...]:
-    """Least squares, for the reader."""
+) -> tuple[LineFit, ...]:
+    """Returns least-squares fits of the overheads, for the reader."""
     return (
-        fit("tick", "base + slope for each task released", ticks),
-        fit("switch up", "constant", {0: ledger.handlers["up"]}),
-        fit("switch down", "base at one priority below, slope for each further", down),
-        fit("switch to idle", "constant", {0: constants["to_idle"]}),
-        fit("switch from idle", "constant", {0: ledger.handlers["from_idle"]}),
-        fit("entry of an interrupt", "constant", {0: ledger.entries}),
-        *(fit("entry and exit of an interrupt", "constant", {0: value}) for value in (constants["around"],) if value),
-        fit("start of a job", "constant", {0: constants["starts"]}),
-        fit("end of a job", "base + slope for each task of the set", ends),
-        *([fit("tick waits for the kernel", "constant", {0: ledger.delays})] if ledger.delays else []),
+        fit_line("tick", "base + slope for each task released", ticks),
+        fit_line("switch up", "constant", {0: ledger.switch_handlers["up"]}),
+        fit_line("switch down", "base at one priority below, slope for each further", down),
+        fit_line("switch to idle", "constant", {0: constants["to_idle"]}),
+        fit_line("switch from idle", "constant", {0: ledger.switch_handlers["from_idle"]}),
+        fit_line("entry of an interrupt", "constant", {0: ledger.tick_entries}),
+        *(
+            fit_line("entry and exit of an interrupt", "constant", {0: value})
+            for value in (constants["around"],)
+            if value
+        ),
+        fit_line("start of a job", "constant", {0: constants["starts"]}),
+        fit_line("end of a job", "base + slope for each task of the set", ends),
+        *([fit_line("tick waits for the kernel", "constant", {0: ledger.tick_delays})] if ledger.tick_delays else []),
     )
 
 
-def _compose(simple: Overheads, ledger: Ledger) -> Overheads:
-    """Adds the costs that appear in combined entries alone: ticks that meet the kernel at work."""
-    prices = Prices(simple)
-    stretches = [(start, prices.start(start)) for start in ledger.starts]
-    met = [(item.cycles - price, _ticks_in(item)) for item, price in stretches]
+def _with_combined_costs(simple: Overheads, ledger: Ledger) -> Overheads:
+    """Returns the overheads with the costs that appear only in entries with several causes: ticks that come while the
+    kernel is at work."""
+    prices = EntryPrices(simple)
+    stretches = [(start, prices.job_start_price(start)) for start in ledger.starts]
+    met = [(item.cycles - price, _count_ticks(item)) for item, price in stretches]
     met += [
-        (leave.cycles - prices.leave(leave), leave.chain.ticks + _ticks_in(leave.stretch)) for leave in ledger.leaves
+        (leave.cycles - prices.job_end_price(leave), leave.chain.ticks + _count_ticks(leave.span))
+        for leave in ledger.job_ends
     ]
     per_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
-    waits = [max(0, wait.cycles - prices.wait(wait)) for wait in ledger.waits if not wait.remote]
+    waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if not wait.by_other_core]
     return simple.model_copy(
         update={
             "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _reserve(per_tick)}),
-            "masks": Kernel(masked_cycles=_most(ledger.delays), wait_cycles=_most(waits)),
+            "masks": MaskingTimes(masked_cycles=_upper_value(ledger.tick_delays), wait_cycles=_upper_value(waits)),
         }
     )
 
 
-def _ticks_in(stretch: Stretch) -> int:
-    return sum(one.ticks for one in stretch.interruptions) + len(stretch.compensated)
+def _count_ticks(stretch: PhaseSpan) -> int:
+    """Returns the number of ticks in a span, those of another core included."""
+    return sum(one.ticks for one in stretch.interruptions) + len(stretch.compensated_ticks)
 
 
 def _reserve(cycles: Sequence[int]) -> int:
@@ -308,10 +341,11 @@ def _reserve(cycles: Sequence[int]) -> int:
 
     A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.
     """
-    return LEAST_RESERVE + math.ceil((max(cycles) - median(cycles)) / _RESERVED)
+    return LEAST_RESERVE + math.ceil((max(cycles) - median(cycles)) / _RESERVE_PART)
 
 
-def _by(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+def _group_by_key(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Returns the values by key."""
     groups: dict[int, list[int]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)

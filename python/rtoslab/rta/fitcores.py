@@ -7,49 +7,49 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rtoslab.rta.entries import Ledger
-from rtoslab.rta.overheads import Interrupt, Overheads, Smp
-from rtoslab.rta.prices import Prices
+from rtoslab.rta.overheads import InterruptCosts, MulticoreCosts, Overheads
+from rtoslab.rta.prices import EntryPrices
 
 _LONG: Final = 2_000
-"""Cycles of work from which on a share of it can be told."""
+"""Work of so many cycles or more shows the share by which it was delayed."""
 
-Most = Callable[[Sequence[int]], int]
-"""The largest of the samples, and a reserve."""
+UpperValue = Callable[[Sequence[int]], int]
+"""Returns the largest of the samples with a reserve."""
 
 
 def contention_permille(ledger: Ledger) -> int:
-    """Returns what undisturbed work lasted longer than alone on its bus, in thousandths of it, rounded up."""
+    """Returns how much longer undisturbed work lasted than on one core, in thousandths of it, rounded up."""
     quiet = [(item.cycles, work) for item, work in ledger.works if not item.interruptions and work >= _LONG]
     return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
 
 
-def around(single: Interrupt, entries: Sequence[int], permille: int) -> Interrupt:
-    """Entry as it was seen, exit as one core has it and its fetches delayed as work is: what an interrupted job lasts
-    longer cannot be told from what the other core's accesses make of it."""
-    exit_ = single.exit_cycles + math.ceil(single.exit_cycles * permille / 1000)
-    return Interrupt(entry_cycles=max([single.entry_cycles, *entries]), exit_cycles=exit_)
+def interrupt_costs(one_core: InterruptCosts, entries: Sequence[int], permille: int) -> InterruptCosts:
+    """Returns the costs of an interrupt: the entry as observed, the exit as on one core but delayed like work. An
+    interrupted job does not show how much of its delay is the exit and how much the other core's accesses."""
+    exit_ = one_core.exit_cycles + math.ceil(one_core.exit_cycles * permille / 1000)
+    return InterruptCosts(entry_cycles=max([one_core.entry_cycles, *entries]), exit_cycles=exit_)
 
 
-def shared(simple: Overheads, ledger: Ledger, cores: int, permille: int, most: Most) -> Overheads:
-    """Adds the waits for locks, and the cost of a request by another core."""
+def with_core_costs(simple: Overheads, ledger: Ledger, cores: int, permille: int, upper_value: UpperValue) -> Overheads:
+    """Returns the overheads with the waits for locks, and the cost of a request by another core."""
     waits = [
-        max(0, interruption.cycles - interruption.switches * simple.tick_switch)
+        max(0, interruption.cycles - interruption.switches * simple.tick_switch_cycles)
         for interruption in ledger.interruptions
-        if interruption.yields and not interruption.ticks and not interruption.meets_kernel
+        if interruption.core_requests and not interruption.ticks and not interruption.meets_kernel
     ]
-    spins = [spin.cycles for spin in ledger.spins]
-    smp = Smp(
+    spins = [spin.cycles for spin in ledger.lock_waits]
+    smp = MulticoreCosts(
         cores=cores,
-        lock_wait_cycles=most(spins),
-        yield_cycles=most(waits),
+        lock_wait_cycles=upper_value(spins),
+        yield_cycles=upper_value(waits),
         contention_permille=permille,
     )
     return simple.model_copy(update={"smp": smp})
 
 
-def late_releases(overheads: Overheads, ledger: Ledger, most: Most) -> Overheads:
-    """Adds the longest wait of a release for another core."""
-    prices = Prices(overheads)
-    waits = [max(0, wait.cycles - prices.wait(wait)) for wait in ledger.waits if wait.remote]
-    smp = overheads.smp.model_copy(update={"release_cycles": most(waits)})
+def with_release_delay(overheads: Overheads, ledger: Ledger, upper_value: UpperValue) -> Overheads:
+    """Returns the overheads with the longest wait of a release for another core."""
+    prices = EntryPrices(overheads)
+    waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if wait.by_other_core]
+    smp = overheads.smp.model_copy(update={"release_cycles": upper_value(waits)})
     return overheads.model_copy(update={"smp": smp})

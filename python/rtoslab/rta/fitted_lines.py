@@ -1,4 +1,4 @@
-"""Lines through samples, and above all of them."""
+"""Fits lines through samples, and lines that no sample exceeds."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from itertools import combinations
 
 import numpy as np
 
-from rtoslab.rta.overheads import Fit
+from rtoslab.rta.overheads import LineFit
 
 
-def fit(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> Fit:
-    """Least squares: a line over the keys, or the mean where there is one key only."""
-    at = np.concatenate([np.full(len(cycles), key) for key, cycles in samples.items()])
-    seen = np.concatenate([np.asarray(cycles) for cycles in samples.values()])
-    slope, base = np.polyfit(at, seen, 1) if len(samples) > 1 else (0.0, float(seen.mean()))
-    left = seen - (base + slope * at)
-    return Fit(
+def fit_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> LineFit:
+    """Returns the least-squares line over the keys, or the mean where there is only one key."""
+    keys = np.concatenate([np.full(len(cycles), key) for key, cycles in samples.items()])
+    observed = np.concatenate([np.asarray(cycles) for cycles in samples.values()])
+    slope, base = np.polyfit(keys, observed, 1) if len(samples) > 1 else (0.0, float(observed.mean()))
+    residuals = observed - (base + slope * keys)
+    return LineFit(
         name=name,
         model=model,
-        samples=len(seen),
+        samples=len(observed),
         base=round(float(base), 2),
         slope=round(float(slope), 2),
-        rms=round(float(np.sqrt(np.mean(left**2))), 2),
-        largest_above=round(float(left.max()), 2),
-        largest_observed=int(seen.max()),
+        rms=round(float(np.sqrt(np.mean(residuals**2))), 2),
+        largest_above=round(float(residuals.max()), 2),
+        largest_observed=int(observed.max()),
     )
 
 
-def upper(samples: Mapping[int, Sequence[int]]) -> tuple[int, int]:
-    """(base, slope), whole and not negative, with no sample above base + slope * key, the nearest such line.
+def upper_line(samples: Mapping[int, Sequence[int]]) -> tuple[int, int]:
+    """Returns (base, slope), whole and not negative, of the nearest line that no sample exceeds.
 
     Nearest by the sum over the keys of how far the line lies above the largest sample. It passes through two of the
     largest samples, so those pairs are all that need be tried.

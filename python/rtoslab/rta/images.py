@@ -1,4 +1,4 @@
-"""The image that task sets run in, with how long its work lasts, and what its kernel costs once that is asked for."""
+"""The images in which task sets run, with their calibrated work and their kernel's overheads."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.rta.firmware import Firmware, make_firmware
-from rtoslab.rta.fit import measure
+from rtoslab.rta.firmware import TaskSetFirmware, build_firmware
+from rtoslab.rta.fit import measure_overheads
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.work import Work, calibrate
+from rtoslab.rta.work import BusyWork, calibrate_work
 
 
 @dataclass(frozen=True)
-class Images:
-    """How long work lasts is calibrated on one core: what the others add to it on the bus is among the overheads."""
+class TaskSetImages:
+    """The image for task sets and its calibrated work. Work is calibrated on one core: the delay by other cores is an
+    overhead."""
 
-    firmware: Firmware
-    on_one_core: Firmware
-    """The same where there is one core."""
-    work: Work
+    firmware: TaskSetFirmware
+    one_core_firmware: TaskSetFirmware
+    """The image for one core, the same object where `firmware` has one core."""
+    work: BusyWork
 
     @classmethod
     def build(
@@ -31,16 +32,20 @@ class Images:
         *,
         events: bool = False,
         cores: int = 1,
-    ) -> Images:
-        """Built and calibrated. Raises BuildError, ConformanceError, CheckError."""
-        firmware = one = make_firmware(catalogue, kernel, board, config, events=events, cores=cores)
+    ) -> TaskSetImages:
+        """Builds the images and calibrates the work. Raises BuildError, ConformanceError, CheckError."""
+        firmware = one = build_firmware(catalogue, kernel, board, config, events=events, cores=cores)
         if cores > 1:
-            one = make_firmware(catalogue, kernel, board, config)
-        return cls(firmware, one, calibrate(one))
+            one = build_firmware(catalogue, kernel, board, config)
+        return cls(firmware, one, calibrate_work(one))
 
-    def overheads(self, catalogue: Catalogue) -> Overheads:
-        """Measured, or found measured. Raises CheckError."""
+    def measured_overheads(self, catalogue: Catalogue) -> Overheads:
+        """Returns the kernel's overheads, measured or from the cache. Raises CheckError."""
         firmware = self.firmware
-        one_core = None if firmware is self.on_one_core else measure(catalogue, self.on_one_core, self.work)
-        overheads = measure(catalogue, firmware, self.work, one_core=one_core)
+        one_core = (
+            None
+            if firmware is self.one_core_firmware
+            else measure_overheads(catalogue, self.one_core_firmware, self.work)
+        )
+        overheads = measure_overheads(catalogue, firmware, self.work, one_core=one_core)
         return overheads.model_copy(update={"deviations": firmware.deviations})

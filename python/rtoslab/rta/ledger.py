@@ -12,193 +12,222 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from rtoslab.rta.entries import Chain, Handover, Interruption, Irqs, Leave, Ledger, Phase, Spin, Stretch, Wait
-from rtoslab.rta.record import IDLE, TICK_CORE, Handler, Job, Trace
-from rtoslab.rta.spins import Spins
-from rtoslab.rta.work import Work
+from rtoslab.rta.entries import (
+    ChainInterrupts,
+    HandlerChain,
+    Interruption,
+    JobEnd,
+    JobPhase,
+    Ledger,
+    LockHandover,
+    LockWait,
+    PhaseSpan,
+    ReleaseWait,
+)
+from rtoslab.rta.record import IDLE, TICK_CORE, HandlerRun, Job, Trace
+from rtoslab.rta.spins import CycleSpans
+from rtoslab.rta.work import BusyWork
 from rtoslab.targets import SYSTICK
 
 
-def enter(traces: Iterable[Trace], work: Work) -> Ledger:
-    """Books everything that the traces show."""
+def make_ledger(traces: Iterable[Trace], work: BusyWork) -> Ledger:
+    """Returns the ledger of all cycles that the kernel took in these traces."""
     ledger = Ledger()
     for trace in traces:
-        clerks = [_CycleAttributor(trace.of_core(core), work, ledger, core) for core in range(len(trace.spins))]
-        for attributor in clerks:
-            attributor.book()
-        for attributor in clerks if len(clerks) > 1 else ():
-            ledger.spins += _spins(
-                trace.spins[attributor.core], [one.working for one in clerks if one is not attributor]
+        attributors = [
+            _CycleAttributor(trace.of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
+        ]
+        for attributor in attributors:
+            attributor.attribute()
+        for attributor in attributors if len(attributors) > 1 else ():
+            ledger.lock_waits += _lock_waits(
+                trace.lock_waits[attributor.core], [one.working for one in attributors if one is not attributor]
             )
     return ledger
 
 
-def _spins(spins: Spins, others: Sequence[Sequence[tuple[int, int]]]) -> Iterator[Spin]:
-    """Each wait for a lock, and how much of it none of the others can have held the lock: they worked."""
-    works = [Spins(tuple(since for since, _ in other), tuple(until for _, until in other)) for other in others]
+def _lock_waits(spins: CycleSpans, others: Sequence[Sequence[tuple[int, int]]]) -> Iterator[LockWait]:
+    """Yields each wait for a lock, with the part in which all other cores did a job's work, so that none can have held
+    the lock."""
+    works = [CycleSpans(tuple(since for since, _ in other), tuple(until for _, until in other)) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
-        yield Spin(end, end - begin, min(work.within(begin, end) for work in works))
+        yield LockWait(end, end - begin, min(work.cycles_within(begin, end) for work in works))
 
 
-def chains(trace: Trace, work: Work) -> list[Chain]:
-    """Handlers that follow one another without a return: the next was recognised before the last one's end."""
-    result: list[Chain] = []
+def handler_chains(trace: Trace, work: BusyWork) -> list[HandlerChain]:
+    """Returns the chains of handlers. A handler belongs to the chain if it was recognised before the last one
+    returned."""
+    result: list[HandlerChain] = []
     lines: list[list[int]] = []
-    last: Handler | None = None
+    last: HandlerRun | None = None
     for handler in sorted(trace.handlers, key=lambda handler: (handler.start, -handler.end)):
         if last is None or handler.start >= last.end:
-            if last is not None and handler.start - handler.entry <= last.end:
+            if last is not None and handler.start - handler.entry_cycles <= last.end:
                 result[-1].handlers.append(handler)
             else:
-                result.append(Chain([handler]))
+                result.append(HandlerChain([handler]))
                 lines.append([])
             last = handler
         result[-1].released += handler.released
         if handler.line:
             lines[-1].append(handler.line)
     for chain, of in zip(result, lines, strict=True):
-        chain.irqs = _irqs(trace, work, of, first=chain.handlers[0].line > 0)
-        chain.spun = trace.spins[trace.core or 0].within(chain.start, chain.end)
+        chain.interrupts = _chain_interrupts(trace, work, of, begins_chain=chain.handlers[0].line > 0)
+        chain.lock_wait_cycles = trace.lock_waits[trace.core or 0].cycles_within(chain.start, chain.end)
     return result
 
 
-def _spans(ticks: Sequence[Handler]) -> Spins:
-    return Spins(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
+def _tick_spans(ticks: Sequence[HandlerRun]) -> CycleSpans:
+    """Returns the spans of the tick's handlers."""
+    return CycleSpans(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
 
 
-def _calls_without_effect(chain: Chain) -> bool:
-    """An interrupt came together with a switch that the task's own call asked for, and that led nowhere."""
-    is_single = not chain.ticks and not chain.irqs.gives and not chain.switches
-    return is_single and any(handler.requested for handler in chain.handlers)
+def _has_call_without_switch(chain: HandlerChain) -> bool:
+    """Whether an interrupt came together with a switch that the task's own call asked for, and nothing switched."""
+    is_single = not chain.ticks and not chain.interrupts.gives and not chain.switches
+    return is_single and any(handler.is_requested_by_task for handler in chain.handlers)
 
 
-def _irqs(trace: Trace, work: Work, lines: Sequence[int], *, first: bool) -> Irqs:
+def _chain_interrupts(trace: Trace, work: BusyWork, lines: Sequence[int], *, begins_chain: bool) -> ChainInterrupts:
+    """Returns the interrupts of a chain, by their lines."""
     giving = {row.line for row in trace.rows}
     rows = [trace.lines[line - 1] for line in lines]
     cycles = sum(work.cycles(row.rounds, row.extra) for row in rows if row.rounds)
-    return Irqs(len(lines), sum(line in giving for line in lines), cycles, first)
+    return ChainInterrupts(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
 
 
-_APART: Final = 20_000
-"""Cycles between two events that have nothing to do with each other, beside the handlers' work, which may stand one
-after the other."""
+_UNRELATED_CYCLES: Final = 20_000
+"""Events this far apart have nothing to do with each other. The work of all handlers, which may run one after the
+other, comes on top."""
 
 
 class _CycleAttributor:
-    def __init__(self, trace: Trace, work: Work, ledger: Ledger, core: int = 0) -> None:
+    """Attributes the cycles of one core to entries of a ledger."""
+
+    def __init__(self, trace: Trace, work: BusyWork, ledger: Ledger, core: int = 0) -> None:
         self.trace = trace
         self.core = core
-        self.spins = trace.spins[core]
+        self.lock_waits = trace.lock_waits[core]
         self.working: list[tuple[int, int]] = []
-        """From when to when a job worked undisturbed."""
-        self.others_ticks = Spins() if core == TICK_CORE else _spans(trace.ticks)
+        """(from, to) of each span in which a job worked undisturbed."""
+        self.other_core_ticks = CycleSpans() if core == TICK_CORE else _tick_spans(trace.ticks)
         self.work = work
         self.ledger = ledger
-        self.phase = dict.fromkeys(range(len(trace.rows)), Phase.ASLEEP)
-        self.open: dict[int, Stretch] = {}
-        self.ran: dict[int, int] = {}
-        """Priority -> when a task of it last ran."""
+        self.phases = dict.fromkeys(range(len(trace.rows)), JobPhase.ASLEEP)
+        self.open_spans: dict[int, PhaseSpan] = {}
+        self.last_ran: dict[int, int] = {}
+        """By priority, when a task of it last ran."""
         self.preempted: dict[int, int] = {}
-        """Priority -> its task that a more urgent one has preempted."""
+        """By priority, its task that a more urgent one has preempted."""
         self.ticks = {tick.due: tick for tick in trace.ticks}
-        self.raised = sorted(trace.origin + cycle for line in trace.lines for cycle in line.raised)
+        self.raised_cycles = sorted(trace.origin + cycle for line in trace.lines for cycle in line.raised)
         handled = (work.cycles(line.rounds, line.extra) for line in trace.lines if line.rounds)
-        self.apart = _APART + sum(handled)
-        self.sections = any(row.calls for row in trace.rows)
+        self.unrelated_cycles = _UNRELATED_CYCLES + sum(handled)
+        self.has_sections = any(row.kernel_calls for row in trace.rows)
 
-    def book(self) -> None:
-        marks: list[tuple[int, int, Job | Chain]] = [(job.end, 0, job) for job in self.trace.jobs]
-        marks += [(chain.start, 1, chain) for chain in chains(self.trace, self.work)]
+    def attribute(self) -> None:
+        """Adds the entries of the whole trace to the ledger."""
+        marks: list[tuple[int, int, Job | HandlerChain]] = [(job.end, 0, job) for job in self.trace.jobs]
+        marks += [(chain.start, 1, chain) for chain in handler_chains(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
         marks += [(item.begin, 2, item) for item in begun]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
-            if isinstance(mark, Chain):
-                self._chain(mark)
+            if isinstance(mark, HandlerChain):
+                self._attribute_chain(mark)
             elif rank == 0:
-                self._end(mark, cycle)
+                self._end_job(mark, cycle)
             else:
-                self._begin(mark, cycle)
+                self._begin_job(mark, cycle)
 
-    def _close(self, task: int, cycle: int) -> Stretch:
-        stretch = self.open.pop(task)
-        self._add(stretch, cycle)
-        stretch.at = cycle
+    def _close_span(self, task: int, cycle: int) -> PhaseSpan:
+        """Ends a task's span and returns it."""
+        stretch = self.open_spans.pop(task)
+        self._add_time(stretch, cycle)
+        stretch.ended_at = cycle
         return stretch
 
-    def _add(self, stretch: Stretch, cycle: int) -> None:
-        """The time since it was last interrupted, or began."""
-        since = stretch.since
-        stretch.cycles += cycle - since - self.spins.within(since, cycle)
-        if self.phase[stretch.task] is Phase.WORKING:
+    def _add_time(self, stretch: PhaseSpan, cycle: int) -> None:
+        """Adds the time since the span began, or was last interrupted."""
+        since = stretch.running_since
+        stretch.cycles += cycle - since - self.lock_waits.cycles_within(since, cycle)
+        if self.phases[stretch.task] is JobPhase.WORKING:
             self.working.append((since, cycle))
-        for at in self.others_ticks.meeting(since, cycle):
-            stretch.compensated.append(self.trace.ticks[at].released)
+        for at in self.other_core_ticks.indices_within(since, cycle):
+            stretch.compensated_ticks.append(self.trace.ticks[at].released)
 
-    def _open(self, task: int, phase: Phase, cycle: int) -> None:
+    def _open_span(self, task: int, phase: JobPhase, cycle: int) -> None:
         row = self.trace.rows[task]
-        self.phase[task] = phase
-        self.open[task] = Stretch(cycle, 0, task, cycle, woken=row.line > 0, calls=row.calls)
+        self.phases[task] = phase
+        self.open_spans[task] = PhaseSpan(
+            cycle, 0, task, cycle, released_by_interrupt=row.line > 0, kernel_calls=row.kernel_calls
+        )
 
-    def _begin(self, job: Job, cycle: int) -> None:
-        if self.phase[job.task] is Phase.ENDING:
-            self.ledger.agains.append(self._close(job.task, cycle))
-        elif job.task in self.open:
-            self.ledger.starts.append(self._close(job.task, cycle))
-        self._open(job.task, Phase.WORKING, cycle)
+    def _begin_job(self, job: Job, cycle: int) -> None:
+        if self.phases[job.task] is JobPhase.ENDING:
+            self.ledger.restarts.append(self._close_span(job.task, cycle))
+        elif job.task in self.open_spans:
+            self.ledger.starts.append(self._close_span(job.task, cycle))
+        self._open_span(job.task, JobPhase.WORKING, cycle)
 
-    def _end(self, job: Job, cycle: int) -> None:
+    def _end_job(self, job: Job, cycle: int) -> None:
         row = self.trace.rows[job.task]
-        if job.task in self.open:
-            self.ledger.works.append((self._close(job.task, cycle), self.work.of(row)))
-        self._open(job.task, Phase.ENDING, cycle)
+        if job.task in self.open_spans:
+            self.ledger.works.append((self._close_span(job.task, cycle), self.work.row_cycles(row)))
+        self._open_span(job.task, JobPhase.ENDING, cycle)
 
-    def _chain(self, chain: Chain) -> None:
-        before = chain.before
-        phase = self.phase.get(before, Phase.ASLEEP)
-        called = chain.own and chain.switches > 0
-        stretch = self.open.get(before)
+    def _attribute_chain(self, chain: HandlerChain) -> None:
+        before = chain.task_before
+        phase = self.phases.get(before, JobPhase.ASLEEP)
+        called = chain.is_requested_by_task and chain.switches > 0
+        stretch = self.open_spans.get(before)
         if stretch is not None:
-            if chain.own and chain.switches == 0 and not chain.irqs.count:
+            if chain.is_requested_by_task and chain.switches == 0 and not chain.interrupts.count:
                 return  # a call of its own that came back: its own time
-            self._add(stretch, chain.start)
-        if called and phase is Phase.ENDING and stretch is not None:
-            self._leave(chain, stretch)
-        elif called and phase is Phase.WORKING and stretch is not None:
+            self._add_time(stretch, chain.start)
+        if called and phase is JobPhase.ENDING and stretch is not None:
+            self._add_job_end(chain, stretch)
+        elif called and phase is JobPhase.WORKING and stretch is not None:
             stretch.handovers += 1
             self.ledger.handovers.append(
-                Handover(chain.end, chain.cycles, chain.ticks, chain.released, chain.switches, irqs=chain.irqs)
+                LockHandover(
+                    chain.end, chain.cycles, chain.ticks, chain.released, chain.switches, interrupts=chain.interrupts
+                )
             )
         else:
-            self._interruption(chain, stretch)
+            self._add_interruption(chain, stretch)
         if before != IDLE:
-            self.ran[self.trace.rows[before].priority] = chain.start
-        self._goes_on(chain)
+            self.last_ran[self.trace.rows[before].priority] = chain.start
+        self._resume_task(chain)
 
-    def _leave(self, chain: Chain, stretch: Stretch) -> None:
+    def _add_job_end(self, chain: HandlerChain, stretch: PhaseSpan) -> None:
         rows = self.trace.rows
         before, after = next(
-            (handler.before, handler.after) for handler in chain.handlers if handler.before != handler.after
+            (handler.task_before, handler.task_after)
+            for handler in chain.handlers
+            if handler.task_before != handler.task_after
         )
         down = 0 if after == IDLE else max(0, rows[before].priority - rows[after].priority)
         whole = stretch.cycles + chain.cycles
-        self.ledger.leaves.append(Leave(chain.end, whole, stretch, chain, down, after == IDLE, len(rows)))
-        del self.open[before]
-        self.phase[before] = Phase.ASLEEP
+        self.ledger.job_ends.append(JobEnd(chain.end, whole, stretch, chain, down, after == IDLE, len(rows)))
+        del self.open_spans[before]
+        self.phases[before] = JobPhase.ASLEEP
 
-    def _interruption(self, chain: Chain, stretch: Stretch | None) -> None:
-        before, after = chain.before, chain.after
-        phase = self.phase.get(before, Phase.WORKING)
-        meets = phase in {Phase.STARTING, Phase.ENDING} or chain.handlers[0].requested
-        if before != IDLE and self.trace.rows[before].calls:
-            meets |= _calls_without_effect(chain)
-        undisturbed = [] if self.trace.lines or self.sections else chain.handlers
+    def _add_interruption(self, chain: HandlerChain, stretch: PhaseSpan | None) -> None:
+        before, after = chain.task_before, chain.task_after
+        phase = self.phases.get(before, JobPhase.WORKING)
+        meets = phase in {JobPhase.STARTING, JobPhase.ENDING} or chain.handlers[0].is_requested_by_task
+        if before != IDLE and self.trace.rows[before].kernel_calls:
+            meets |= _has_call_without_switch(chain)
+        undisturbed = [] if self.trace.lines or self.has_sections else chain.handlers
         for tick in (job for job in undisturbed if job.exception == SYSTICK):
             first = tick is chain.handlers[0]
-            (self.ledger.entries if first and not meets else self.ledger.delays).append(tick.start - tick.due)
+            (self.ledger.tick_entries if first and not meets else self.ledger.tick_delays).append(tick.start - tick.due)
         rows = self.trace.rows
         both = before != IDLE and after not in {IDLE, before}
         equal = both and rows[before].priority == rows[after].priority
-        slices = equal and chain.ticks > 0 and self._due(after, chain.start) not in self._dues(chain)
+        slices = (
+            equal and chain.ticks > 0 and self._last_release(after, chain.start) not in self._tick_due_cycles(chain)
+        )
         if both and rows[before].priority < rows[after].priority:
             self.preempted[rows[before].priority] = before
         interruption = Interruption(
@@ -209,58 +238,65 @@ class _CycleAttributor:
             chain.switches,
             slices,
             meets,
-            chain.irqs,
-            chain.yields,
+            chain.interrupts,
+            chain.core_requests,
         )
         self.ledger.interruptions.append(interruption)
         self.ledger.equals_rotate |= slices
         if stretch is not None:
             stretch.interruptions.append(interruption)
-        if chain.switches == 1 and chain.ticks == 1 and not chain.irqs.count and not chain.yields:
-            last = next(handler for handler in chain.handlers if handler.before != handler.after)
+        if chain.switches == 1 and chain.ticks == 1 and not chain.interrupts.count and not chain.core_requests:
+            last = next(handler for handler in chain.handlers if handler.task_before != handler.task_after)
             kind = "from_idle" if before == IDLE else "up"
-            own_cycles = last.end - last.start - self.spins.within(last.start, last.end)
-            self.ledger.handlers.setdefault(kind, []).append(own_cycles)
+            own_cycles = last.end - last.start - self.lock_waits.cycles_within(last.start, last.end)
+            self.ledger.switch_handlers.setdefault(kind, []).append(own_cycles)
 
     @staticmethod
-    def _dues(chain: Chain) -> set[int]:
+    def _tick_due_cycles(chain: HandlerChain) -> set[int]:
         return {handler.due for handler in chain.handlers if handler.exception == SYSTICK}
 
-    def _goes_on(self, chain: Chain) -> None:
-        after = chain.after
+    def _resume_task(self, chain: HandlerChain) -> None:
+        after = chain.task_after
         if after == IDLE:
             return
         preempted = self.preempted.pop(self.trace.rows[after].priority, after)
-        self.ledger.preempted_goes_behind |= preempted != after and preempted in self.open
-        if after in self.open:
-            self.open[after].since = chain.end
+        self.ledger.preempted_goes_behind |= preempted != after and preempted in self.open_spans
+        if after in self.open_spans:
+            self.open_spans[after].running_since = chain.end
         else:
-            self._book_wait(after, chain)
-            self._open(after, Phase.STARTING, chain.end)
+            self._add_release_wait(after, chain)
+            self._open_span(after, JobPhase.STARTING, chain.end)
 
-    def _book_wait(self, task: int, chain: Chain) -> None:
+    def _add_release_wait(self, task: int, chain: HandlerChain) -> None:
         """Books the wait of a job for its first cycle, if nothing as urgent was in its way since its release."""
-        due = self._due(task, chain.end)
+        due = self._last_release(task, chain.end)
         priority = self.trace.rows[task].priority
-        if due is None or any(at > due for item, at in self.ran.items() if item >= priority):
+        if due is None or any(at > due for item, at in self.last_ran.items() if item >= priority):
             return
-        if any(self.trace.rows[item].priority >= priority for item in self.open):
+        if any(self.trace.rows[item].priority >= priority for item in self.open_spans):
             return
         line = self.trace.rows[task].line
-        others = sum(due - self.apart <= item <= chain.end for item in self.raised)
-        if self.sections or others > (line > 0):
+        others = sum(due - self.unrelated_cycles <= item <= chain.end for item in self.raised_cycles)
+        if self.has_sections or others > (line > 0):
             return
         if line:
-            if not any(due - self.apart <= tick <= chain.end for tick in self.ticks):
+            if not any(due - self.unrelated_cycles <= tick <= chain.end for tick in self.ticks):
                 self.ledger.waits.append(
-                    Wait(chain.end, chain.end - due, 0, _irqs(self.trace, self.work, [line], first=True))
+                    ReleaseWait(
+                        chain.end,
+                        chain.end - due,
+                        0,
+                        _chain_interrupts(self.trace, self.work, [line], begins_chain=True),
+                    )
                 )
         elif due in self.ticks:
             remote = self.core != TICK_CORE
-            self.ledger.waits.append(Wait(chain.end, chain.end - due, self.ticks[due].released, remote=remote))
+            self.ledger.waits.append(
+                ReleaseWait(chain.end, chain.end - due, self.ticks[due].released, by_other_core=remote)
+            )
 
-    def _due(self, task: int, now: int) -> int | None:
-        """The task's last release: the tick, or the cycle at which its interrupt was raised."""
+    def _last_release(self, task: int, now: int) -> int | None:
+        """Returns the cycle of the task's last release: its tick, or the raising of its interrupt."""
         row, tick = self.trace.rows[task], self.trace.tick_cycles
         if row.line:
             raised = self.trace.lines[row.line - 1].raised

@@ -1,6 +1,6 @@
 """The longest time for which a kernel call masks interrupts.
 
-From the virtual board's record of every interval (`rtoslab masked`), over benchmarks."""
+It is read from the virtual board's record of every masked interval (`rtoslab masked`), over benchmarks."""
 
 from __future__ import annotations
 
@@ -17,33 +17,36 @@ _WINDOW_MS: Final = 20
 _SLEEP: Final = WAYS.index("sleep")
 
 
-def longest_masked(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
-    """Cycles with the least urgent interrupt masked by a call of the kernel's, handlers aside. 0 if none was seen."""
+def longest_masked_call(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
+    """Returns the most cycles for which a call of the kernel masked the least urgent interrupt, handlers aside. 0 if
+    none did."""
     level = architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
-    for profiled in _profiles(catalogue, point, benchmarks):
-        for held in profiled.held:
-            call = owning_call(held.opener, profiled)
+    for profiled in _profile_benchmarks(catalogue, point, benchmarks):
+        for interval in profiled.held:
+            call = owning_call(interval.opener, profiled)
             of_kernel = profiled.classes.get(call, APPLICATION) != APPLICATION
-            if held.priority == level and of_kernel and not asleep(profiled, held):
-                longest = max(longest, held.longest_cycles)
+            if interval.priority == level and of_kernel and not is_masked_sleep(profiled, interval):
+                longest = max(longest, interval.longest_cycles)
     return longest
 
 
-def asleep(profiled: Profile, held: MaskedIntervals) -> bool:
-    """Whether the core slept under the mask, as where a kernel idles: an interrupt then ends the sleep, and what it
-    waits afterwards is among the waits that were measured, as a tick comes while the kernel idles.
+def is_masked_sleep(profiled: Profile, interval: MaskedIntervals) -> bool:
+    """Whether the core slept in this masked interval, as in a kernel's idle task. An interrupt then ends the sleep, and
+    its wait afterwards was measured as the wait of a tick in the idle task.
 
     The sleep at the mask's end proves it: it took most of the masked time, and no more than that, unless it lasted
     beyond the section. Sleep that interrupts end by their handlers would be more."""
     slept = sum(
-        spent.cycles[_SLEEP] for spent in profiled.spent if (spent.core, spent.stack) == (held.core, held.closer)
+        spent.cycles[_SLEEP]
+        for spent in profiled.spent
+        if (spent.core, spent.stack) == (interval.core, interval.closer)
     )
-    return 2 * slept > held.total_cycles and slept <= held.total_cycles + held.longest_cycles
+    return 2 * slept > interval.total_cycles and slept <= interval.total_cycles + interval.longest_cycles
 
 
-def _profiles(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> Iterator[Profile]:
-    """Yields the profiles of those benchmarks that this kernel and board can run."""
+def _profile_benchmarks(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> Iterator[Profile]:
+    """Profiles each benchmark that this kernel and board can run."""
     config = {**point.kernel_config, "opt": point.opt, "code": point.code}
     if point.clock_hz is not None:
         config["clock_hz"] = str(point.clock_hz)

@@ -1,4 +1,5 @@
-"""The cost of the kernel's own operations, from the latency benchmarks: semaphore, queue and mutex calls, by probes."""
+"""The costs of the kernel's own operations, from the latency benchmarks: semaphore, queue and mutex calls, by
+probes."""
 
 from __future__ import annotations
 
@@ -11,20 +12,21 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.measure import run_plan
 from rtoslab.plan import Options, make_plan
 from rtoslab.results import MeasuredPoint
-from rtoslab.rta.firmware import Firmware
-from rtoslab.rta.fitted_lines import fit
-from rtoslab.rta.masked_calls import longest_masked
-from rtoslab.rta.overheads import Fit, Overheads
+from rtoslab.rta.firmware import TaskSetFirmware
+from rtoslab.rta.fitted_lines import fit_line
+from rtoslab.rta.masked_calls import longest_masked_call
+from rtoslab.rta.overheads import LineFit, Overheads
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
-"""Ids of the series that are one call of the kernel: object, operation, outcome."""
+"""The ids of series that are one call of the kernel: object, operation, outcome."""
 
 
-def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overheads) -> Overheads:
-    """The overheads with every operation that the kernel offers: its longest call without a tick inside.
+def with_operation_costs(catalogue: Catalogue, firmware: TaskSetFirmware, overheads: Overheads) -> Overheads:
+    """Returns the overheads with the longest call of every operation that the kernel offers, measured without a tick
+    inside.
 
-    Points that cannot be measured (a kernel without the service) are left out: the analysis then says what it lacks.
-    """
+    Points that cannot be measured (a kernel without the service) are left out: the analysis then names the missing
+    costs."""
     point = firmware.point
     config = {**point.kernel_config, "opt": point.opt, "code": point.code, "instrument": "probe"}
     if point.clock_hz is not None:
@@ -38,15 +40,15 @@ def with_operations(catalogue: Catalogue, firmware: Firmware, overheads: Overhea
         options = Options([point.kernel], [point.board], [1], None, config)
         outcomes = run_plan(catalogue.root, make_plan(catalogue, names, options), Path(folder) / "run")
     operations: dict[str, int] = {}
-    fits: list[Fit] = []
+    fits: list[LineFit] = []
     for result in (outcome.result for outcome in outcomes):
         for series in result.series if isinstance(result, MeasuredPoint) else ():
-            cycles = [one for one, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
+            cycles = [mark for mark, ticks in zip(series.mark_cycles, series.ticks, strict=True) if ticks == 0]
             if _OPERATION.fullmatch(series.id) and cycles:
                 name = series.id.replace(".", "_")
                 operations[name] = max(operations.get(name, 0), *cycles)
-                fits.append(fit(series.title, "constant", {0: cycles}))
-    masked = max(overheads.masks.masked_cycles, longest_masked(catalogue, point, names))
+                fits.append(fit_line(series.title, "constant", {0: cycles}))
+    masked = max(overheads.masks.masked_cycles, longest_masked_call(catalogue, point, names))
     update = {
         "operations": operations,
         "fit": (*overheads.fit, *fits),

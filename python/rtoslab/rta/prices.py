@@ -1,151 +1,173 @@
-"""The price of each ledger entry by the overheads, and the entries above it, which no fit covers."""
+"""The price of each ledger entry by the overheads, and the entries that cost more than their price."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rtoslab.rta.entries import Handover, Interruption, Irqs, Leave, Ledger, Stretch, Wait
-from rtoslab.rta.overheads import Events, Overheads
+from rtoslab.rta.entries import ChainInterrupts, Interruption, JobEnd, Ledger, LockHandover, PhaseSpan, ReleaseWait
+from rtoslab.rta.overheads import EventCosts, Overheads
 
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """Something that took longer than it is charged with. Cycles."""
+    """An event that took longer than the overheads charge for it."""
 
-    what: str
-    took: int
-    charged: int
-    at: int
-    """When it ended, in cycles since reset."""
+    event: str
+    took_cycles: int
+    charged_cycles: int
+    ended_at: int
+    """The cycle since reset at which it ended."""
 
     @property
     def cycles(self) -> int:
-        """Returns the excess in cycles."""
-        return self.took - self.charged
+        """Returns by how many cycles it took longer than charged."""
+        return self.took_cycles - self.charged_cycles
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
-    """The overheads, as the ledger's entries ask for them."""
+class EntryPrices:
+    """The price of every kind of ledger entry by the overheads, in cycles."""
 
     overheads: Overheads
 
     @property
-    def around(self) -> int:
-        """Entry and exit of an interruption, and what is fetched again."""
+    def entry_and_exit(self) -> int:
+        """Returns the price of an interruption's entry and exit, and of the fetches that it makes necessary again."""
         return self.overheads.interrupt.entry_cycles + self.overheads.interrupt.exit_cycles
 
-    def chain(self, ticks: int, released: int, switches: int, *, sliced: bool) -> int:
-        """Handlers of so many ticks, from first to last."""
-        tick, switch = self.overheads.tick, self.overheads.tick_switch
-        if sliced:
-            switch = max(switch, self.overheads.tick_slice)
+    def handlers_price(self, ticks: int, released: int, switches: int, *, is_slice: bool) -> int:
+        """Returns the price of the handlers of so many ticks, from the first to the last."""
+        tick, switch = self.overheads.tick, self.overheads.tick_switch_cycles
+        if is_slice:
+            switch = max(switch, self.overheads.tick_slice_cycles)
         return ticks * tick.base_cycles + released * tick.per_task_cycles + switches * switch
 
     @property
-    def events(self) -> Events:
-        """All 0 where they were not measured."""
-        return self.overheads.events or Events()
+    def event_costs(self) -> EventCosts:
+        """Returns the costs of events. All are 0 where they were not measured."""
+        return self.overheads.events or EventCosts()
 
-    def irqs(self, irqs: Irqs) -> int:
-        """Interrupts in a chain, their entries after the chain's own included."""
-        events = self.events
+    def interrupts_price(self, interrupts: ChainInterrupts) -> int:
+        """Returns the price of the interrupts in a chain. The chain's own entry is not included."""
+        events = self.event_costs
         return (
-            irqs.work
-            + irqs.count * events.handler_cycles
-            + irqs.gives * events.give_cycles
-            + irqs.entries * self.around
+            interrupts.work_cycles
+            + interrupts.count * events.handler_cycles
+            + interrupts.gives * events.give_cycles
+            + interrupts.further_entries * self.entry_and_exit
         )
 
-    def interruption(self, interruption: Interruption) -> int:
-        """The same of an entry. The switch to a task that a handler wakes is in the price of its give."""
-        switches = max(0, interruption.switches - interruption.irqs.gives)
-        handlers = self.chain(interruption.ticks, interruption.released, switches, sliced=interruption.among_equals)
-        # Where an interrupt or another core was first, the tick has an entry of its own, as it is charged with.
-        later = self.around * (
-            interruption.ticks if interruption.irqs.first else min(interruption.ticks, interruption.yields)
+    def interruption_price(self, interruption: Interruption) -> int:
+        """Returns the price of an interruption. The switch to a task that a handler wakes is in the price of its
+        give."""
+        switches = max(0, interruption.switches - interruption.interrupts.gives)
+        handlers = self.handlers_price(
+            interruption.ticks, interruption.released, switches, is_slice=interruption.among_equals
         )
-        return handlers + self.irqs(interruption.irqs) + interruption.yields * self.overheads.smp.yield_cycles + later
+        # Where an interrupt or another core was first, the tick has an entry of its own, as it is charged with.
+        later = self.entry_and_exit * (
+            interruption.ticks
+            if interruption.interrupts.begins_chain
+            else min(interruption.ticks, interruption.core_requests)
+        )
+        return (
+            handlers
+            + self.interrupts_price(interruption.interrupts)
+            + interruption.core_requests * self.overheads.smp.yield_cycles
+            + later
+        )
 
     @property
-    def request_cycles(self) -> int:
-        """An interrupt by which another core has this one look for who is to run."""
-        return self.around + self.overheads.smp.yield_cycles
+    def core_request_price(self) -> int:
+        """Returns the price of an interrupt by which another core makes this one choose its task again."""
+        return self.entry_and_exit + self.overheads.smp.yield_cycles
 
-    def compensation(self, released: int) -> int:
-        """Returns what a tick of another core costs that is made up for here, as it found the scheduler locked."""
-        return self.chain(1, released, 0, sliced=False) + self.overheads.tick.deferred_cycles
+    def compensated_tick_price(self, released: int) -> int:
+        """Returns the price of another core's tick that is handled here later, because the scheduler was locked."""
+        return self.handlers_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles
 
     def saved_cycles(self, interruptions: Iterable[Interruption]) -> int:
-        """Returns by how much they cost less than their charge, beside entry and exit.
+        """Returns by how much the interruptions cost less than their price, entry and exit aside.
 
         A tick that meets a locked scheduler does little in its handler. Postponed work is done in the section."""
-        return sum(self.interruption(interruption) - interruption.cycles for interruption in interruptions)
+        return sum(self.interruption_price(interruption) - interruption.cycles for interruption in interruptions)
 
-    def beside(self, ticks: int, released: int, switches: int, irqs: Irqs) -> int:
-        """Returns what comes in one chain with a switch that a task called for, which is one of the switches."""
-        return self.chain(ticks, released, max(0, switches - 1 - irqs.gives), sliced=False) + self.irqs(irqs)
+    def accompanying_price(self, ticks: int, released: int, switches: int, interrupts: ChainInterrupts) -> int:
+        """Returns the price of everything that shares a chain with a switch that a task asked for, which is one of the
+        switches."""
+        return self.handlers_price(
+            ticks, released, max(0, switches - 1 - interrupts.gives), is_slice=False
+        ) + self.interrupts_price(interrupts)
 
-    def interruption_cycles(self, stretch: Stretch) -> int:
-        """Returns what a stretch may last longer for its interruptions."""
-        ticks = sum(interruption.ticks for interruption in stretch.interruptions)
+    def interruptions_price(self, span: PhaseSpan) -> int:
+        """Returns by how much the interruptions of a span may prolong it."""
+        ticks = sum(interruption.ticks for interruption in span.interruptions)
         return (
-            len(stretch.interruptions) * self.around
+            len(span.interruptions) * self.entry_and_exit
             + ticks * self.overheads.tick.deferred_cycles
-            + sum(map(self.compensation, stretch.compensated))
-            + self.saved_cycles(stretch.interruptions)
+            + sum(map(self.compensated_tick_price, span.compensated_ticks))
+            + self.saved_cycles(span.interruptions)
         )
 
-    def start(self, stretch: Stretch) -> int:
-        """Returns the price from the switch to a job's first instruction."""
-        simple = self.events.start_cycles if stretch.woken else self.overheads.job.start_cycles
-        return simple + self.interruption_cycles(stretch)
+    def job_start_price(self, span: PhaseSpan) -> int:
+        """Returns the price of a job's start: from the switch to its first instruction."""
+        simple = self.event_costs.start_cycles if span.released_by_interrupt else self.overheads.job.start_cycles
+        return simple + self.interruptions_price(span)
 
-    def end(self, tasks: int, *, woken: bool = False) -> int:
-        """Returns the price from a job's last instruction to the handler that switches."""
-        if woken:
-            return self.events.end_cycles
+    def sleep_call_price(self, tasks: int, *, released_by_interrupt: bool = False) -> int:
+        """Returns the price of the call with which a job ends: from its last instruction to the handler that
+        switches."""
+        if released_by_interrupt:
+            return self.event_costs.end_cycles
         return self.overheads.job.end_cycles + tasks * self.overheads.job.end_per_task_cycles
 
-    def leave(self, leave: Leave) -> int:
-        """Returns the price from a job's last instruction to whichever task runs next."""
-        chain = leave.chain
-        more = self.beside(chain.ticks, chain.released, chain.switches, chain.irqs)
-        more += chain.yields * self.overheads.smp.yield_cycles
+    def job_end_price(self, job_end: JobEnd) -> int:
+        """Returns the price of a job's end: from its last instruction to the next task, whichever it is."""
+        chain = job_end.chain
+        more = self.accompanying_price(chain.ticks, chain.released, chain.switches, chain.interrupts)
+        more += chain.core_requests * self.overheads.smp.yield_cycles
         deferred = chain.ticks * self.overheads.tick.deferred_cycles
-        simple = self.end(leave.tasks, woken=leave.stretch.woken) + self.down(leave.distance, to_idle=leave.to_idle)
-        return simple + more + deferred + self.interruption_cycles(leave.stretch)
+        simple = self.sleep_call_price(
+            job_end.task_count, released_by_interrupt=job_end.span.released_by_interrupt
+        ) + self.switch_away_price(job_end.priority_distance, to_idle=job_end.to_idle)
+        return simple + more + deferred + self.interruptions_price(job_end.span)
 
-    def block(self, tasks: int, distance: int) -> int:
-        """The longest that a less urgent task keeps the kernel from a release: seen, or all of the end of its job."""
-        switches = max(self.down(distance, to_idle=False), self.down(0, to_idle=True))
+    def longest_blocking(self, tasks: int, distance: int) -> int:
+        """Returns the longest time for which a less urgent task's kernel call delays a release: as observed, or the
+        whole end of a job."""
+        switches = max(self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True))
         masks = self.overheads.masks
-        return max(masks.masked_cycles, masks.wait_cycles, self.end(tasks) + switches)
+        return max(masks.masked_cycles, masks.wait_cycles, self.sleep_call_price(tasks) + switches)
 
-    def masked_cycles(self, tasks: int, distance: int) -> int:
-        """The longest that the kernel holds an interrupt off, whatever its priority: a call, as if it masked from its
-        begin to its end, or all of its handlers one after the other, a switch and a tick that releases every task."""
-        handlers = max(self.down(distance, to_idle=False), self.down(0, to_idle=True)) + self.chain(
-            1, tasks, 1, sliced=True
-        )
-        events, job = self.events, self.overheads.job
-        calls = (job.start_cycles, self.end(tasks), events.start_cycles, events.end_cycles, events.give_cycles,
+    def longest_masked(self, tasks: int, distance: int) -> int:
+        """Returns the longest time for which the kernel holds off an interrupt of any priority: a call, as if it masked
+        from its beginning to its end, or all handlers one after the other, with a switch and a tick that releases every
+        task."""
+        handlers = max(
+            self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True)
+        ) + self.handlers_price(1, tasks, 1, is_slice=True)
+        events, job = self.event_costs, self.overheads.job
+        calls = (job.start_cycles, self.sleep_call_price(tasks),
+                 events.start_cycles, events.end_cycles, events.give_cycles,
                  events.call_cycles, events.contended_cycles + events.handover_cycles)  # fmt: skip
-        return max(self.overheads.masks.masked_cycles, handlers + self.around, *calls)
+        return max(self.overheads.masks.masked_cycles, handlers + self.entry_and_exit, *calls)
 
-    def release(self, tasks: int, distance: int) -> int:
-        """Returns, on several cores, the longest time from a tick to its releases beside their own cost. Some core
-        has the scheduler locked, in a call that a tick and an interrupt from another core meet, and makes up for it
+    def longest_release_delay(self, tasks: int, distance: int) -> int:
+        """Returns, on several cores, the longest time from a tick to its releases besides their own cost. Some core has
+        the scheduler locked, in a call that a tick and an interrupt from another core interrupt, and handles the tick
         later."""
         smp = self.overheads.smp
-        tick = self.around + self.chain(1, tasks, 0, sliced=False) + self.overheads.tick.deferred_cycles
+        tick = (
+            self.entry_and_exit + self.handlers_price(1, tasks, 0, is_slice=False) + self.overheads.tick.deferred_cycles
+        )
         return max(
-            smp.release_cycles, self.block(tasks, distance) + 2 * tick + self.request_cycles + smp.lock_wait_cycles
+            smp.release_cycles,
+            self.longest_blocking(tasks, distance) + 2 * tick + self.core_request_price + smp.lock_wait_cycles,
         )
 
-    def down(self, distance: int, *, to_idle: bool) -> int:
-        """The handler that switches away."""
+    def switch_away_price(self, distance: int, *, to_idle: bool) -> int:
+        """Returns the price of the handler that switches to a less urgent task."""
         switch = self.overheads.switch
         if to_idle:
             return switch.to_idle_cycles
@@ -153,59 +175,69 @@ class Prices:
         # Written by hand, `down` says nothing of a switch to someone just released. Measured, it does.
         return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
 
-    def wait(self, wait: Wait) -> int:
-        """Returns the price from a tick or an interrupt to the job it releases, where nothing is in the way."""
-        if wait.irqs.count:
-            return self.around + self.irqs(wait.irqs)
-        if wait.remote:
-            return self.request_cycles + self.chain(0, 0, 1, sliced=False)
-        return self.around + self.chain(1, wait.released, 1, sliced=False)
+    def release_wait_price(self, wait: ReleaseWait) -> int:
+        """Returns the price from a tick or an interrupt to the job it releases, where nothing delays the job."""
+        if wait.interrupts.count:
+            return self.entry_and_exit + self.interrupts_price(wait.interrupts)
+        if wait.by_other_core:
+            return self.core_request_price + self.handlers_price(0, 0, 1, is_slice=False)
+        return self.entry_and_exit + self.handlers_price(1, wait.released, 1, is_slice=False)
 
-    def work(self, stretch: Stretch, cycles: int) -> int:
-        """A job's work, with what is between its parts."""
-        between = stretch.calls * self.events.call_cycles
-        contended = stretch.handovers * self.events.contended_cycles
+    def work_price(self, span: PhaseSpan, cycles: int) -> int:
+        """Returns the price of a job's work, with the calls between its parts."""
+        between = span.kernel_calls * self.event_costs.call_cycles
+        contended = span.handovers * self.event_costs.contended_cycles
         # A call that coincides with an interruption: a part of its cost is booked there.
-        moved = self.saved_cycles(interruption for interruption in stretch.interruptions if interruption.meets_kernel)
-        around = (len(stretch.interruptions) + stretch.handovers) * self.around
+        moved = self.saved_cycles(interruption for interruption in span.interruptions if interruption.meets_kernel)
+        around = (len(span.interruptions) + span.handovers) * self.entry_and_exit
         bus = -(-cycles * self.overheads.smp.contention_permille // 1000)
         return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
 
-    def handover(self, handover: Handover) -> int:
-        """The switch that a call led to, and what came with it."""
-        return self.events.handover_cycles + self.beside(
-            handover.ticks, handover.released, handover.switches, handover.irqs
+    def handover_price(self, handover: LockHandover) -> int:
+        """Returns the price of a switch that a task's call led to, and of what came with it."""
+        return self.event_costs.handover_cycles + self.accompanying_price(
+            handover.ticks, handover.released, handover.switches, handover.interrupts
         )
 
 
 def uncovered_entries(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
-    """Entries that exceed their price, the worst first."""
+    """Returns the entries that exceed their price, the worst first."""
     return sorted(
-        (excess for excess in _compare(ledger, Prices(overheads), tasks) if excess.cycles > 0),
+        (excess for excess in _compare_entries(ledger, EntryPrices(overheads), tasks) if excess.cycles > 0),
         key=lambda excess: -excess.cycles,
     )
 
 
-def _compare(ledger: Ledger, prices: Prices, tasks: int) -> Iterator[Excess]:
+def _compare_entries(ledger: Ledger, prices: EntryPrices, tasks: int) -> Iterator[Excess]:
+    """Yields every entry with its price."""
     for interruption in ledger.interruptions:
         if not interruption.meets_kernel:
             yield Excess(
-                "a tick or an interrupt", interruption.cycles, prices.interruption(interruption), interruption.at
+                "a tick or an interrupt",
+                interruption.cycles,
+                prices.interruption_price(interruption),
+                interruption.ended_at,
             )
     for start in ledger.starts:
-        yield Excess("the start of a job", start.cycles, prices.start(start), start.at)
-    for leave in ledger.leaves:
-        yield Excess("the end of a job", leave.cycles, prices.leave(leave), leave.at)
-    for again in ledger.agains:
-        both = prices.end(tasks, woken=again.woken) + prices.start(again) + prices.down(0, to_idle=False)
-        yield Excess("the end of a job and the next one's start", again.cycles, both, again.at)
+        yield Excess("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
+    for leave in ledger.job_ends:
+        yield Excess("the end of a job", leave.cycles, prices.job_end_price(leave), leave.ended_at)
+    for again in ledger.restarts:
+        both = (
+            prices.sleep_call_price(tasks, released_by_interrupt=again.released_by_interrupt)
+            + prices.job_start_price(again)
+            + prices.switch_away_price(0, to_idle=False)
+        )
+        yield Excess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
     for stretch, work in ledger.works:
-        yield Excess("work", stretch.cycles, prices.work(stretch, work), stretch.at)
+        yield Excess("work", stretch.cycles, prices.work_price(stretch, work), stretch.ended_at)
     for handover in ledger.handovers:
-        yield Excess("a switch for a lock", handover.cycles, prices.handover(handover), handover.at)
-    held = prices.release(tasks, 0) if prices.overheads.smp.cores > 1 else prices.block(tasks, 0)
+        yield Excess("a switch for a lock", handover.cycles, prices.handover_price(handover), handover.ended_at)
+    held = (
+        prices.longest_release_delay(tasks, 0) if prices.overheads.smp.cores > 1 else prices.longest_blocking(tasks, 0)
+    )
     for wait in ledger.waits:
-        yield Excess("a wait for the kernel", wait.cycles, prices.wait(wait) + held, wait.at)
-    for spin in ledger.spins:
-        yield Excess("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.at)
-        yield Excess("a wait for a lock while no other core was in the kernel", spin.outside, 0, spin.at)
+        yield Excess("a wait for the kernel", wait.cycles, prices.release_wait_price(wait) + held, wait.ended_at)
+    for spin in ledger.lock_waits:
+        yield Excess("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.ended_at)
+        yield Excess("a wait for a lock while no other core was in the kernel", spin.without_holder, 0, spin.ended_at)

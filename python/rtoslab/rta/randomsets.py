@@ -1,4 +1,4 @@
-"""Random task sets that a kernel with a tick can run: for the property that no observed response exceeds its bound."""
+"""Random task sets that a kernel with a tick can run, for the property that no observed response exceeds its bound."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from rtoslab.rta.firmware import LINES, Firmware
-from rtoslab.rta.system import Handler, System, Task
+from rtoslab.rta.firmware import INTERRUPT_LINES, TaskSetFirmware
+from rtoslab.rta.system import Interrupt, System, Task
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
 LONG_PERIODS_TICKS: Final = (20, 30, 40, 50, 60, 75, 100, 120, 150, 200)
 PRIME_PERIODS_TICKS: Final = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23)
 SHORTEST_CYCLES: Final = 100
-"""The shortest work of a job. Every board's work can be had from fewer on."""
+"""The shortest work of a job. Every board can be calibrated to this or less."""
 
 
 def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> System:
-    """Utilisation from 0.2 to 0.85 in random shares. Rate-monotonic or any priorities, some equal. Some offsets."""
+    """Returns a random system: utilisation from 0.2 to 0.85 in random shares, rate-monotonic or any priorities, some
+    equal, some with offsets."""
     count = random.randint(2, most)
     shares = [random.expovariate(1.0) for _ in range(count)]
     load = random.uniform(0.2, 0.85) / sum(shares)
@@ -45,39 +46,39 @@ def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """The form of the sets of one kind. Loads are of the tasks' work alone."""
+class SetShape:
+    """The ranges from which the sets of one shape are drawn. Loads count the tasks' work alone."""
 
     periods_ticks: tuple[int, ...] = PERIODS_TICKS
     tasks: tuple[int, int] = (2, 10)
     load: tuple[float, float] = (0.3, 0.9)
-    levels: int = 10
-    """Priorities that there are. With few, tasks share them."""
+    priority_levels: int = 10
+    """The number of priorities. With few, tasks share them."""
     monotonic: bool = True
     """A shorter period is more urgent."""
-    short: float = 0.0
-    """The share of tasks whose jobs last next to nothing, whatever the load."""
+    short_share: float = 0.0
+    """The share of tasks with very short jobs, whatever the load."""
 
 
 SHAPES: Final = {
-    "mixed": Shape(),
-    "any order": Shape(monotonic=False),
-    "equals": Shape(levels=3, load=(0.3, 0.95)),
-    "all equal": Shape(levels=1, tasks=(2, 6)),
-    "long": Shape(LONG_PERIODS_TICKS, (1, 4), (0.4, 0.98)),
-    "long equals": Shape(LONG_PERIODS_TICKS, (2, 5), (0.4, 0.98), levels=2),
-    "long and short": Shape(PERIODS_TICKS[:3] + LONG_PERIODS_TICKS[3:], (3, 8), (0.5, 0.95), monotonic=True),
-    "full": Shape(load=(0.95, 0.999), tasks=(1, 6)),
-    "primes": Shape(PRIME_PERIODS_TICKS, (4, 10), (0.3, 0.9)),
-    "short jobs": Shape(tasks=(4, 10), load=(0.05, 0.4), short=0.8),
-    "every tick": Shape((1,), (1, 4), (0.3, 0.97), monotonic=False),
-    "one": Shape(PERIODS_TICKS + LONG_PERIODS_TICKS, (1, 1), (0.1, 0.999)),
+    "mixed": SetShape(),
+    "any order": SetShape(monotonic=False),
+    "equals": SetShape(priority_levels=3, load=(0.3, 0.95)),
+    "all equal": SetShape(priority_levels=1, tasks=(2, 6)),
+    "long": SetShape(LONG_PERIODS_TICKS, (1, 4), (0.4, 0.98)),
+    "long equals": SetShape(LONG_PERIODS_TICKS, (2, 5), (0.4, 0.98), priority_levels=2),
+    "long and short": SetShape(PERIODS_TICKS[:3] + LONG_PERIODS_TICKS[3:], (3, 8), (0.5, 0.95), monotonic=True),
+    "full": SetShape(load=(0.95, 0.999), tasks=(1, 6)),
+    "primes": SetShape(PRIME_PERIODS_TICKS, (4, 10), (0.3, 0.9)),
+    "short jobs": SetShape(tasks=(4, 10), load=(0.05, 0.4), short_share=0.8),
+    "every tick": SetShape((1,), (1, 4), (0.3, 0.97), monotonic=False),
+    "one": SetShape(PERIODS_TICKS + LONG_PERIODS_TICKS, (1, 1), (0.1, 0.999)),
 }
-"""By name, for the search for a broken bound."""
+"""The shapes by name, for the search for a broken bound."""
 
 
-def system_of_shape(random: Random, shape: Shape, clock_hz: int, tick_cycles: int) -> System:
-    """A set of this shape, all its tasks released by the tick."""
+def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles: int) -> System:
+    """Returns a random system of this shape, all its tasks released by the tick."""
     count = random.randint(*shape.tasks)
     shares = [random.expovariate(1.0) for _ in range(count)]
     load = random.uniform(*shape.load) / sum(shares)
@@ -87,7 +88,7 @@ def system_of_shape(random: Random, shape: Shape, clock_hz: int, tick_cycles: in
         random.shuffle(order)
 
     def wcet(at: int) -> int:
-        if random.random() < shape.short:
+        if random.random() < shape.short_share:
             return random.randint(SHORTEST_CYCLES, 20 * SHORTEST_CYCLES)
         return max(SHORTEST_CYCLES, int(shares[at] * load * periods[at] * tick_cycles))
 
@@ -97,18 +98,18 @@ def system_of_shape(random: Random, shape: Shape, clock_hz: int, tick_cycles: in
             period=periods[at] * tick_cycles,
             wcet=wcet(at),
             deadline=periods[at] * tick_cycles,
-            priority=order.index(at) * min(shape.levels, count) // count,
+            priority=order.index(at) * min(shape.priority_levels, count) // count,
         )
         for at in range(count)
     )
     return System(tasks, units_per_second=clock_hz)
 
 
-def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_permille: int) -> System:
-    """One of the shape on each core, their tasks together no more than the image holds. The delay that the cores'
-    accesses add to each other's work is taken off the load."""
+def multicore_system(random: Random, shape: SetShape, firmware: TaskSetFirmware, contention_permille: int) -> System:
+    """Returns a system with a random set of the shape on each core. Together they have no more tasks than the image
+    holds, and their load leaves room for the delays by other cores' accesses."""
     share = 1000 / (1000 + contention_permille)
-    most = firmware.most_tasks // firmware.cores
+    most = firmware.max_tasks // firmware.cores
     load = (shape.load[0] * share, shape.load[1] * share)
     part = replace(shape, tasks=(min(shape.tasks[0], most), min(shape.tasks[1], most)), load=load)
     tasks: list[Task] = []
@@ -120,26 +121,28 @@ def cores_system(random: Random, shape: Shape, firmware: Firmware, contention_pe
     return System(tuple(tasks), units_per_second=firmware.clock_hz)
 
 
-def event_system(random: Random, firmware: Firmware) -> System:
-    """Makes a set in which some tasks are released by interrupts, some hold resources, some mask interrupts."""
+def event_system(random: Random, firmware: TaskSetFirmware) -> System:
+    """Returns a random system in which some tasks are released by interrupts, hold resources or mask interrupts."""
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
-    shape = Shape(PERIODS_TICKS, (1, 6), (0.1, 0.75), levels=random.choice((3, 10)), monotonic=random.random() < 0.6)
+    shape = SetShape(
+        PERIODS_TICKS, (1, 6), (0.1, 0.75), priority_levels=random.choice((3, 10)), monotonic=random.random() < 0.6
+    )
     plain = system_of_shape(random, shape, clock_hz, tick)
     tasks = list(plain.tasks)
-    handlers: list[Handler] = []
+    handlers: list[Interrupt] = []
     for _ in range(random.choice((0, 0, 1, 2))):
         period = random.randint(tick // 2, 6 * tick)
-        handlers.append(Handler(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period))
-    for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, LINES - len(handlers)))):
+        handlers.append(Interrupt(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period))
+    for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, INTERRUPT_LINES - len(handlers)))):
         item, name = tasks[at], f"release of {tasks[at].name}"
         period = max(tick // 2, item.period + random.randint(-tick // 2, tick // 2))
         jitter = random.randrange(period // 3) if random.random() < 0.5 else 0
         wcet = max(SHORTEST_CYCLES, min(item.wcet, period * item.wcet // item.period))
         tasks[at] = replace(item, period=period, deadline=period, wcet=wcet, jitter=jitter, released_by=name)
         own = random.choice((0, 0, min(period // 20, tick // 10)))
-        handlers.append(Handler(name, period, own, period, jitter, gives=item.name, implied=not own))
+        handlers.append(Interrupt(name, period, own, period, jitter, gives=item.name, implied=not own))
     if random.random() < 0.7:
-        tasks = [_with_sections(random, task) for task in tasks]
+        tasks = [_with_random_sections(random, task) for task in tasks]
     if random.random() < 0.3:
         at = random.randrange(len(tasks))
         masked = min(tasks[at].wcet // 5, tick // 3)
@@ -153,8 +156,8 @@ def event_system(random: Random, firmware: Firmware) -> System:
     )
 
 
-def _with_sections(random: Random, task: Task) -> Task:
-    """Up to two, of two resources. A third of the work at most each."""
+def _with_random_sections(random: Random, task: Task) -> Task:
+    """Returns the task with up to two sections, of two resources, each at most a third of its work."""
     lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
     sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]
     return replace(task, sections=tuple(sections))
@@ -163,7 +166,8 @@ def _with_sections(random: Random, task: Task) -> Task:
 def change_one_task(
     random: Random, system: System, starts: tuple[int, ...], tick_cycles: int
 ) -> tuple[System, tuple[int, ...]]:
-    """A neighbour: one task's work, first tick or interrupt's first raising is another. Bounds hold for any start."""
+    """Returns a variation of the system and its starts: another work or first tick of one task, or another first
+    raising of an interrupt."""
     at = random.randrange(len(system.tasks))
     task, others = system.tasks[at], list(starts)
     steps: dict[str, Callable[[], int]] = {

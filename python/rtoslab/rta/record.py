@@ -6,19 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rtoslab.rta.firmware import Line, Row
-from rtoslab.rta.spins import Spins
+from rtoslab.rta.firmware import InterruptLine, TaskRow
+from rtoslab.rta.spins import CycleSpans
 
 IDLE: Final = -1
-"""In place of a task's index."""
+"""Stands for the idle task where an index of a task is stored."""
 TICK_CORE: Final = 0
-"""Who handles the tick: all kernels here have the first core do it."""
+"""The core that handles the tick: the first one in all kernels here."""
 _FIRST_LINE: Final = 16
 
 
 @dataclass(slots=True)
 class Job:
-    """Cycles of the board's clock since reset. `release` is the tick at which its period begins."""
+    """One job of a task, in cycles of the board's clock since reset. `release` is the tick at which its period
+    begins."""
 
     task: int
     number: int
@@ -28,63 +29,63 @@ class Job:
 
     @property
     def response(self) -> int:
-        """Returns the time from its release to its last instruction."""
+        """Returns the time from the job's release to its last instruction."""
         return self.end - self.release
 
 
 @dataclass(slots=True)
-class Handler:
-    """A run of one of the kernel's handlers. Its first cycle, its return, and what ran before and after it."""
+class HandlerRun:
+    """One execution of a handler: its first cycle, its return, and the task that ran before and after it."""
 
     exception: int
     start: int
-    entry: int
-    before: int
+    entry_cycles: int
+    task_before: int
     """Index of a task, or IDLE."""
-    after: int
+    task_after: int
     end: int = 0
     released: int = 0
-    """The jobs that the periods release at a tick."""
+    """The number of jobs that this tick releases."""
     line: int = 0
-    """From 1 on: it is the interrupt of this line."""
+    """The interrupt's line in the image, from 1 on. 0 for other exceptions."""
     due: int = 0
-    """The time in cycles at which a tick was due."""
+    """The cycle at which the tick was due."""
     core: int = 0
-    requested: bool = False
-    """An exception that tasks raise themselves to call the kernel, or to have it switch."""
+    is_requested_by_task: bool = False
+    """Whether it is an exception that tasks raise themselves, to call the kernel or to have it switch."""
 
     @property
-    def yields(self) -> bool:
-        """It is the interrupt by which another core has this one look for who is to run: there is no other without
-        lines."""
+    def is_core_request(self) -> bool:
+        """Whether it is the interrupt by which another core makes this one choose its task again. There is no other
+        without a line."""
         return self.exception >= _FIRST_LINE and not self.line
 
 
 @dataclass(slots=True)
 class Trace:
-    """The trace of a run in the order of time, from the first release on."""
+    """The record of a run in the order of time, from the first release on."""
 
-    rows: Sequence[Row]
-    lines: Sequence[Line]
+    rows: Sequence[TaskRow]
+    lines: Sequence[InterruptLine]
     tick_cycles: int
     origin: int
-    """The tick that the first releases belong to."""
+    """The cycle of the tick that the first releases belong to."""
     jobs: list[Job] = field(default_factory=list)
-    """That ended, in the order in which they did."""
-    handlers: list[Handler] = field(default_factory=list)
+    """The jobs that ended, in the order of their ends."""
+    handlers: list[HandlerRun] = field(default_factory=list)
     unfinished: list[Job] = field(default_factory=list)
-    """Released but not done as the run ended. `end` is the run's end."""
+    """The jobs that were released and had not ended with the run. Their `end` is the run's end."""
     end: int = 0
-    spins: tuple[Spins, ...] = (Spins(),)
-    """Core by core, its waits for the kernel's locks."""
+    lock_waits: tuple[CycleSpans, ...] = (CycleSpans(),)
+    """For each core, the spans in which it waited for the kernel's locks."""
     core: int | None = None
-    """It shows this core alone. None: all."""
-    ticks: list[Handler] = field(default_factory=list)
-    """The tick's handler, whichever core is shown."""
+    """The only core that the trace shows. None: it shows all."""
+    ticks: list[HandlerRun] = field(default_factory=list)
+    """The runs of the tick's handler, whichever core is shown."""
 
     def of_core(self, core: int) -> Trace:
-        """Returns what happened on one core."""
-        if len(self.spins) == 1:
+        """Returns the trace of one core."""
+        if len(self.lock_waits) == 1:
             return self
         home = [row.core for row in self.rows]
         return replace(
@@ -96,7 +97,7 @@ class Trace:
         )
 
     def response_times(self, line: int) -> list[int]:
-        """Returns the handler times of an interrupt's line, from 1 on: from each arrival to its handler's return, in
+        """Returns the response times of an interrupt's line, from 1 on: from each arrival to its handler's return, in
         cycles."""
         ends = (handler.end - self.origin for handler in self.handlers if handler.line == line)
         return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]

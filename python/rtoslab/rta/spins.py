@@ -1,4 +1,5 @@
-"""How long a core waited for the kernel's locks: from a read that finds one taken to the one that gets it."""
+"""The spans in which a core waited for the kernel's locks: from a read that finds a lock taken to the one that gets
+it."""
 
 from __future__ import annotations
 
@@ -7,14 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-BUSY = 9
-"""Kinds of events of the virtual board, see `_sim.pyi`. Here they are the observer's, not in order with the others."""
-TAKEN = 10
+KIND_LOCK_BUSY = 9
+"""The kinds of events of the virtual board, see `_sim.pyi`. The observer reports them, not in order with the others."""
+KIND_LOCK_TAKEN = 10
 
 
 @dataclass(frozen=True)
-class Spins:
-    """The spins of one core in the order of time. None of them overlaps another."""
+class CycleSpans:
+    """Spans of cycles of one core in the order of time. None overlaps another."""
 
     begins: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
@@ -24,28 +25,28 @@ class Spins:
         lengths = (end - begin for begin, end in zip(self.begins, self.ends, strict=True))
         object.__setattr__(self, "_sums", (0, *accumulate(lengths)))
 
-    def within(self, since: int, until: int) -> int:
-        """Cycles of waiting between two cycles."""
-        met = self.meeting(since, until)
-        if not met:
+    def cycles_within(self, since: int, until: int) -> int:
+        """Returns the cycles of the spans between two cycles."""
+        indices = self.indices_within(since, until)
+        if not indices:
             return 0
-        whole = self._sums[met.stop] - self._sums[met.start]
-        return whole - max(0, since - self.begins[met.start]) - max(0, self.ends[met.stop - 1] - until)
+        whole = self._sums[indices.stop] - self._sums[indices.start]
+        return whole - max(0, since - self.begins[indices.start]) - max(0, self.ends[indices.stop - 1] - until)
 
-    def meeting(self, since: int, until: int) -> range:
-        """Which of them are in between, in part or whole."""
+    def indices_within(self, since: int, until: int) -> range:
+        """Returns the indices of the spans between two cycles, wholly or in part."""
         return range(bisect_right(self.ends, since), bisect_left(self.begins, until))
 
 
-def spins_of(events: Iterable[tuple[int, int, int]]) -> Spins:
-    """Collects the spins of one core from (cycle, kind, lock) in the order of time. A wait at the run's end is left
-    out."""
+def lock_wait_spans(events: Iterable[tuple[int, int, int]]) -> CycleSpans:
+    """Returns the spans in which one core waited, from events (cycle, kind, lock) in the order of time. A wait at the
+    run's end is left out."""
     waiting: dict[int, int] = {}
-    spins: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for cycle, kind, lock in events:
-        if kind == BUSY:
+        if kind == KIND_LOCK_BUSY:
             waiting.setdefault(lock, cycle)
-        elif kind == TAKEN and lock in waiting:
-            spins.append((waiting.pop(lock), cycle))
-    spins.sort()
-    return Spins(tuple(begin for begin, _ in spins), tuple(end for _, end in spins))
+        elif kind == KIND_LOCK_TAKEN and lock in waiting:
+            spans.append((waiting.pop(lock), cycle))
+    spans.sort()
+    return CycleSpans(tuple(begin for begin, _ in spans), tuple(end for _, end in spans))

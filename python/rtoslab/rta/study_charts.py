@@ -1,4 +1,4 @@
-"""The data of a study's charts."""
+"""The charts of a task set's study."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, Final
 import numpy as np
 
 from rtoslab.reports import ChartData
-from rtoslab.rta.board_check import Check
-from rtoslab.rta.charges import MODEL_NAMES, Model
+from rtoslab.rta.board_check import BoardCheck
+from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
 from rtoslab.rta.entries import Interruption
-from rtoslab.rta.prices import Prices
+from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.record import IDLE, Trace
-from rtoslab.rta.task_set_study import Study
+from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.targets import SYSTICK
 
 _BINS: Final = 40
@@ -24,20 +24,23 @@ _SHOWN_TICKS: Final = 24
 """The longest part of the schedule that is shown."""
 
 
-def distribution(study: Study, check: Check) -> ChartData:
-    """Responses of every task, with the bounds drawn in. The deadline only where it does not squeeze the rest."""
+def response_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
+    """Returns a histogram of every task's responses, with the bounds. It shows the deadline only if that does not
+    squeeze the rest."""
     us = study.system.microseconds
     rows: list[dict[str, Any]] = []
     for task in check.tasks:
         if not task.responses:
             continue
-        counts, edges = np.histogram([us(one) for one in task.responses], bins=min(_BINS, len(set(task.responses)) + 1))
+        counts, edges = np.histogram(
+            [us(response) for response in task.responses], bins=min(_BINS, len(set(task.responses)) + 1)
+        )
         rows += [
             {"task": task.name, "low": float(low), "high": float(high), "count": int(count)}
             for count, (low, high) in zip(counts, pairwise(edges), strict=True)
             if count
         ]
-        lines = {"longest observed": task.longest}
+        lines = {"longest observed": task.longest_response}
         for model, analysis in study.analyses.items():
             response = analysis.find_bound(task.name).response
             lines |= {f"bound, {MODEL_NAMES[model]}": response} if response is not None else {}
@@ -48,8 +51,9 @@ def distribution(study: Study, check: Check) -> ChartData:
     return ChartData("responses", rows, caption, x_title="response, us")
 
 
-def timeline(study: Study, check: Check) -> ChartData:
-    """The running task over time, from the critical instant to the end of the longest first response."""
+def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
+    """Returns the chart of the running task over time, from the critical instant to the end of the longest first
+    response."""
     trace, us = check.trace, study.system.microseconds_of_cycles
     firsts = [job.end for job in trace.jobs if job.number == 0]
     end = min(max(firsts, default=trace.end), trace.origin + _SHOWN_TICKS * trace.tick_cycles) + trace.tick_cycles // 10
@@ -57,7 +61,7 @@ def timeline(study: Study, check: Check) -> ChartData:
     order = sorted(range(len(names)), key=lambda at: -trace.rows[at].priority)
     rows: list[dict[str, Any]] = []
     for task in order:
-        releases = _releases(trace, task, end)
+        releases = _release_cycles(trace, task, end)
         rows += [{"row": names[task], "release": us(release - trace.origin)} for release in releases]
         rows += [
             {
@@ -66,7 +70,7 @@ def timeline(study: Study, check: Check) -> ChartData:
                 "to": us(min(stop, end) - trace.origin),
                 "what": what,
             }
-            for start, stop, what in _pieces(trace, task)
+            for start, stop, what in _run_spans(trace, task)
             if start < end
         ]
     rows += [
@@ -84,7 +88,8 @@ def timeline(study: Study, check: Check) -> ChartData:
     )
 
 
-def _releases(trace: Trace, task: int, end: int) -> Sequence[int]:
+def _release_cycles(trace: Trace, task: int, end: int) -> Sequence[int]:
+    """Returns the cycles at which a task is released before `end`."""
     row = trace.rows[task]
     if row.line:
         raised = (trace.origin + cycle for cycle in trace.lines[row.line - 1].raised)
@@ -93,18 +98,18 @@ def _releases(trace: Trace, task: int, end: int) -> Sequence[int]:
     return range(first, end, row.period_ticks * trace.tick_cycles)
 
 
-def _pieces(trace: Trace, task: int) -> list[tuple[int, int, str]]:
-    """Returns where a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
+def _run_spans(trace: Trace, task: int) -> list[tuple[int, int, str]]:
+    """Returns the spans in which a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
     ran = [
         (one.end, next_.start)
         for one, next_ in pairwise(trace.handlers)
-        if one.after == task and one.after != IDLE and next_.start > one.end
+        if one.task_after == task and one.task_after != IDLE and next_.start > one.end
     ]
-    works = [(job.begin, job.end) for job in trace.jobs if job.task == task]
+    work_spans = [(job.begin, job.end) for job in trace.jobs if job.task == task]
     pieces: list[tuple[int, int, str]] = []
     for start, stop in ran:
         at = start
-        for begin, end in works:
+        for begin, end in work_spans:
             if end <= at or begin >= stop:
                 continue
             if begin > at:
@@ -116,18 +121,18 @@ def _pieces(trace: Trace, task: int) -> list[tuple[int, int, str]]:
     return pieces
 
 
-def ticks(study: Study, check: Check) -> ChartData | None:
-    """Returns what every tick's handler took, beside what the models charge for it. None without overheads."""
+def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:
+    """Returns the chart of every tick's handlers beside the charges of the models. None without overheads."""
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
-    shown, prices = check.plain_ticks[:_MOST_TICKS], Prices(study.overheads)
+    shown, prices = check.undisturbed_ticks[:_MOST_TICKS], EntryPrices(study.overheads)
     series = {
         "observed": [interruption.cycles for interruption in shown],
-        MODEL_NAMES[Model.WORST_TICK]: [
-            worst_tick(prices, interruption, len(study.system.tasks)) for interruption in shown
+        MODEL_NAMES[OverheadModel.WORST_TICK]: [
+            worst_tick_cycles(prices, interruption, len(study.system.tasks)) for interruption in shown
         ],
-        MODEL_NAMES[Model.PARTITION]: [prices.interruption(interruption) for interruption in shown],
+        MODEL_NAMES[OverheadModel.SPLIT_TICK]: [prices.interruption_price(interruption) for interruption in shown],
     }
     rows = [
         {"x": at, "y": round(us(value), 3), "series": name}
@@ -138,18 +143,19 @@ def ticks(study: Study, check: Check) -> ChartData | None:
     return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
 
 
-def worst_tick(prices: Prices, interruption: Interruption, tasks: int) -> int:
-    """Returns what the model of the worst tick charges one with, in cycles: a release of every task."""
-    return prices.interruption(replace(interruption, released=tasks))
+def worst_tick_cycles(prices: EntryPrices, interruption: Interruption, tasks: int) -> int:
+    """Returns the charge of the worst-tick model for an interruption, in cycles: with a release of every task."""
+    return prices.interruption_price(replace(interruption, released=tasks))
 
 
-def pessimism(study: Study) -> ChartData | None:
-    """Returns what the models with overheads add to the bound without overheads, in percent. None without overheads."""
+def pessimism_chart(study: TaskSetStudy) -> ChartData | None:
+    """Returns the chart of what each overhead model adds to the bound without overheads, in percent. None without
+    overheads."""
     if study.overheads is None:
         return None
     rows = []
-    for model in (Model.WORST_TICK, Model.PARTITION):
-        for task in study.analyses[Model.NOTHING].tasks:
+    for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK):
+        for task in study.analyses[OverheadModel.NO_OVERHEAD].tasks:
             more = study.analyses[model].find_bound(task.name).response
             if task.response and more is not None:
                 percent = 100 * (more / task.response - 1)
@@ -169,6 +175,6 @@ def pessimism(study: Study) -> ChartData | None:
     )
 
 
-def charts(*chart: ChartData | None) -> Sequence[ChartData]:
-    """Those that there are."""
+def nonempty_charts(*chart: ChartData | None) -> Sequence[ChartData]:
+    """Returns the charts that have data."""
     return tuple(data for data in chart if data is not None and data.rows)

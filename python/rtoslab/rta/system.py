@@ -1,7 +1,6 @@
 """A task set on one integer time base: the coarsest unit in which a cycle of the clock and all its times are whole.
 
-Nothing is rounded before a bound is told: a period of 8400.42 cycles has other common divisors than one of 8400.
-"""
+Nothing is rounded before a bound is printed: a period of 8400.42 cycles has other common divisors than one of 8400."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ from fractions import Fraction
 
 from rtoslab.base import TaskSetError
 from rtoslab.rta.taskset import Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
-from rtoslab.rta.units import Time
+from rtoslab.rta.units import Duration
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Integers in units of the system. See `TaskSpec`."""
+    """A task, in integer units of the system. `TaskSpec` describes the fields."""
 
     name: str
     period: int
@@ -39,7 +38,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Handler:
+class Interrupt:
     """An interrupt. The first of a system is the most urgent."""
 
     name: str
@@ -51,12 +50,13 @@ class Handler:
     gives: str = ""
     """The task whose semaphore it gives."""
     implied: bool = False
-    """The file names it only by saying that an interrupt releases the task: nobody asks for its own bound."""
+    """Whether the file has no table for it, and only says that an interrupt releases the task. Nobody asks for its own
+    bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Tasks that hand data on, in their order."""
+    """Tasks that hand data from one to the next, in their order."""
 
     name: str
     tasks: tuple[str, ...]
@@ -65,10 +65,10 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Tasks and interrupts. `units_per_second` says what a unit is. It is the clock's rate times `units_per_cycle`."""
+    """Tasks and interrupts. `units_per_second` is the length of a unit: the clock's rate times `units_per_cycle`."""
 
     tasks: tuple[Task, ...]
-    interrupts: tuple[Handler, ...] = ()
+    interrupts: tuple[Interrupt, ...] = ()
     protocol: Protocol = "inheritance"
     equals: Equals = "any"
     units_per_second: int = 1_000_000
@@ -78,20 +78,20 @@ class System:
 
     @property
     def cores(self) -> tuple[int, ...]:
-        """Those that have tasks or interrupts, in order."""
+        """Returns the cores that have tasks or interrupts, in order."""
         return tuple(sorted({task.core for task in self.tasks} | {interrupt.core for interrupt in self.interrupts}))
 
     @property
     def clock_hz(self) -> int:
-        """Cycles of a second."""
+        """Returns the cycles of a second."""
         return self.units_per_second // self.units_per_cycle
 
     def microseconds(self, units: float) -> float:
-        """Returns microseconds, for people."""
+        """Returns units as microseconds, for people."""
         return units * 1e6 / self.units_per_second
 
     def exact_microseconds(self, units: int | Fraction) -> Fraction:
-        """Not rounded."""
+        """Returns units as microseconds, not rounded."""
         return Fraction(units) * 1_000_000 / self.units_per_second
 
     def microseconds_of_cycles(self, cycles: float) -> float:
@@ -99,12 +99,12 @@ class System:
         return cycles * 1e6 / self.clock_hz
 
     def cycles(self, units: int) -> int:
-        """Rounded up."""
+        """Returns units as cycles, rounded up."""
         return -(-units // self.units_per_cycle)
 
 
-def finer(system: System, scale: int) -> System:
-    """The same system in units that are so many times shorter."""
+def with_finer_units(system: System, scale: int) -> System:
+    """Returns the same system in units that are `scale` times shorter."""
     if scale == 1:
         return system
 
@@ -116,7 +116,7 @@ def finer(system: System, scale: int) -> System:
             sections=tuple((name, scale * length) for name, length in task.sections),
         )
 
-    def handler(handler: Handler) -> Handler:
+    def handler(handler: Interrupt) -> Interrupt:
         return replace(
             handler, **{name: scale * getattr(handler, name) for name in ("period", "wcet", "deadline", "jitter")}
         )
@@ -139,9 +139,10 @@ def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
 
 
 def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
-    """Exact. Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole."""
+    """Returns the system of a task set, with exact times. Raises TaskSetError where a time in cycles has no clock, and
+    where a part is longer than its whole."""
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
-    times = [time for spec in specs for time in _times(spec)] + [chain.deadline for chain in task_set.chains]
+    times = [time for spec in specs for time in _spec_times(spec)] + [chain.deadline for chain in task_set.chains]
     if clock_hz is None and any(item.in_cycles for item in times):
         raise TaskSetError(f"{task_set.source} gives times in cycles; say with --clock or --board how long one is.")
     per_cycle = 1
@@ -151,7 +152,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
         per_cycle = math.lcm(*(item.cycles(clock_hz).denominator for item in times))
         rate = clock_hz * per_cycle
 
-    def whole(time: Time) -> int:
+    def whole(time: Duration) -> int:
         return int(time.cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
     givers = {interrupt.gives: interrupt.name for interrupt in task_set.interrupts if interrupt.gives}
@@ -173,7 +174,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
         for task_spec in task_set.tasks
     )
     handlers = tuple(
-        Handler(
+        Interrupt(
             name=interrupt.name,
             period=whole(interrupt.period),
             wcet=whole(interrupt.wcet),
@@ -185,7 +186,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
         for interrupt in task_set.interrupts
     )
     handlers += tuple(
-        Handler(item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, implied=True)
+        Interrupt(item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, implied=True)
         for item in tasks
         if item.released_by and item.name not in givers
     )
@@ -196,11 +197,12 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
 
 
 def _release_name(spec: TaskSpec) -> str:
+    """Returns the name of the interrupt that releases a task, where the file has no table for it."""
     return f"release of {spec.name}"
 
 
 def _require_parts(task: Task, source: str) -> None:
-    """Raises TaskSetError for a part of the wcet that is longer than it, or parts that together are."""
+    """Raises TaskSetError if a part of the WCET, or all sections together, are longer than the WCET."""
     sections = sum(length for _, length in task.sections)
     for what, length in (
         ("masked stretch is", task.masked),
@@ -211,7 +213,8 @@ def _require_parts(task: Task, source: str) -> None:
             raise TaskSetError(f"{source}, task {task.name}: its {what} longer than its wcet; correct one of them.")
 
 
-def _times(spec: TaskSpec | InterruptSpec) -> list[Time]:
+def _spec_times(spec: TaskSpec | InterruptSpec) -> list[Duration]:
+    """Returns all times of a task or interrupt."""
     times = [spec.period, spec.wcet, spec.deadline, spec.jitter]
     if isinstance(spec, TaskSpec):
         times += [spec.masked, *(section.length for section in spec.sections)]

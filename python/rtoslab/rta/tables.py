@@ -1,4 +1,4 @@
-"""A study as tables of text, for terminal and report alike, and as one JSON object."""
+"""The tables of a study, for terminal and report alike, and the study as one JSON object."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, Final
 from rtoslab.base import count_text
 from rtoslab.reports import TableData
 from rtoslab.rta.analysis import ResponseBound
-from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, Model
+from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, OverheadModel
 from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.sensitivity import STEPS, Sensitivity
+from rtoslab.rta.sensitivity import STEPS_PER_BOUND, Sensitivity
 from rtoslab.rta.system import utilisation
-from rtoslab.rta.task_set_study import Study
-from rtoslab.rta.units import WHOLE, format_decimals, format_microseconds
+from rtoslab.rta.task_set_study import TaskSetStudy
+from rtoslab.rta.units import WHOLE_FROM_US, format_decimals, format_microseconds
 
 _DASH: Final = "-"
 
 
-def bounds_table(study: Study) -> TableData:
-    """Task by task: what it asks for, its bounds by every model, what is left."""
+def bounds_table(study: TaskSetStudy) -> TableData:
+    """Returns, for each task, its parameters, its bound by every model, and its slack."""
     models = tuple(study.analyses)
     columns = (
         "task",
@@ -37,24 +37,26 @@ def bounds_table(study: Study) -> TableData:
     for task in study.system.tasks:
         bound = study.analysis.find_bound(task.name)
         rows.append([
-            task.name, str(task.priority), _us(study, task.period), _us(study, task.wcet), _us(study, task.deadline),
+            task.name, str(task.priority), _format_us(study, task.period), _format_us(study, task.wcet),
+            _format_us(study, task.deadline),
             *(_format_bound(study, study.analyses[model].find_bound(task.name)) for model in models),
-            _us(study, bound.slack), "yes" if bound.meets else "NO",
+            _format_us(study, bound.slack), "yes" if bound.meets_deadline else "NO",
         ])  # fmt: skip
     for one in (interrupt for interrupt in study.system.interrupts if not interrupt.implied):
         bound = study.analysis.find_bound(one.name)
         rows.append([
-            one.name, "interrupt", _us(study, one.period), _us(study, one.wcet), _us(study, one.deadline),
+            one.name, "interrupt", _format_us(study, one.period), _format_us(study, one.wcet),
+            _format_us(study, one.deadline),
             *(_format_bound(study, study.analyses[model].find_bound(one.name)) for model in models),
-            _us(study, bound.slack), "yes" if bound.meets else "NO",
+            _format_us(study, bound.slack), "yes" if bound.meets_deadline else "NO",
         ])  # fmt: skip
     meaning = "; ".join(f"{MODEL_NAMES[model]}: {MODEL_TITLES[model]}" for model in models)
-    note = f"{_loads(study)} Overhead models: {meaning}."
+    note = f"{_utilisation_sentences(study)} Overhead models: {meaning}."
     return TableData("Bounds of the worst-case response time (WCRT), us", columns, rows, note)
 
 
-def _loads(study: Study) -> str:
-    """Core by core, the tasks' and interrupts' own work and everything with what the kernel takes."""
+def _utilisation_sentences(study: TaskSetStudy) -> str:
+    """Returns a sentence for each core: the utilisation by tasks and interrupts, and with the kernel's overheads."""
     parts, system = [], study.system
     for core in system.cores:
         loads = [(task.wcet, task.period) for task in system.tasks if task.core == core]
@@ -66,8 +68,8 @@ def _loads(study: Study) -> str:
     return " ".join(parts)
 
 
-def check_table(study: Study) -> TableData | None:
-    """Returns what was observed beside the bounds. None if nothing was run."""
+def check_table(study: TaskSetStudy) -> TableData | None:
+    """Returns the observed responses beside the bounds. None if nothing was run."""
     check = study.check
     if check is None:
         return None
@@ -77,10 +79,10 @@ def check_table(study: Study) -> TableData | None:
         [
             task.name,
             f"{task.jobs:,}",
-            _us(study, round(task.middle)),
-            _us(study, task.longest or None),
+            _format_us(study, round(task.median_response)),
+            _format_us(study, task.longest_response or None),
             _format_bound(study, study.analysis.find_bound(task.name)),
-            *(_ratio(tightness[model].get(task.name)) for model in models),
+            *(_format_ratio(tightness[model].get(task.name)) for model in models),
             str(task.misses),
         ]
         for task in (*check.tasks, *check.interrupts)
@@ -98,26 +100,26 @@ def check_table(study: Study) -> TableData | None:
     return TableData("Responses observed on the virtual board, us", columns, rows, note)
 
 
-def chains_table(study: Study) -> TableData | None:
+def chains_table(study: TaskSetStudy) -> TableData | None:
     """Returns the bounds of chains from end to end. None if the file names no chain."""
-    if not study.chains:
+    if not study.chain_bounds:
         return None
-    observed = study.chains_observed
+    observed = study.observed_chain_latencies
     rows = [
-        [chain.name, _us(study, chain.deadline), _us_up(study, chain.latency), _us(study, observed.get(chain.name)),
-         "yes" if chain.meets else "NO"]
-        for chain in study.chains
+        [chain.name, _format_us(study, chain.deadline), _format_us_up(study, chain.latency),
+         _format_us(study, observed.get(chain.name)), "yes" if chain.meets_deadline else "NO"]
+        for chain in study.chain_bounds
     ]  # fmt: skip
     paths = "; ".join(f"{chain.name}: {' > '.join(chain.tasks)}" for chain in study.system.chains)
     note = f"From what the first task looks at to the last one's answer, each with its next job. {paths}."
     return TableData("Chains from end to end, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
 
 
-def parts_table(study: Study) -> TableData:
-    """Returns what the bound of each task is made of."""
+def parts_table(study: TaskSetStudy) -> TableData:
+    """Returns the parts of each task's bound, by cause."""
     causes = list(dict.fromkeys(name for task in study.analysis.tasks for name in task.parts))
     rows = [
-        [task.name, *(_us(study, task.parts.get(name)) for name in causes), _format_bound(study, task)]
+        [task.name, *(_format_us(study, task.parts.get(name)) for name in causes), _format_bound(study, task)]
         for task in study.analysis.tasks
     ]
     note = "`waiting` is what arrived before the worst job, and counts against it; the rest adds up to the bound."
@@ -129,12 +131,12 @@ def parts_table(study: Study) -> TableData:
     )
 
 
-def costs_table(study: Study) -> TableData | None:
+def costs_table(study: TaskSetStudy) -> TableData | None:
     """Returns what each component of the overhead costs each task. None without overheads."""
     if not study.costs:
         return None
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
-    rows = [[task, *(_us(study, costs.get(name)) for name in parts)] for task, costs in study.costs.items()]
+    rows = [[task, *(_format_us(study, costs.get(name)) for name in parts)] for task, costs in study.costs.items()]
     return TableData(
         "What each overhead costs: by how much the bound is lower without it, us",
         ("task", *(f">{name}" for name in parts)),
@@ -142,8 +144,8 @@ def costs_table(study: Study) -> TableData | None:
     )
 
 
-def sensitivity_table(study: Study) -> TableData | None:
-    """Sensitivity: how much each WCET may grow alone, and to what; None where it was not asked for."""
+def sensitivity_table(study: TaskSetStudy) -> TableData | None:
+    """Returns how much each WCET may grow alone, and the new WCET. None if the sensitivity was not computed."""
     grown = study.sensitivity
     if grown is None:
         return None
@@ -151,23 +153,23 @@ def sensitivity_table(study: Study) -> TableData | None:
     for task in study.system.tasks:
         growth = grown.growth.get(task.name)
         if growth is None:
-            rows.append([task.name, _us(study, task.wcet), _DASH, _DASH, _DASH])
+            rows.append([task.name, _format_us(study, task.wcet), _DASH, _DASH, _DASH])
             continue
         sign = "+" if growth >= 0 else ""
         percent = f"{sign}{format_decimals(100 * growth / task.wcet, 1, math.floor)} %"
         limit = _format_sum(study, task.wcet, growth)
-        rows.append([task.name, _us(study, task.wcet), _us_down(study, growth), limit, percent])
+        rows.append([task.name, _format_us(study, task.wcet), _format_us_down(study, growth), limit, percent])
     load = float(grown.utilisation)
     note = (
-        f"All WCETs together may grow by a factor of {_factor(grown.factor)}, to the breakdown utilisation of "
-        f"{load:.3f}.{_search_ended(grown)}"
+        f"All WCETs together may grow by a factor of {_format_factor(grown.factor)}, to the breakdown utilisation of "
+        f"{load:.3f}.{_bounded_search_sentence(grown)}"
     )
     columns = ("task", ">WCET", ">margin", ">new WCET", ">change")
     return TableData("Sensitivity to each WCET alone, us", columns, rows, note)
 
 
-def _factor(factor: Fraction) -> str:
-    """Rounded down. A value other than 1 does not read as 1."""
+def _format_factor(factor: Fraction) -> str:
+    """Returns the factor, rounded down. A value other than 1 does not read as 1."""
     if factor < 1:
         return format_decimals(factor, 3, math.floor)
     decimals = 3
@@ -176,29 +178,30 @@ def _factor(factor: Fraction) -> str:
     return format_decimals(factor, decimals, math.floor)
 
 
-def _format_sum(study: Study, wcet: int, growth: Fraction) -> str:
-    """The new WCET, rounded down, with decimals enough to differ from the present one where the margin is not 0."""
+def _format_sum(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
+    """Returns the new WCET, rounded down, with enough decimals to differ from the present one where the margin is not
+    0."""
     exact, now = (study.system.exact_microseconds(value) for value in (wcet + growth, wcet))
-    decimals = 0 if exact >= WHOLE else 1
+    decimals = 0 if exact >= WHOLE_FROM_US else 1
     while exact != now and math.floor(exact * 10**decimals) == round(now * 10**decimals):
         decimals += 1
     return format_decimals(exact, decimals, math.floor)
 
 
-def _search_ended(grown: Sensitivity) -> str:
-    """Which figures are no more than lower limits, as a sentence. Empty if none is."""
-    names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded]
+def _bounded_search_sentence(grown: Sensitivity) -> str:
+    """Returns a sentence that names the figures which are lower limits only. Empty if none is."""
+    names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded_tasks]
     if not names:
         return ""
     return (
         " The search was bounded to "
-        f"{count_text(STEPS, 'step')} a bound, and ended there for {', '.join(names)}: at least "
+        f"{count_text(STEPS_PER_BOUND, 'step')} a bound, and ended there for {', '.join(names)}: at least "
         "as much growth as shown is possible, perhaps more."
     )
 
 
 def fits_table(overheads: Overheads) -> TableData:
-    """The models of the overheads, with their residuals."""
+    """Returns the fitted overheads, with their residuals."""
     rows = [
         [fit.name, fit.model, f"{fit.samples:,}", f"{fit.base:,.1f}", f"{fit.slope:,.1f}", f"{fit.rms:,.1f}",
          f"{fit.largest_above:+,.1f}", f"{fit.largest_observed:,}"]
@@ -209,12 +212,12 @@ def fits_table(overheads: Overheads) -> TableData:
     return TableData("Fitted overheads, cycles", columns, rows, note)
 
 
-def beside_table(study: Study, other: Overheads) -> TableData:
-    """Another source's overheads beside those of the study, in microseconds of each one's clock."""
+def overheads_comparison_table(study: TaskSetStudy, other: Overheads) -> TableData:
+    """Returns another source's overheads beside the study's, in microseconds of each one's clock."""
     own, count = study.overheads, len(study.system.tasks)
     assert own is not None
     rows = []
-    for name, figure in _FIGURES.items():
+    for name, figure in _COMPARED_FIGURES.items():
         here, figures = (1e6 * figure(overheads, count) / overheads.clock_hz for overheads in (own, other))
         rows.append(
             [name.format(count), f"{figures:,.3f}", f"{here:,.3f}", f"{here / figures:.2f}" if figures else _DASH]
@@ -223,7 +226,7 @@ def beside_table(study: Study, other: Overheads) -> TableData:
     return TableData("Overheads side by side, us", ("overhead", ">there", ">here", ">here / there"), rows, note)
 
 
-_FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
+_COMPARED_FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
     "tick that releases no task": lambda overheads, _: overheads.tick.base_cycles,
     "each task released": lambda overheads, _: overheads.tick.per_task_cycles,
     "tick that releases all {}": lambda overheads, count: (
@@ -236,15 +239,16 @@ _FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
 }
 
 
-def as_json(study: Study) -> dict[str, Any]:
-    """Returns plain values for machines, in microseconds, and in units of the system where a name ends in `_units`."""
-    check, longest = study.check, study.chains_observed
+def study_json(study: TaskSetStudy) -> dict[str, Any]:
+    """Returns the study as plain values for JSON. Times are in microseconds. Names that end in `_units` are in units of
+    the system."""
+    check, longest = study.check, study.observed_chain_latencies
     return {
         "title": study.task_set.title,
         "units_per_second": study.system.units_per_second,
         "model": study.model.value,
         "holds": study.holds,
-        "answer": study.answer(),
+        "answer": study.answer_sentences(),
         "notes": [*study.notes, *(check.notes if check is not None else ())],
         "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
         "bounds": {
@@ -258,48 +262,48 @@ def as_json(study: Study) -> dict[str, Any]:
             chain.name: {
                 "latency_us": None if chain.latency is None else study.system.microseconds(chain.latency),
                 "deadline_us": study.system.microseconds(chain.deadline),
-                "meets": chain.meets,
+                "meets": chain.meets_deadline,
                 "longest_us": _microseconds(study, longest.get(chain.name)),
             }
-            for chain in study.chains
+            for chain in study.chain_bounds
         },
         "check": _check_json(study),
     }  # fmt: skip
 
 
-def _growth_json(study: Study) -> dict[str, Any]:
+def _growth_json(study: TaskSetStudy) -> dict[str, Any]:
     grown = study.sensitivity
     if grown is None:
         return {}
     return {
         "breakdown": {"factor": float(grown.factor), "utilisation": float(grown.utilisation)},
         "growth_us": {name: float(study.system.exact_microseconds(value)) for name, value in grown.growth.items()},
-        "growth_bounded": {"factor": grown.factor_bounded, "tasks": list(grown.bounded)},
+        "growth_bounded": {"factor": grown.factor_bounded, "tasks": list(grown.bounded_tasks)},
     }
 
 
-def _microseconds(study: Study, units: int | None) -> float | None:
+def _microseconds(study: TaskSetStudy, units: int | None) -> float | None:
     return None if units is None else study.system.microseconds(units)
 
 
-def _bound_as_json(study: Study, bound: ResponseBound) -> dict[str, Any]:
+def _bound_as_json(study: TaskSetStudy, bound: ResponseBound) -> dict[str, Any]:
     us = study.system.microseconds
     return {
         "response_units": bound.response,
         "response_us": None if bound.response is None else us(bound.response),
         "deadline_us": us(bound.deadline),
         "slack_us": None if bound.slack is None else us(bound.slack),
-        "meets": bound.meets,
+        "meets": bound.meets_deadline,
         "reason": bound.reason,
         "parts_us": {name: us(value) for name, value in bound.parts.items()},
     }
 
 
-def _check_json(study: Study) -> dict[str, Any] | None:
+def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
     check = study.check
     if check is None:
         return None
-    ratios: Mapping[Model, Mapping[str, float]] = {
+    ratios: Mapping[OverheadModel, Mapping[str, float]] = {
         model: check.tightness(item) for model, item in study.analyses.items()
     }
     return {
@@ -309,14 +313,19 @@ def _check_json(study: Study) -> dict[str, Any] | None:
         "misses": check.misses,
         "exceeded": study.exceeded_tasks,
         "uncovered": [
-            {"what": excess.what, "took_cycles": excess.took, "charged_cycles": excess.charged, "at_cycle": excess.at}
+            {
+                "what": excess.event,
+                "took_cycles": excess.took_cycles,
+                "charged_cycles": excess.charged_cycles,
+                "at_cycle": excess.ended_at,
+            }
             for excess in study.uncovered_entries
         ],
         "tasks": {
             task.name: {
                 "jobs": task.jobs,
-                "longest_us": study.system.microseconds(task.longest),
-                "longest_units": task.longest,
+                "longest_us": study.system.microseconds(task.longest_response),
+                "longest_units": task.longest_response,
                 "misses": task.misses,
                 "tightness": {model.value: item.get(task.name) for model, item in ratios.items()},
             }
@@ -325,28 +334,30 @@ def _check_json(study: Study) -> dict[str, Any] | None:
     }
 
 
-def _us(study: Study, units: int | None) -> str:
+def _format_us(study: TaskSetStudy, units: int | None) -> str:
+    """Returns units as microseconds."""
     if units is None:
         return _DASH
     return format_microseconds(study.system.exact_microseconds(units))
 
 
-def _us_down(study: Study, units: Fraction) -> str:
-    """Rounded down: what may grow by so much may grow by no more."""
+def _format_us_down(study: TaskSetStudy, units: Fraction) -> str:
+    """Returns units as microseconds, rounded down: growth must not exceed what is printed."""
     return format_microseconds(study.system.exact_microseconds(units), rounding=math.floor)
 
 
-def _format_bound(study: Study, bound: ResponseBound) -> str:
-    """Rounded up."""
-    return _us_up(study, bound.response)
+def _format_bound(study: TaskSetStudy, bound: ResponseBound) -> str:
+    """Returns a bound in microseconds, rounded up."""
+    return _format_us_up(study, bound.response)
 
 
-def _us_up(study: Study, units: int | None) -> str:
+def _format_us_up(study: TaskSetStudy, units: int | None) -> str:
+    """Returns units as microseconds, rounded up."""
     if units is None:
         return "none"
     exact = Fraction(units * 1_000_000, study.system.units_per_second)
-    return f"{math.ceil(exact):,}" if exact >= WHOLE else f"{math.ceil(exact * 10) / 10:,.1f}"
+    return f"{math.ceil(exact):,}" if exact >= WHOLE_FROM_US else f"{math.ceil(exact * 10) / 10:,.1f}"
 
 
-def _ratio(value: float | None) -> str:
+def _format_ratio(value: float | None) -> str:
     return _DASH if value is None else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""A task set as a CSV file: one line a task, the same keys as in TOML as its columns."""
+"""Reads a task set from CSV: one line a task, with the keys of the TOML form as columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rtoslab.base import TaskSetError
 from rtoslab.intake import ROWS, quote
 
 
-def from_csv(text: str, source: str) -> dict[str, Any]:
-    """A table of one task a row: empty cells are left out, `sections` holds `resource:length_us` parts separated by
-    spaces. Raises TaskSetError."""
+def parse_csv(text: str, source: str) -> dict[str, Any]:
+    """Returns a table with one task a row, as TOML would give it. Empty cells are left out. `sections` holds
+    `resource:length_us` parts separated by spaces. Raises TaskSetError."""
     rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     head: list[str] | None = None
     tasks: list[dict[str, Any]] = []

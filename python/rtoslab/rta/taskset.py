@@ -12,30 +12,30 @@ from typing import Any, Final, Literal, cast, get_args
 from rtoslab.base import TaskSetError
 from rtoslab.intake import ROWS, one_line, path_text, quote, read_table, read_text
 from rtoslab.rta.chainspec import ChainSpec, parse_chain
-from rtoslab.rta.taskcsv import from_csv
-from rtoslab.rta.units import NO_TIME, Time, number, quantity
+from rtoslab.rta.taskcsv import parse_csv
+from rtoslab.rta.units import ZERO_DURATION, Duration, parse_duration, parse_number
 
 Protocol = Literal["inheritance", "ceiling", "immediate_ceiling"]
-"""How a resource's holder is kept from being overtaken: inherits a waiter's priority; the priority ceiling protocol;
+"""How a resource's holder avoids preemption: it inherits a waiter's priority, follows the priority ceiling protocol, or
 runs at the ceiling from the lock on (highest locker, stack resource policy)."""
 
 Equals = Literal["fifo", "slices", "any"]
-"""Ready tasks of one priority: in the order of their releases, in turns by the tick, or in any order."""
+"""The order of ready tasks with the same priority: in the order of their releases, in turns by the tick, or any."""
 
 Release = Literal["tick", "interrupt"]
-"""Who ends a task's waiting: the kernel's tick, as it sleeps until its period begins, or an interrupt of its own."""
+"""What releases a task: the kernel's tick, as the task sleeps until its period begins, or an interrupt of its own."""
 
 _TIMES: Final = ("period", "wcet", "deadline", "jitter", "offset", "masked")
 _TASK_KEYS: Final = ("name", "priority", "core", "section", "release", *_TIMES)
 _INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core", "gives")
 _MIGRATING: Final = ("any", "all", "global", "*")
-CORES: Final = 64
+MAX_CORES: Final = 64
 _SECTION_KEYS: Final = ("resource", "length")
-NAME_CHARS: Final = 120
-"""Most characters of the name of a task, an interrupt, a resource, a title."""
+MAX_NAME_CHARS: Final = 120
+"""The most characters in the name of a task, interrupt or resource, and in a title."""
 _TOP_KEYS: Final = ("title", "policy", "protocol", "equals", "task", "interrupt", "chain")
 _POLICY: Final = "fixed_priorities"
-"""How all kernels of the laboratory schedule."""
+"""The scheduling policy of all kernels here."""
 _CHAIN_KEYS: Final = ("name", "tasks", "deadline")
 
 
@@ -44,7 +44,7 @@ class SectionSpec:
     """A critical section of a task."""
 
     resource: str
-    length: Time
+    length: Duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,16 @@ class TaskSpec:
     """A periodic or sporadic task. A higher priority number is more urgent."""
 
     name: str
-    period: Time
-    """Or the least time between two arrivals."""
-    wcet: Time
-    deadline: Time
+    period: Duration
+    """The period, or the least time between two arrivals."""
+    wcet: Duration
+    deadline: Duration
     priority: int
-    jitter: Time = NO_TIME
-    """From the arrival to the release, at most."""
-    offset: Time | None = None
+    jitter: Duration = ZERO_DURATION
+    """The longest time from the arrival to the release."""
+    offset: Duration | None = None
     """The offset of the first arrival from a common start. None: unknown."""
-    masked: Time = NO_TIME
+    masked: Duration = ZERO_DURATION
     """The longest section of its wcet in which it cannot be preempted."""
     sections: tuple[SectionSpec, ...] = ()
     core: int = 0
@@ -70,21 +70,21 @@ class TaskSpec:
 
 @dataclass(frozen=True, slots=True)
 class InterruptSpec:
-    """A handler. The first of several in the file is the most urgent, and all are more urgent than any task."""
+    """An interrupt's handler. The first in the file is the most urgent, and all are more urgent than any task."""
 
     name: str
-    period: Time
-    wcet: Time
-    deadline: Time
-    jitter: Time = NO_TIME
+    period: Duration
+    wcet: Duration
+    deadline: Duration
+    jitter: Duration = ZERO_DURATION
     core: int = 0
     gives: str = ""
-    """The task that waits for a semaphore which its handler gives, as its last act. Empty: none."""
+    """The task waiting for the semaphore that the handler gives at its end. Empty: it gives none."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """Everything a file says."""
+    """The content of a file."""
 
     title: str
     tasks: tuple[TaskSpec, ...]
@@ -96,32 +96,35 @@ class TaskSet:
 
     @property
     def has_events(self) -> bool:
-        """Something is in it that only the image with events has: interrupts, sections or masks."""
+        """Whether the set needs the image with events: it has interrupts, sections or masks."""
         return bool(self.interrupts) or any(
             task.sections or task.masked.value or task.release != "tick" for task in self.tasks
         )
 
 
 def read_task_set(path: Path) -> TaskSet:
-    """Reads a TOML or CSV file, by its ending. Raises TaskSetError naming file, task and key."""
+    """Reads a TOML or CSV file, by its suffix. Raises TaskSetError naming file, task and key."""
     if path.suffix.lower() == ".csv":
-        table = from_csv(read_text(path, "the task set", TaskSetError), path_text(path))
+        table = parse_csv(read_text(path, "the task set", TaskSetError), path_text(path))
     else:
         table = read_table(path, "the task set", TaskSetError, exact=True)
     return parse_task_set(table, path_text(path), title=one_line(path.stem))
 
 
 def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> TaskSet:
-    """A task set from a table as TOML gives it. Raises TaskSetError."""
-    _require_known(table, _TOP_KEYS, source)
+    """Returns the task set of a parsed TOML table. Raises TaskSetError."""
+    _require_known_keys(table, _TOP_KEYS, source)
     if str(table.get("policy", _POLICY)) != _POLICY:
         raise TaskSetError(
             f"{source}: policy {quote(str(table['policy']))} is n/a: every kernel here schedules by fixed priorities; "
             f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
         )
-    tasks = tuple(_task(row, number, source) for number, row in enumerate(_tables(table, "task", source), 1))
+    tasks = tuple(
+        _parse_task(row, number, source) for number, row in enumerate(_list_of_tables(table, "task", source), 1)
+    )
     interrupts = tuple(
-        _interrupt(row, number, source) for number, row in enumerate(_tables(table, "interrupt", source), 1)
+        _parse_interrupt(row, number, source)
+        for number, row in enumerate(_list_of_tables(table, "interrupt", source), 1)
     )
     if len(tasks) + len(interrupts) + sum(len(task.sections) for task in tasks) > ROWS:
         raise TaskSetError(f"{source} holds more than {ROWS:,} tasks, interrupts and sections; split it.")
@@ -131,27 +134,28 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     for name in names:
         if names.count(name) > 1:
             raise TaskSetError(f"{source} names {quote(name)} twice; give each task and interrupt a name of its own.")
-    _require_givers(tasks, interrupts, source)
+    _require_released_tasks(tasks, interrupts, source)
     return TaskSet(
-        title=_text(table, "title", title, source),
+        title=_parse_text(table, "title", title, source),
         tasks=tasks,
         interrupts=interrupts,
-        protocol=cast("Protocol", _choice(table, "protocol", get_args(Protocol), "inheritance", source)),
-        equals=cast("Equals", _choice(table, "equals", get_args(Equals), "any", source)),
+        protocol=cast("Protocol", _parse_choice(table, "protocol", get_args(Protocol), "inheritance", source)),
+        equals=cast("Equals", _parse_choice(table, "equals", get_args(Equals), "any", source)),
         chains=tuple(
-            _chain(row, number, tasks, source) for number, row in enumerate(_tables(table, "chain", source), 1)
+            _parse_chain(row, number, tasks, source)
+            for number, row in enumerate(_list_of_tables(table, "chain", source), 1)
         ),
         source=source,
     )
 
 
-def _chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
-    where = f"{source}, {_named(row, 'chain', number_)}"
-    _require_known(row, _CHAIN_KEYS, where)
-    return parse_chain(row, _name(row, where), [task.name for task in tasks], where)
+def _parse_chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
+    where = f"{source}, {_row_name(row, 'chain', number_)}"
+    _require_known_keys(row, _CHAIN_KEYS, where)
+    return parse_chain(row, _parse_name(row, where), [task.name for task in tasks], where)
 
 
-def _require_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
+def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
     """Raises TaskSetError where an interrupt gives to no task, to another's, or not when the task is released."""
     by_name = {spec.name: spec for spec in tasks}
     given: set[str] = set()
@@ -176,68 +180,70 @@ def _require_givers(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec
         given.add(interrupt.gives)
 
 
-def _tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
+def _list_of_tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
     rows = table.get(name, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise TaskSetError(f"{source}: {name} is not a list of tables; write [[{name}]] before each.")
     return rows
 
 
-def _task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
-    where = f"{source}, {_named(row, 'task', number_)}"
-    _require_known(row, _TASK_KEYS, where)
-    period, wcet, deadline = _three(row, where)
+def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
+    where = f"{source}, {_row_name(row, 'task', number_)}"
+    _require_known_keys(row, _TASK_KEYS, where)
+    period, wcet, deadline = _parse_times(row, where)
     times = {
-        name: value for name in ("jitter", "offset", "masked") if (value := quantity(row, name, where)) is not None
+        name: value
+        for name in ("jitter", "offset", "masked")
+        if (value := parse_duration(row, name, where)) is not None
     }
-    sections = tuple(_section(table, where) for table in _tables(row, "section", where))
+    sections = tuple(_parse_section(table, where) for table in _list_of_tables(row, "section", where))
     return TaskSpec(
-        name=_name(row, where),
+        name=_parse_name(row, where),
         period=period,
         wcet=wcet,
         deadline=deadline,
-        priority=_whole(row, "priority", where, None),
+        priority=_parse_whole(row, "priority", where, None),
         sections=sections,
-        core=_core(row, where),
-        release=cast("Release", _choice(row, "release", get_args(Release), "tick", where)),
+        core=_parse_core(row, where),
+        release=cast("Release", _parse_choice(row, "release", get_args(Release), "tick", where)),
         **times,
     )
 
 
-def _interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:
-    where = f"{source}, {_named(row, 'interrupt', number_)}"
-    _require_known(row, _INTERRUPT_KEYS, where)
-    period, wcet, deadline = _three(row, where)
-    jitter = quantity(row, "jitter", where) or NO_TIME
-    gives = _text(row, "gives", "", where)
-    return InterruptSpec(_name(row, where), period, wcet, deadline, jitter, _core(row, where), gives)
+def _parse_interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:
+    where = f"{source}, {_row_name(row, 'interrupt', number_)}"
+    _require_known_keys(row, _INTERRUPT_KEYS, where)
+    period, wcet, deadline = _parse_times(row, where)
+    jitter = parse_duration(row, "jitter", where) or ZERO_DURATION
+    gives = _parse_text(row, "gives", "", where)
+    return InterruptSpec(_parse_name(row, where), period, wcet, deadline, jitter, _parse_core(row, where), gives)
 
 
-def _core(row: Mapping[str, Any], where: str) -> int:
-    """The core at which it is at home."""
+def _parse_core(row: Mapping[str, Any], where: str) -> int:
+    """Returns the core on which the task runs."""
     requested = row.get("core", 0)
     if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
         raise TaskSetError(
             f"{where}: core is {quote(str(requested))}: a task that may run on several (global scheduling) is outside "
             "this analysis; give each a core of its own."
         )
-    core = _whole(row, "core", where, 0)
-    if core >= CORES:
-        raise TaskSetError(f"{where}: core is {core}; cores are numbered from 0 to {CORES - 1}.")
+    core = _parse_whole(row, "core", where, 0)
+    if core >= MAX_CORES:
+        raise TaskSetError(f"{where}: core is {core}; cores are numbered from 0 to {MAX_CORES - 1}.")
     return core
 
 
-def _section(row: Mapping[str, Any], where: str) -> SectionSpec:
-    _require_known(row, _SECTION_KEYS, f"{where}, section")
-    length = quantity(row, "length", f"{where}, section")
+def _parse_section(row: Mapping[str, Any], where: str) -> SectionSpec:
+    _require_known_keys(row, _SECTION_KEYS, f"{where}, section")
+    length = parse_duration(row, "length", f"{where}, section")
     if length is None or "resource" not in row:
         raise TaskSetError(f"{where}: a section needs resource and length_us; add what is missing.")
-    return SectionSpec(_text(row, "resource", "", where), length)
+    return SectionSpec(_parse_text(row, "resource", "", where), length)
 
 
-def _three(row: Mapping[str, Any], where: str) -> tuple[Time, Time, Time]:
-    """Period, wcet, deadline. The deadline is the period unless it is given."""
-    period, wcet = quantity(row, "period", where), quantity(row, "wcet", where)
+def _parse_times(row: Mapping[str, Any], where: str) -> tuple[Duration, Duration, Duration]:
+    """Returns period, WCET and deadline. The deadline is the period unless it is given."""
+    period, wcet = parse_duration(row, "period", where), parse_duration(row, "wcet", where)
     for name, times in (("period", period), ("wcet", wcet)):
         if times is None:
             raise TaskSetError(f"{where} has no {name}; add {name}_us.")
@@ -245,54 +251,57 @@ def _three(row: Mapping[str, Any], where: str) -> tuple[Time, Time, Time]:
             raise TaskSetError(f"{where}: {name} is 0; it must be longer than that.")
     assert period is not None
     assert wcet is not None
-    deadline = quantity(row, "deadline", where) or period
+    deadline = parse_duration(row, "deadline", where) or period
     if deadline.value == 0:
         raise TaskSetError(f"{where}: deadline is 0; it must be longer than that.")
     return period, wcet, deadline
 
 
-def _require_known(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+def _require_known_keys(row: Mapping[str, Any], known_keys: tuple[str, ...], where: str) -> None:
     for key in row:
-        stem = next((name for name in known if key == name or (name in _UNITED and key.startswith(f"{name}_"))), None)
+        stem = next(
+            (name for name in known_keys if key == name or (name in _KEYS_WITH_UNIT and key.startswith(f"{name}_"))),
+            None,
+        )
         if stem is None:
-            near = difflib.get_close_matches(key.rsplit("_", 1)[0], known, n=1, cutoff=0.6)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
+            near = difflib.get_close_matches(key.rsplit("_", 1)[0], known_keys, n=1, cutoff=0.6)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known_keys)}."
             raise TaskSetError(f"{where}: there is no key {quote(key)}; {hint}")
 
 
-_UNITED: Final = (*_TIMES, "length")
+_KEYS_WITH_UNIT: Final = (*_TIMES, "length")
 
 
-def _named(row: Mapping[str, Any], kind: str, number_: int) -> str:
-    return f"{kind} {one_line(str(row['name'])[:NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
+def _row_name(row: Mapping[str, Any], kind: str, number_: int) -> str:
+    return f"{kind} {one_line(str(row['name'])[:MAX_NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
 
 
-def _name(row: Mapping[str, Any], where: str) -> str:
-    name = _text(row, "name", "", where)
+def _parse_name(row: Mapping[str, Any], where: str) -> str:
+    name = _parse_text(row, "name", "", where)
     if not name:
         raise TaskSetError(f"{where} has no name; add one.")
     return name
 
 
-def _text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
-    """A name or title: on one line, and no longer than a table can show."""
+def _parse_text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
+    """Returns a name or title, on one line and no longer than a table can show."""
     value = row.get(key, default)
-    if not isinstance(value, str | int | Decimal) or len(str(value)) > NAME_CHARS or not str(value).isprintable():
-        raise TaskSetError(f"{where}: its {key} is no text of up to {NAME_CHARS} printable characters; correct it.")
+    if not isinstance(value, str | int | Decimal) or len(str(value)) > MAX_NAME_CHARS or not str(value).isprintable():
+        raise TaskSetError(f"{where}: its {key} is no text of up to {MAX_NAME_CHARS} printable characters; correct it.")
     return str(value)
 
 
-def _whole(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
+def _parse_whole(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
     value = row.get(key, default)
     if value is None:
         raise TaskSetError(f"{where} has no {key}; add one, a whole number (a higher priority is more urgent).")
-    result = number(value, f"{where}, {key}")
+    result = parse_number(value, f"{where}, {key}")
     if result.denominator != 1:
         raise TaskSetError(f"{where}: {key} is {value}; it must be a whole number.")
     return int(result)
 
 
-def _choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
+def _parse_choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
     value = str(table.get(key, default))
     if value not in known:
         raise TaskSetError(f"{source}: {key} is {quote(value)}; known: {', '.join(known)}.")

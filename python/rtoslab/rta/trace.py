@@ -1,4 +1,5 @@
-"""One run of a task set on the virtual board, observed without touching it: jobs, and the kernel's handlers."""
+"""Runs a task set on the virtual board and records its jobs and the kernel's handlers, without a change of the
+target."""
 
 from __future__ import annotations
 
@@ -9,10 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from rtoslab.base import CheckError, count_text
-from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, IDENT_LINE, Firmware, Line, Row, start
-from rtoslab.rta.record import IDLE, Handler, Job, Trace
-from rtoslab.rta.spins import BUSY, TAKEN, Spins, spins_of
-from rtoslab.rta.stack_check import overrun_stacks, stack_ends
+from rtoslab.rta.firmware import (
+    IDENT_BEGIN,
+    IDENT_END,
+    IDENT_LINE,
+    InterruptLine,
+    TaskRow,
+    TaskSetFirmware,
+    start_machine,
+)
+from rtoslab.rta.record import IDLE, HandlerRun, Job, Trace
+from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
+from rtoslab.rta.stack_check import count_overrun_stacks, stack_ends
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -32,25 +41,31 @@ if TYPE_CHECKING:
     from rtoslab.instruments import ObservedMachine
 
 _EARLY: Final = 64
-"""Cycles by which a tick may be recognised before another one's phase: how often the core looks."""
+"""Cycles by which a tick may be recognised before another one's phase: the interval at which the core looks for
+exceptions."""
 _LEAD_TICKS: Final = 8
-"""From the window's begin to the first release, at most."""
+"""The most ticks from the window's beginning to the first release."""
 
 
-def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Line] = ()) -> Trace:
-    """Runs the task set for so many ticks after the first release. Raises CheckError if it does not run.
+def run_task_set(
+    firmware: TaskSetFirmware, rows: Sequence[TaskRow], ticks: int, lines: Sequence[InterruptLine] = ()
+) -> Trace:
+    """Runs the task set for so many ticks after the first release and returns its trace. Raises CheckError if it does
+    not run.
 
-    If lines are raised, the first release must be known before: the same image is run until then first."""
-    image = firmware.image(rows, lines)
+    Interrupts are raised relative to the first release, so with lines the same image first runs up to that."""
+    image = firmware.image_with_tasks(rows, lines)
     lead = _LEAD_TICKS + max((row.offset_ticks for row in rows if not row.line), default=0)
     origin = None
     if lines:
-        events, _ = _events(firmware, image, lead + 1)
-        origin = _origin(events, rows, firmware.tick_cycles)
-    events, end = _events(firmware, image, ticks + lead, lines, origin or 0)
+        events, _ = _record_events(firmware, image, lead + 1)
+        origin = _first_release_tick(events, rows, firmware.tick_cycles)
+    events, end = _record_events(firmware, image, ticks + lead, lines, origin or 0)
     exceptions = (switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
     try:
-        trace = read(events, rows, firmware.tick_cycles, end, lines, firmware.lines, origin, firmware.cores, exceptions)
+        trace = read_trace(
+            events, rows, firmware.tick_cycles, end, lines, firmware.line_exceptions, origin, firmware.cores, exceptions
+        )
     except CheckError as cause:
         _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
         raise
@@ -62,45 +77,46 @@ def run(firmware: Firmware, rows: Sequence[Row], ticks: int, lines: Sequence[Lin
 
 
 def _require_stacks(
-    firmware: Firmware,
+    firmware: TaskSetFirmware,
     image: bytes,
     events: npt.NDArray[np.void],
     ticks: int,
-    lines: Sequence[Line],
+    lines: Sequence[InterruptLine],
     origin: int,
     cause: CheckError,
 ) -> None:
-    """Raises CheckError if a stack that is full explains it. The same run again shows it, so no other has to wait."""
+    """Raises CheckError if an overflowed stack explains the failure. It runs the set a second time, so that other runs
+    need not check."""
     is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.cores)
     written = events["value"][(events["kind"] == KIND_WRITE) & is_current]
     blocks = {int(value) for value in np.unique(written)} - {0}
-    machine = start(image, firmware.board, firmware.kernel, firmware.cores)
+    machine = start_machine(image, firmware.board, firmware.kernel, firmware.cores)
     before = stack_ends(machine, firmware, blocks)
-    _events(firmware, image, ticks, lines, origin, machine)
-    if many := overrun_stacks(before, stack_ends(machine, firmware, blocks)):
+    _record_events(firmware, image, ticks, lines, origin, machine)
+    if overruns := count_overrun_stacks(before, stack_ends(machine, firmware, blocks)):
         raise CheckError(
-            f"The run does not do what its tasks say, and {count_text(many, 'stack')} ran full: this "
+            f"The run does not do what its tasks say, and {count_text(overruns, 'stack')} ran full: this "
             "configuration needs more stack than the image gives a task; choose another, such as --config opt=-O2."
         ) from cause
 
 
-def _events(
-    firmware: Firmware,
+def _record_events(
+    firmware: TaskSetFirmware,
     image: bytes,
     ticks: int,
-    lines: Sequence[Line] = (),
+    lines: Sequence[InterruptLine] = (),
     origin: int = 0,
     machine: VirtualMachine | None = None,
 ) -> tuple[npt.NDArray[np.void], int]:
-    """Returns what happened in so many ticks from the window's begin on, in the order of time, and the cycle of the
+    """Returns the events of so many ticks from the window's beginning on, in the order of time, and the cycle of the
     end.
 
-    `machine`: a board that is there already."""
-    machine = machine or start(image, firmware.board, firmware.kernel, firmware.cores)
+    `machine`: a board that has been started already."""
+    machine = machine or start_machine(image, firmware.board, firmware.kernel, firmware.cores)
     machine.trace_exceptions(True)
     if firmware.cores > 1:
         cast("ObservedMachine", machine).observe(True, events=True)  # for the locks
-    for number, line in zip(firmware.lines, lines, strict=False):
+    for number, line in zip(firmware.line_exceptions, lines, strict=False):
         for cycle in line.raised:
             machine.inject_exception(origin + cycle, number)
     chunks = []
@@ -116,11 +132,11 @@ def _events(
     return in_order, machine.cycle()
 
 
-def _origin(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int) -> int:
-    """The tick of the first releases. Raises CheckError where none is seen.
+def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], tick_cycles: int) -> int:
+    """Returns the cycle of the tick that the first releases belong to. Raises CheckError where none is seen.
 
-    If the tick releases nobody, any tick at which all tasks wait will do: the last one seen."""
-    phase = _phase(events, tick_cycles)
+    If the tick releases no task, any tick at which all tasks wait is right: it returns the last one seen."""
+    phase = _tick_phase(events, tick_cycles)
     by_tick = [at for at, item in enumerate(rows) if not item.line]
     if not by_tick:
         return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
@@ -131,41 +147,63 @@ def _origin(events: npt.NDArray[np.void], rows: Sequence[Row], tick_cycles: int)
     return phase + first * tick_cycles
 
 
-def read(
+def read_trace(
     events: npt.NDArray[np.void],
-    rows: Sequence[Row],
+    rows: Sequence[TaskRow],
     tick_cycles: int,
     end: int,
-    lines: Sequence[Line] = (),
+    lines: Sequence[InterruptLine] = (),
     numbers: Sequence[int] = (),
     origin: int | None = None,
     cores: int = 1,
     exceptions: Collection[int] = frozenset({SVCALL, PENDSV}),
 ) -> Trace:
-    """Makes a trace of events in order of time. `numbers`: the lines' exceptions. `exceptions`: those that tasks raise
-    themselves. Raises CheckError where they are not those of these rows."""
-    first = _origin(events, rows, tick_cycles) if origin is None else origin
+    """Returns the trace of events in the order of time. `numbers`: the exceptions of the lines. `exceptions`: those
+    that tasks raise themselves. Raises CheckError where the events do not fit the rows."""
+    first = _first_release_tick(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
         trace = Trace(rows, lines, tick_cycles, first, end=end)
-        _Reader(trace, _names(events, 0), numbers, 0, exceptions, chosen=_is_chosen(events, 0)).read(events)
+        _TraceReader(
+            trace,
+            _tasks_by_block(events, 0),
+            numbers,
+            0,
+            exceptions,
+            writes_before_switch=_writes_before_switch(events, 0),
+        ).read(events)
         return trace
-    trace = Trace(rows, lines, tick_cycles, first, end=end, spins=tuple(_spins(events, core) for core in range(cores)))
+    trace = Trace(
+        rows,
+        lines,
+        tick_cycles,
+        first,
+        end=end,
+        lock_waits=tuple(_core_lock_waits(events, core) for core in range(cores)),
+    )
     for core in range(cores):
         mine = events[events["core"] == core]
-        _Reader(trace, _names(events, core), numbers, core, exceptions, chosen=_is_chosen(mine, core)).read(mine)
+        _TraceReader(
+            trace,
+            _tasks_by_block(events, core),
+            numbers,
+            core,
+            exceptions,
+            writes_before_switch=_writes_before_switch(mine, core),
+        ).read(mine)
     for handled in (trace.jobs, trace.handlers):
         handled.sort(key=lambda job: job.end)
     return trace
 
 
-def _spins(events: npt.NDArray[np.void], core: int) -> Spins:
-    mine = events[(events["core"] == core) & np.isin(events["kind"], (BUSY, TAKEN))]
-    return spins_of(zip(*(mine[name].tolist() for name in ("cycle", "kind", "id")), strict=True))
+def _core_lock_waits(events: npt.NDArray[np.void], core: int) -> CycleSpans:
+    """Returns the spans in which a core waited for the kernel's locks."""
+    mine = events[(events["core"] == core) & np.isin(events["kind"], (KIND_LOCK_BUSY, KIND_LOCK_TAKEN))]
+    return lock_wait_spans(zip(*(mine[name].tolist() for name in ("cycle", "kind", "id")), strict=True))
 
 
-def _names(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
-    """Control block -> index of the task, from who is current as a job begins."""
-    names: dict[int, int] = {}
+def _tasks_by_block(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
+    """Returns the index of the task by its control block: the one that is current while the task's job begins."""
+    tasks_by_block: dict[int, int] = {}
     current = 0
     selected = ((events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)) | (
         (events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & (events["core"] == core)
@@ -174,20 +212,21 @@ def _names(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
         if kind == KIND_WRITE:
             current = value
         elif value < IDENT_LINE:
-            names[current] = value
-    return names
+            tasks_by_block[current] = value
+    return tasks_by_block
 
 
-def _is_chosen(events: npt.NDArray[np.void], core: int) -> bool:
-    """Whether the kernel names the task that it chose before the exception that changes to it: it writes in a task."""
+def _writes_before_switch(events: npt.NDArray[np.void], core: int) -> bool:
+    """Whether the kernel writes the chosen task as current before the exception that switches to it, while a task
+    runs."""
     entries, exits = ((events["kind"] == kind).astype(np.int64) for kind in (KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT))
     writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
     begun = np.cumsum((events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN)) > 0
     return bool(np.any(writes & begun & (np.cumsum(entries - exits) <= 0)))
 
 
-def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
-    """A cycle at which the tick was due: the earliest at which any was recognised, seen within its period."""
+def _tick_phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
+    """Returns a cycle at which the tick was due, in the phase of the earliest recognised one."""
     ticks = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK)]
     if len(ticks) == 0:
         raise CheckError("The image took no tick; is its SysTick running?")
@@ -197,75 +236,83 @@ def _phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
     return first + int((((due - first + half) % tick_cycles) - half).min())
 
 
-class _Reader:
+class _TraceReader:
+    """Reads the events of one core into a trace."""
+
     def __init__(
         self,
         trace: Trace,
-        names: dict[int, int],
+        tasks_by_block: dict[int, int],
         lines: Sequence[int],
         core: int,
         exceptions: Collection[int],
         *,
-        chosen: bool,
+        writes_before_switch: bool,
     ) -> None:
         self.trace = trace
         self.core = core
-        self.word = IDENT_CURRENT + core
-        self.asked = exceptions
+        self.current_ident = IDENT_CURRENT + core
+        self.requested_exceptions = exceptions
         self.lines = {exception: at for at, exception in enumerate(lines, 1) if trace.lines}
-        self.names = names
+        self.tasks_by_block = tasks_by_block
         self.current = IDLE
-        self.chosen = chosen
-        self.named = IDLE  # by the kernel's word. Of one that writes what it chose, not running before the switch
-        self.open: list[Handler] = []
-        self.running: dict[int, int] = {}  # task -> begin of its job
-        self.parts: dict[int, int] = {}  # task -> parts of its job that have begun
-        self.done = [0] * len(trace.rows)
+        self.writes_before_switch = writes_before_switch
+        self.named_task = IDLE  # by the kernel's word. Of one that writes what it chose, not running before the switch
+        self.open_handlers: list[HandlerRun] = []
+        self.job_begins: dict[int, int] = {}  # task -> begin of its job
+        self.begun_parts: dict[int, int] = {}  # task -> parts of its job that have begun
+        self.ended_jobs = [0] * len(trace.rows)
 
     def read(self, events: npt.NDArray[np.void]) -> None:
         columns = (events[name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
             if kind == KIND_EXCEPTION_ENTER:
-                self._enter(cycle, value, ident)
+                self._enter_handler(cycle, value, ident)
             elif kind == KIND_EXCEPTION_EXIT:
-                self._exit(cycle, ident)
-            elif kind == KIND_WRITE and ident == self.word:
-                self.named = self.names.get(value, IDLE)
-                self.current = self.current if self.chosen else self.named
+                self._exit_handler(cycle, ident)
+            elif kind == KIND_WRITE and ident == self.current_ident:
+                self.named_task = self.tasks_by_block.get(value, IDLE)
+                self.current = self.current if self.writes_before_switch else self.named_task
             elif kind == KIND_EXEC and ident == IDENT_BEGIN and value < IDENT_LINE:
-                self._begin(cycle, value)
+                self._begin_part(cycle, value)
             elif kind == KIND_EXEC and ident == IDENT_END and value < IDENT_LINE:
-                self._end(cycle, value)
+                self._end_part(cycle, value)
         self._add_unfinished()
 
-    def _enter(self, cycle: int, entry: int, exception: int) -> None:
-        is_requested = exception in self.asked
-        self.open.append(
-            Handler(exception, cycle, entry, self.current, self.current, core=self.core, requested=is_requested)
+    def _enter_handler(self, cycle: int, entry: int, exception: int) -> None:
+        is_requested = exception in self.requested_exceptions
+        self.open_handlers.append(
+            HandlerRun(
+                exception, cycle, entry, self.current, self.current, core=self.core, is_requested_by_task=is_requested
+            )
         )
-        if self.chosen and is_requested:
-            self.current = self.named
+        if self.writes_before_switch and is_requested:
+            self.current = self.named_task
 
-    def _exit(self, cycle: int, exception: int) -> None:
-        if not self.open:
+    def _exit_handler(self, cycle: int, exception: int) -> None:
+        if not self.open_handlers:
             return
         # Where one handler follows another without a return between, the next entry may be told before the return.
-        at = next((at for at, item in enumerate(self.open) if item.exception == exception), None)
+        at = next((at for at, item in enumerate(self.open_handlers) if item.exception == exception), None)
         if at is None:
             return
-        done = self.open.pop(at)
-        if self.chosen and done.requested:
-            self.current = self.named
-        done.end, done.after = cycle, self.current
+        done = self.open_handlers.pop(at)
+        if self.writes_before_switch and done.is_requested_by_task:
+            self.current = self.named_task
+        done.end, done.task_after = cycle, self.current
         trace = self.trace
         if exception in self.lines:
             done.line = self.lines[exception]
-        is_recorded = done.requested or exception in {SYSTICK, *self.lines} or (len(trace.spins) > 1 and done.yields)
+        is_recorded = (
+            done.is_requested_by_task
+            or exception in {SYSTICK, *self.lines}
+            or (len(trace.lock_waits) > 1 and done.is_core_request)
+        )
         if done.start < trace.origin or not is_recorded:
             return
         if exception == SYSTICK:
             # It may have waited for nearly a tick, for interrupts. `entry` belongs to the last of them only.
-            tick = (done.start - done.entry - trace.origin + _EARLY) // trace.tick_cycles
+            tick = (done.start - done.entry_cycles - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
             done.released = sum(
                 not row.line and tick >= row.offset_ticks and (tick - row.offset_ticks) % row.period_ticks == 0
@@ -274,29 +321,29 @@ class _Reader:
             trace.ticks.append(done)
         trace.handlers.append(done)
 
-    def _begin(self, cycle: int, task: int) -> None:
-        """A job begins with its first part."""
-        self.parts[task] = self.parts.get(task, 0) + 1
-        if self.parts[task] == 1:
-            self.running[task] = cycle
+    def _begin_part(self, cycle: int, task: int) -> None:
+        """Counts a part that begins. A job begins with its first part."""
+        self.begun_parts[task] = self.begun_parts.get(task, 0) + 1
+        if self.begun_parts[task] == 1:
+            self.job_begins[task] = cycle
 
-    def _end(self, cycle: int, task: int) -> None:
-        """And ends with its last."""
-        if self.parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
+    def _end_part(self, cycle: int, task: int) -> None:
+        """Ends the task's job, if it was its last part."""
+        if self.begun_parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
             return
-        self.parts[task] = 0
-        if task not in self.running:
+        self.begun_parts[task] = 0
+        if task not in self.job_begins:
             raise CheckError(f"A job of task {task} ended that had not begun; the image is not the one that was built.")
-        job = self._job(task, self.running.pop(task), cycle)
-        self.done[task] += 1
+        job = self._next_job(task, self.job_begins.pop(task), cycle)
+        self.ended_jobs[task] += 1
         if job.begin < job.release:
             raise CheckError(f"Job {job.number} of task {task} began before its period; the check cannot be trusted.")
         self.trace.jobs.append(job)
 
-    def _job(self, task: int, begin: int, end: int, later: int = 0) -> Job:
-        """The next job of the task that has not ended, or one that comes so many later."""
+    def _next_job(self, task: int, begin: int, end: int, later: int = 0) -> Job:
+        """Returns the task's next job that has not ended, or the one `later` jobs after it."""
         row, trace = self.trace.rows[task], self.trace
-        number = self.done[task] + later
+        number = self.ended_jobs[task] + later
         if row.line:
             arrivals = trace.lines[row.line - 1].arrivals
             if number >= len(arrivals):
@@ -307,9 +354,9 @@ class _Reader:
 
     def _add_unfinished(self) -> None:
         for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
-            job = self._job(task, self.running.get(task, 0), self.trace.end)
+            job = self._next_job(task, self.job_begins.get(task, 0), self.trace.end)
             later = 0
             while job.release < job.end:
                 self.trace.unfinished.append(job)
                 later += 1
-                job = self._job(task, 0, self.trace.end, later)
+                job = self._next_job(task, 0, self.trace.end, later)

@@ -22,45 +22,45 @@ UNITS: Final = (*SECONDS, CYCLES)
 
 
 @dataclass(frozen=True, slots=True)
-class Time:
-    """A length of time: seconds that no clock changes, or cycles of the clock that the analysis is made for."""
+class Duration:
+    """A length of time: in seconds, or in cycles of the clock for which the analysis is made."""
 
     value: Fraction
     in_cycles: bool = False
 
     def cycles(self, clock_hz: int) -> Fraction:
-        """Exactly, at this clock."""
+        """Returns the exact number of cycles at this clock."""
         return self.value if self.in_cycles else self.value * clock_hz
 
 
-WHOLE: Final = 1_000
-"""Microseconds from which on decimals are not told."""
+WHOLE_FROM_US: Final = 1_000
+"""Microseconds from which on no decimals are printed."""
 
 
 def format_microseconds(
-    value: Fraction, *, whole_from: int | None = WHOLE, rounding: Callable[[Fraction], int] = round
+    value: Fraction, *, whole_from: int | None = WHOLE_FROM_US, rounding: Callable[[Fraction], int] = round
 ) -> str:
-    """One decimal, none from `whole_from` on, and as many as it takes for what is not 0 to be told as not 0."""
+    """Returns microseconds with one decimal, with none from `whole_from` on, and with more if a value other than 0
+    would read as 0."""
     if whole_from is not None and abs(value) >= whole_from:
         return f"{rounding(value):,}"
     return format_decimals(value, 1, rounding)
 
 
 def format_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:
-    """So many decimals, or as many as it takes for what is not 0 to be told as not 0."""
+    """Returns a value with so many decimals, and with more if a value other than 0 would read as 0."""
     while value and not rounding(value * 10**decimals):
         decimals += 1
     return f"{Decimal(rounding(value * 10**decimals)).scaleb(-decimals):,.{decimals}f}"
 
 
-NO_TIME: Final = Time(Fraction(0))
+ZERO_DURATION: Final = Duration(Fraction(0))
 
 
-def quantity(table: Mapping[str, object], name: str, where: str) -> Time | None:
-    """The value under `<name>_<unit>`. None if there is no such key.
+def parse_duration(table: Mapping[str, object], name: str, where: str) -> Duration | None:
+    """Returns the duration under the key `<name>_<unit>`. None if there is no such key.
 
-    Raises TaskSetError for an unknown unit, two units at once, what is no number, and negative numbers.
-    """
+    Raises TaskSetError for an unknown unit, two units at once, a value that is no number, and negative numbers."""
     keys = [key for key in table if key.startswith(f"{name}_") or key == name]
     if not keys:
         return None
@@ -71,23 +71,23 @@ def quantity(table: Mapping[str, object], name: str, where: str) -> Time | None:
     if unit not in UNITS:
         what = f"the unknown unit {quote(unit)}" if unit else "no unit"
         raise TaskSetError(f"{where}: the key {quote(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}.")
-    value = number(table[key], f"{where}, {key}")
-    return Time(value, in_cycles=True) if unit == CYCLES else Time(value * SECONDS[unit])
+    value = parse_number(table[key], f"{where}, {key}")
+    return Duration(value, in_cycles=True) if unit == CYCLES else Duration(value * SECONDS[unit])
 
 
-def _format(value: object) -> str:
+def _quote_value(value: object) -> str:
     return repr(value) if isinstance(value, Decimal) else quote(str(value))
 
 
-def number(value: object, where: str) -> Fraction:
-    """An exact number that is not negative. Text as it is in a CSV file is read too. Raises TaskSetError."""
+def parse_number(value: object, where: str) -> Fraction:
+    """Returns an exact number that is not negative. Text is accepted too, as CSV files have it. Raises TaskSetError."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
             raise ValueError("it is no number")  # noqa: TRY004, TRY301
         result = exact_fraction(value)
     except ValueError as cause:
         raise TaskSetError(
-            f"{where}: {_format(value)} is not a number ({cause}); write one such as 12 or 12.5."
+            f"{where}: {_quote_value(value)} is not a number ({cause}); write one such as 12 or 12.5."
         ) from None
     if result < 0:
         raise TaskSetError(f"{where}: {value} is negative; a length of time is 0 or more.")

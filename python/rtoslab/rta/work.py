@@ -1,4 +1,4 @@
-"""The busy work of a job, calibrated where it runs: which rounds and extra instructions last exactly so many cycles."""
+"""The busy work of jobs, calibrated on the board: which rounds and extra instructions last exactly so many cycles."""
 
 from __future__ import annotations
 
@@ -7,67 +7,70 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.base import CheckError
-from rtoslab.rta.firmware import Firmware, Part, Row
-from rtoslab.rta.trace import run
+from rtoslab.rta.firmware import TaskRow, TaskSetFirmware, WorkPart
+from rtoslab.rta.trace import run_task_set
 
 EXTRA_MAX: Final = 11
-_FEW: Final = 10
+_FEW_ROUNDS: Final = 10
 _SLOT_TICKS: Final = 2
-"""A task has so many ticks for itself, and its work is far shorter."""
+"""Ticks in which a task runs alone. Its work is far shorter."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """`base[extra] + each * rounds` cycles from the first instruction to the last, undisturbed."""
+class BusyWork:
+    """The duration of work: `base_cycles[extra] + iteration_cycles * rounds` cycles from the first instruction to the
+    last, undisturbed."""
 
     iteration_cycles: int
-    base: Mapping[int, int]
+    base_cycles: Mapping[int, int]
 
-    def lasting(self, cycles: int) -> tuple[int, int]:
-        """(rounds, extra) of so many cycles, or where no work lasts exactly that long, of the most below it.
+    def rounds_lasting(self, cycles: int) -> tuple[int, int]:
+        """Returns (rounds, extra) of work that lasts so many cycles. Where none lasts exactly that long, of the longest
+        below it.
 
         Raises CheckError for less than the shortest work.
         """
-        least = max(self.base.values()) + _FEW * self.iteration_cycles
+        least = max(self.base_cycles.values()) + _FEW_ROUNDS * self.iteration_cycles
         if cycles < least:
             raise CheckError(f"Work of {cycles} cycles is too short for this board; it can be had from {least} on.")
-        choices = [(divmod(cycles - base, self.iteration_cycles), extra) for extra, base in self.base.items()]
+        choices = [(divmod(cycles - base, self.iteration_cycles), extra) for extra, base in self.base_cycles.items()]
         (rounds, _), extra = min(choices, key=lambda row: row[0][1])
         return rounds, extra
 
-    def of(self, row: Row) -> int:
-        """How long a job of the row works."""
-        parts = row.parts or (Part(row.rounds, row.extra),)
+    def row_cycles(self, row: TaskRow) -> int:
+        """Returns the cycles that a job of the row works."""
+        parts = row.parts or (WorkPart(row.rounds, row.extra),)
         return sum(self.cycles(part.rounds, part.extra) for part in parts)
 
     def cycles(self, rounds: int, extra: int) -> int:
-        """How long this work lasts."""
-        return self.base[extra] + self.iteration_cycles * rounds
+        """Returns the cycles that this work lasts."""
+        return self.base_cycles[extra] + self.iteration_cycles * rounds
 
 
-def calibrate(firmware: Firmware) -> Work:
-    """Measures with probes, each length by a task that runs alone. Raises CheckError where work is not regular."""
+def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
+    """Returns the calibrated work, measured with probes on tasks that run alone. Raises CheckError where work is not
+    regular."""
     longest = firmware.tick_cycles // 40
-    rounds = [_FEW, _FEW + 1, _FEW + 2, 25, 100, 101, longest // 2, longest - 1, longest]
-    by_rounds = _spans(firmware, [(item, 0) for item in rounds])
+    rounds = [_FEW_ROUNDS, _FEW_ROUNDS + 1, _FEW_ROUNDS + 2, 25, 100, 101, longest // 2, longest - 1, longest]
+    by_rounds = _measured_cycles(firmware, [(item, 0) for item in rounds])
     item, left = divmod(by_rounds[-1] - by_rounds[0], rounds[-1] - rounds[0])
     regular = [by_rounds[0] + item * (many - rounds[0]) for many in rounds]
     if left or regular != by_rounds:
         seen = ", ".join(f"{many}: {span}" for many, span in zip(rounds, by_rounds, strict=True))
         raise CheckError(f"Rounds of work do not last alike on this board, so no wcet can be met exactly ({seen}).")
     extras = range(EXTRA_MAX + 1)
-    by_extra = _spans(firmware, [(_FEW, extra) for extra in extras])
-    return Work(item, {extra: span - _FEW * item for extra, span in zip(extras, by_extra, strict=True)})
+    by_extra = _measured_cycles(firmware, [(_FEW_ROUNDS, extra) for extra in extras])
+    return BusyWork(item, {extra: span - _FEW_ROUNDS * item for extra, span in zip(extras, by_extra, strict=True)})
 
 
-def _spans(firmware: Firmware, works: Sequence[tuple[int, int]]) -> list[int]:
-    """Cycles from begin to end of each. Every job of a task must last the same."""
+def _measured_cycles(firmware: TaskSetFirmware, works: Sequence[tuple[int, int]]) -> list[int]:
+    """Returns the cycles from the beginning to the end of each work. Every job of a task must last the same."""
     result: list[int] = []
-    for start in range(0, len(works), firmware.most_tasks):
-        part = works[start : start + firmware.most_tasks]
+    for start in range(0, len(works), firmware.max_tasks):
+        part = works[start : start + firmware.max_tasks]
         period = _SLOT_TICKS * len(part)
-        rows = [Row(period, _SLOT_TICKS * at, *work, 0) for at, work in enumerate(part)]
-        trace = run(firmware, rows, 3 * period)
+        rows = [TaskRow(period, _SLOT_TICKS * at, *work, 0) for at, work in enumerate(part)]
+        trace = run_task_set(firmware, rows, 3 * period)
         for at, work in enumerate(part):
             spans = {job.end - job.begin for job in trace.jobs if job.task == at}
             if len(spans) != 1:

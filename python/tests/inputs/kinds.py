@@ -38,7 +38,7 @@ from rtoslab.plan.configuration import require_config
 from rtoslab.records.decoder import decode
 from rtoslab.rta.overheads import parse_overheads
 from rtoslab.rta.system import make_system
-from rtoslab.rta.taskcsv import from_csv
+from rtoslab.rta.taskcsv import parse_csv
 from rtoslab.rta.taskset import parse_task_set
 from rtoslab.sweep.plan import SweepPlan
 from rtoslab.targets.marks import read_marks
@@ -133,7 +133,7 @@ def _tasks(data: bytes) -> None:
 
 
 def _tasks_csv(data: bytes) -> None:
-    make_system(parse_task_set(from_csv(text_of(data), "x"), "x"), None)
+    make_system(parse_task_set(parse_csv(text_of(data), "x"), "x"), None)
 
 
 def _overheads(data: bytes) -> None:

@@ -18,7 +18,7 @@ from rtoslab.images import build_point_image
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
-from rtoslab.rta.firmware import make_firmware
+from rtoslab.rta.firmware import build_firmware
 from rtoslab.worst_case.scenario import of_benchmark
 from tests.checkouts import alter
 from tests.conformance.test_conformance_whole import conformance, failing
@@ -164,10 +164,10 @@ def test_bounds_and_overheads_keep_a_declared_deviation(checkout: Path, monkeypa
     alter(checkout, "kernels/freertos/kernel.toml", "[symbols]\n", deviations)
     alter(checkout, FREERTOS, *ODD)
     catalogue = Catalogue(checkout)
-    firmware = make_firmware(catalogue, "freertos", "pico", {})
+    firmware = build_firmware(catalogue, "freertos", "pico", {})
     assert "by design" in firmware.deviations["Heap blocks"]
     monkeypatch.setattr(images, "measure", lambda *_, **__: KERNEL)
-    result = images.Images(firmware, firmware, cast("Any", None)).overheads(catalogue)
+    result = images.TaskSetImages(firmware, firmware, cast("Any", None)).measured_overheads(catalogue)
     assert result == KERNEL.model_copy(update={"deviations": firmware.deviations})
 
 

@@ -52,11 +52,11 @@ from rtoslab.reports.export_files import exported_files
 from rtoslab.reports.table import Document
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.rta.findings import Summary
+from rtoslab.rta.findings import SearchSummary
 from rtoslab.rta.overheads import read_overheads, write_overheads
-from rtoslab.rta.report import document as rta_document
-from rtoslab.rta.tables import as_json as study_json
-from rtoslab.rta.task_set_study import Study, study
+from rtoslab.rta.report import study_document as rta_document
+from rtoslab.rta.tables import study_json
+from rtoslab.rta.task_set_study import TaskSetStudy, study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.stability import overview_document, read_stability, stability_document, write_stability
 from rtoslab.store.stored_point import StoredPoint
@@ -114,10 +114,10 @@ def placed() -> PlacementStudy:
 
 
 @cache
-def response_times() -> Study:
+def response_times() -> TaskSetStudy:
     """It takes seconds, and nobody changes it."""
     overheads = KERNEL.model_copy(update={"kernel": "odd", "board": "b", "deviations": APART})
-    return study(read_task_set(EXAMPLE), overheads)
+    return study_task_set(read_task_set(EXAMPLE), overheads)
 
 
 def sweep_of_offsets() -> WorstCase:
@@ -272,7 +272,7 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
         write_overheads(result.overheads, path / name)
         assert read_overheads(path / name).deviations == APART
         yield (path / name).read_text()
-    searched = Summary(
+    searched = SearchSummary(
         kernel="odd", board="b", cores=1, config={}, sets=1, jobs=1, findings=0, median=1.0, least=1.0, deviations=APART
     )
     yield searched.text()

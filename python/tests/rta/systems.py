@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from rtoslab.rta.overheads import Overheads, Switch, Tick
+from rtoslab.rta.overheads import Overheads, SwitchCosts, TickCosts
 from rtoslab.rta.system import System, Task
 
 
@@ -34,6 +34,6 @@ def random_system(random: Random, *, most: int = 6, load: float = 0.9, periods: 
 
 KERNEL = Overheads(
     clock_hz=84_000_000,
-    tick=Tick(period_cycles=84_000, base_cycles=100, per_task_cycles=150, deferred_cycles=60),
-    switch=Switch(up_cycles=90, down_cycles=95, to_idle_cycles=95, from_idle_cycles=90),
+    tick=TickCosts(period_cycles=84_000, base_cycles=100, per_task_cycles=150, deferred_cycles=60),
+    switch=SwitchCosts(up_cycles=90, down_cycles=95, to_idle_cycles=95, from_idle_cycles=90),
 )

@@ -9,12 +9,12 @@ import pytest
 
 from rtoslab.base.errors import TaskSetError
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.board_check import check
-from rtoslab.rta.chains import chain_bound, observed_latency
+from rtoslab.rta.board_check import check_on_board
+from rtoslab.rta.chains import chain_bound, longest_observed_latency
 from rtoslab.rta.randomsets import random_system
 from rtoslab.rta.record import Job, Trace
 from rtoslab.rta.system import Chain, System
-from rtoslab.rta.task_set_study import study
+from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import task
 from tests.rta.test_check_whole import parts
@@ -31,12 +31,12 @@ def test_each_task_adds_a_period_and_a_response(tmp_path: Path) -> None:
     path = tmp_path / "chain.toml"
     for deadline_ms, holds in (("16.6", True), ("16.599", False)):
         path.write_text(TASKS + CHAIN.format(deadline_ms))
-        result = study(read_task_set(path), None)
-        (bound,) = result.chains
+        result = study_task_set(read_task_set(path), None)
+        (bound,) = result.chain_bounds
         assert bound.latency is not None
         assert result.system.microseconds(bound.latency) == 16_600
-        assert result.holds is bound.meets is holds
-    assert result.answer() == [
+        assert result.holds is bound.meets_deadline is holds
+    assert result.answer_sentences() == [
         "No: the chain through may take 16,600.0 us from end to end, its deadline is 16,599.0 us."
     ]
 
@@ -52,9 +52,9 @@ def test_what_is_observed_is_what_data_does() -> None:
         Job(1, 1, 11, 11, 16),
         Job(1, 2, 20, 20, 25),
     ]
-    assert observed_latency(system.chains[0], system, trace) == 25
+    assert longest_observed_latency(system.chains[0], system, trace) == 25
     trace.jobs = trace.jobs[:4]
-    assert observed_latency(system.chains[0], system, trace) is None
+    assert longest_observed_latency(system.chains[0], system, trace) is None
 
 
 def test_no_chain_on_the_board_exceeds_its_bound() -> None:
@@ -64,9 +64,9 @@ def test_no_chain_on_the_board_exceeds_its_bound() -> None:
         plain = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
         names = Random(seed).sample([item.name for item in plain.tasks], min(3, len(plain.tasks)))
         chain = Chain("c", tuple(names), 1)
-        seen = check(plain, firmware, work, 240)
+        seen = check_on_board(plain, firmware, work, 240)
         bound = chain_bound(chain, plain, analyse(plain, overheads)).latency
-        longest = observed_latency(chain, plain, seen.trace)
+        longest = longest_observed_latency(chain, plain, seen.trace)
         assert bound is not None
         assert longest is not None
         assert longest <= bound

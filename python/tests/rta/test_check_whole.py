@@ -16,14 +16,14 @@ from rtoslab.base.errors import CheckError, PlanError, RtoslabError
 from rtoslab.base.paths import find_root
 from rtoslab.cli import app
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.arrange import rows_of
-from rtoslab.rta.board_check import Check, check
-from rtoslab.rta.charges import Model
-from rtoslab.rta.firmware import Firmware
+from rtoslab.rta.arrange import task_rows
+from rtoslab.rta.board_check import BoardCheck, check_on_board
+from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import random_system
 from rtoslab.rta.system import System
-from rtoslab.rta.work import Work
+from rtoslab.rta.work import BusyWork
 from tests.rta.benches import bench
 from tests.rta.systems import task
 
@@ -31,13 +31,13 @@ BOARD = "nucleo-f446re"
 EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
 
 
-def parts(kernel: str = "freertos", board: str = BOARD, *macros: str) -> tuple[Firmware, Work, Overheads]:
+def parts(kernel: str = "freertos", board: str = BOARD, *macros: str) -> tuple[TaskSetFirmware, BusyWork, Overheads]:
     """`macros`: of the kernel, NAME=VALUE."""
     of = bench(kernel, board, *macros)
     return of.firmware, of.work, of.overheads
 
 
-def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tuple[System, Check, Overheads]]:
+def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tuple[System, BoardCheck, Overheads]]:
     """`of`: kernel, board and macro of `parts`; `in_turns`: tasks share priorities and are sliced by the tick."""
     firmware, work, overheads = parts(*of)
     for seed in seeds:
@@ -45,14 +45,16 @@ def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tu
         if in_turns:
             tasks = tuple(replace(task, priority=task.priority // 3) for task in system.tasks)
             system = replace(system, tasks=tasks, equals="slices")
-        yield system, check(system, firmware, work, 240), overheads
+        yield system, check_on_board(system, firmware, work, 240), overheads
 
 
 def no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) -> float:
     """The median tightness by the split tick, never above the worst tick."""
     ratios: list[float] = []
     for system, seen, overheads in random_checks(seeds, *of, in_turns=in_turns):
-        worst, partition = (analyse(system, overheads, model) for model in (Model.WORST_TICK, Model.PARTITION))
+        worst, partition = (
+            analyse(system, overheads, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
+        )
         assert seen.exceeded_tasks(partition) == [], system
         assert seen.exceeded_tasks(worst) == [], system
         ratios += seen.tightness(partition).values()
@@ -109,7 +111,7 @@ def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, in
                 "masks": overheads.masks.model_copy(update={"masked_cycles": 0}),
             }
         )
-        result |= set(seen.exceeded_tasks(analyse(system, wrong, Model.PARTITION)))
+        result |= set(seen.exceeded_tasks(analyse(system, wrong, OverheadModel.SPLIT_TICK)))
     assert result
 
 
@@ -121,8 +123,8 @@ def test_work_is_exact_and_overload_is_seen() -> None:
         (task("A", 2 * tick, 40_001, 2), task("B", 3 * tick, 100_003, 1), task("C", 5 * tick, 200_002, 0)),
         units_per_second=firmware.clock_hz,
     )
-    seen = check(system, firmware, work)
-    assert [item.work for item in seen.tasks] == [40_001, 100_003, 200_002]
+    seen = check_on_board(system, firmware, work)
+    assert [item.job_work for item in seen.tasks] == [40_001, 100_003, 200_002]
     single = [(stretch.cycles, cycles) for stretch, cycles in seen.ledger.works if not stretch.interruptions]
     assert len(single) > 10
     assert all(took == cycles for took, cycles in single)
@@ -139,7 +141,7 @@ def test_an_overload_that_only_long_runs_show_is_seen() -> None:
     firmware, work, overheads = parts()
     system = System((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
     assert analyse(system, overheads).find_bound("A").response is None
-    seen = check(system, firmware, work)
+    seen = check_on_board(system, firmware, work)
     assert (seen.ticks, seen.hyperperiod_ticks) == (200, 1)
     assert 150 < seen.misses <= seen.jobs == 200
 
@@ -148,7 +150,7 @@ def test_what_the_overheads_do_not_cover_is_told() -> None:
     """Each price by itself, taken away: the ledger of a run finds something that cost more."""
     firmware, work, overheads = parts()
     system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
-    seen = check(system, firmware, work, 240)
+    seen = check_on_board(system, firmware, work, 240)
     assert seen.uncovered_entries(overheads) == []
     for part, values in (
         ("tick", {"base_cycles": 0}),
@@ -166,11 +168,11 @@ def test_a_table_in_the_image_changes_nothing_else() -> None:
     """Copies of the image differ in the table and the priorities alone, and the same table runs to the same cycle."""
     firmware, work, _ = parts()
     system = random_system(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
-    rows = rows_of(system, firmware, work)
-    plain, filled = firmware.build.elf.read_bytes(), firmware.image(rows)
+    rows = task_rows(system, firmware, work)
+    plain, filled = firmware.build.elf.read_bytes(), firmware.image_with_tasks(rows)
     assert len(plain) == len(filled)
-    assert 0 < sum(one != other for one, other in zip(plain, filled, strict=True)) < 16 * firmware.most_tasks + 16
-    first, second = check(system, firmware, work, 50), check(system, firmware, work, 50)
+    assert 0 < sum(one != other for one, other in zip(plain, filled, strict=True)) < 16 * firmware.max_tasks + 16
+    first, second = check_on_board(system, firmware, work, 50), check_on_board(system, firmware, work, 50)
     assert first.trace == second.trace
 
 
@@ -180,7 +182,7 @@ def test_what_cannot_be_run_is_named() -> None:
 
     def refused(system: System) -> str:
         with pytest.raises(CheckError) as result:
-            check(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
+            check_on_board(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
         return str(result.value)
 
     assert "A: its period is 1.5 ticks of 1000 us" in refused(System((task("A", 3 * tick // 2, 1000, 1),)))

@@ -8,12 +8,12 @@ import pytest
 
 from rtoslab.base.errors import TaskSetError
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.charges import Model
-from rtoslab.rta.entries import Ledger, Spin
+from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.entries import Ledger, LockWait
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.prices import uncovered_entries
-from rtoslab.rta.responses import Responses
-from rtoslab.rta.spins import BUSY, TAKEN, Spins, spins_of
+from rtoslab.rta.responses import ObservedResponses
+from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
 from rtoslab.rta.system import System
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import KERNEL, task
@@ -43,15 +43,23 @@ def response(system: System, name: str, overheads: Overheads = TWO) -> int:
 
 
 def test_waits_for_a_lock_are_seen_from_the_first_read_that_fails() -> None:
-    events = [(10, TAKEN, 14), (20, BUSY, 14), (25, BUSY, 14), (50, TAKEN, 14), (60, TAKEN, 15), (70, BUSY, 15)]
-    result = spins_of(events)
-    assert result == Spins((20,), (50,))
-    assert [result.within(since, until) for since, until in ((0, 99), (30, 99), (0, 30), (30, 40), (50, 60))] == [
+    events = [
+        (10, KIND_LOCK_TAKEN, 14),
+        (20, KIND_LOCK_BUSY, 14),
+        (25, KIND_LOCK_BUSY, 14),
+        (50, KIND_LOCK_TAKEN, 14),
+        (60, KIND_LOCK_TAKEN, 15),
+        (70, KIND_LOCK_BUSY, 15),
+    ]
+    result = lock_wait_spans(events)
+    assert result == CycleSpans((20,), (50,))
+    spans = ((0, 99), (30, 99), (0, 30), (30, 40), (50, 60))
+    assert [result.cycles_within(since, until) for since, until in spans] == [
         30, 20, 10, 10, 0,
     ]  # fmt: skip
-    two = Spins((20, 100), (50, 110))
-    assert two.within(40, 105) == 15
-    assert list(two.meeting(50, 100)) == []
+    two = CycleSpans((20, 100), (50, 110))
+    assert two.cycles_within(40, 105) == 15
+    assert list(two.indices_within(50, 100)) == []
 
 
 def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
@@ -69,7 +77,7 @@ def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
 
 def test_b_is_never_below_c_on_several_cores() -> None:
     both = System((*HERE, *THERE))
-    worst, partition = (analyse(both, TWO, model) for model in (Model.WORST_TICK, Model.PARTITION))
+    worst, partition = (analyse(both, TWO, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK))
     for name in "ABXY":
         b, c = worst.find_bound(name).response, partition.find_bound(name).response
         assert b is not None
@@ -100,19 +108,19 @@ def test_a_resource_across_cores_is_outside() -> None:
 @pytest.mark.parametrize(
     ("spin", "what"),
     [
-        (Spin(100, 901), "a wait for a lock"),
-        (Spin(100, 50, outside=3), "a wait for a lock while no other core was in the kernel"),
+        (LockWait(100, 901), "a wait for a lock"),
+        (LockWait(100, 50, without_holder=3), "a wait for a lock while no other core was in the kernel"),
     ],
 )
-def test_a_wait_for_a_lock_that_is_not_in_the_model_is_told(spin: Spin, what: str) -> None:
-    assert [excess.what for excess in uncovered_entries(Ledger(spins=[spin]), TWO, 4)] == [what]
-    assert uncovered_entries(Ledger(spins=[Spin(100, 900)]), TWO, 4) == []
+def test_a_wait_for_a_lock_that_is_not_in_the_model_is_told(spin: LockWait, what: str) -> None:
+    assert [excess.event for excess in uncovered_entries(Ledger(lock_waits=[spin]), TWO, 4)] == [what]
+    assert uncovered_entries(Ledger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
 
 
 def test_a_job_that_has_not_ended_counts_against_its_bound() -> None:
-    assert Responses("A", (10,), (30,)).exceeds(20)
-    assert not Responses("A", (10,), (20,)).exceeds(20)
-    assert not Responses("A", (10,), (30,)).exceeds(None)
+    assert ObservedResponses("A", (10,), (30,)).exceeds(20)
+    assert not ObservedResponses("A", (10,), (20,)).exceeds(20)
+    assert not ObservedResponses("A", (10,), (30,)).exceeds(None)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from rtoslab.base.errors import CheckError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.intake.elf_images import Elf
-from rtoslab.rta.board_check import check
-from rtoslab.rta.bound_search import Bench, search
-from rtoslab.rta.firmware import make_firmware
-from rtoslab.rta.images import Images
+from rtoslab.rta.board_check import check_on_board
+from rtoslab.rta.bound_search import Bench, search_broken_bounds
+from rtoslab.rta.firmware import build_firmware
+from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.system import System
 from tests.rta.benches import bench
 from tests.rta.systems import task
@@ -29,24 +29,24 @@ def two_cores() -> Bench:
 
 
 def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
-    images = Images.build(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
+    images = TaskSetImages.build(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
     tick = images.firmware.tick_cycles
     present = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
     tasks = (task("A", 2 * tick, 10_000, 1), *present)
     system = System(tasks, units_per_second=images.firmware.clock_hz)
-    seen = check(system, images.firmware, images.work, 60)
+    seen = check_on_board(system, images.firmware, images.work, 60)
     assert [len(item.responses) for item in seen.tasks] == [30, 20, 12]
     assert [{job.task for job in seen.trace.of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
-    request = [handler for handler in seen.trace.handlers if handler.yields]
+    request = [handler for handler in seen.trace.handlers if handler.is_core_request]
     assert {item.core for item in request} == {1}, "the first core releases the other's tasks"
-    assert seen.ledger.spins, "nobody ever waited for a lock"
-    assert all(spin.outside == 0 for spin in seen.ledger.spins)
+    assert seen.ledger.lock_waits, "nobody ever waited for a lock"
+    assert all(spin.without_holder == 0 for spin in seen.ledger.lock_waits)
 
 
 def test_all_of_the_code_fits_the_cache_it_runs_from() -> None:
     """So nothing that was fetched once is fetched again, and the image fetches all of it before its first job."""
     for cores, events in ((2, False), (1, True)):
-        built = make_firmware(Catalogue(find_root()), "freertos", "pico", {}, cores=cores, events=events).build
+        built = build_firmware(Catalogue(find_root()), "freertos", "pico", {}, cores=cores, events=events).build
         segments = Elf(built.elf.read_bytes()).segments
         assert 0 < sum(segment.file_bytes for segment in segments) <= CACHE_BYTES
 
@@ -54,11 +54,11 @@ def test_all_of_the_code_fits_the_cache_it_runs_from() -> None:
 def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:
     catalogue = Catalogue(find_root())
     with pytest.raises(CheckError, match="has 1 core"):
-        make_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
+        build_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
     with pytest.raises(CheckError, match="no symmetric multiprocessing"):
-        make_firmware(catalogue, "rt", "pico", {}, cores=2)
+        build_firmware(catalogue, "rt", "pico", {}, cores=2)
     with pytest.raises(CheckError, match="no interrupts, sections or masks"):
-        make_firmware(catalogue, "freertos", "pico", {}, cores=2, events=True)
+        build_firmware(catalogue, "freertos", "pico", {}, cores=2, events=True)
 
 
 @pytest.mark.long
@@ -73,16 +73,16 @@ def test_the_example_holds() -> None:
 @pytest.mark.long
 def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
     of = two_cores()
-    tried = [item for item in search(of, 6, 1) if len(item.system.cores) == 2]
+    tried = [item for item in search_broken_bounds(of, 6, 1) if len(item.system.cores) == 2]
     # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
     for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
         smp = of.overheads.smp.model_copy(update={name: least})
         wrong = Bench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
-        assert any(wrong.fails(item.system, item.starts) for item in tried), name
+        assert any(wrong.has_finding(item.system, item.starts) for item in tried), name
 
 
 @pytest.mark.long
 def test_a_short_search_on_two_cores_finds_nothing() -> None:
-    tried = list(search(two_cores(), 24, 20261122))
+    tried = list(search_broken_bounds(two_cores(), 24, 20261122))
     assert [attempt.findings for attempt in tried if attempt.findings] == []
     assert sum(len(attempt.ratios) for attempt in tried) > 60

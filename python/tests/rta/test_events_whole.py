@@ -11,19 +11,19 @@ from rtoslab.base.errors import CheckError, TaskSetError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.arrange import lines_of, rows_of
-from rtoslab.rta.board_check import check
-from rtoslab.rta.bound_search import Bench, search
+from rtoslab.rta.arrange import interrupt_lines, task_rows
+from rtoslab.rta.board_check import check_on_board
+from rtoslab.rta.bound_search import Bench, search_broken_bounds
 from rtoslab.rta.findings import read_finding, write_finding
-from rtoslab.rta.firmware import Around, Line
-from rtoslab.rta.images import Images
-from rtoslab.rta.ledger import enter
+from rtoslab.rta.firmware import InterruptLine, Protection
+from rtoslab.rta.images import TaskSetImages
+from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.prices import uncovered_entries
-from rtoslab.rta.study_charts import ticks, timeline
-from rtoslab.rta.system import Handler, System, make_system
-from rtoslab.rta.task_set_study import study
+from rtoslab.rta.study_charts import tick_chart, timeline_chart
+from rtoslab.rta.system import Interrupt, System, make_system
+from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
-from rtoslab.rta.trace import run
+from rtoslab.rta.trace import run_task_set
 from tests.rta.benches import bench
 from tests.rta.systems import KERNEL, task
 from tests.rta.test_check_whole import rta
@@ -39,7 +39,7 @@ def with_events(kernel: str = "freertos", board: str = BOARD) -> Bench:
 def test_the_example_has_everything_and_holds() -> None:
     of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
-    seen = check(system, of.firmware, of.work)
+    seen = check_on_board(system, of.firmware, of.work)
     result = analyse(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
     assert seen.exceeded_tasks(result) == []
@@ -57,12 +57,12 @@ def test_a_response_is_seen_from_the_arrival() -> None:
     tick = of.firmware.tick_cycles
     longest = {}
     for jitter in (0, 20_000):
-        line = Handler("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
+        line = Interrupt("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
         one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
         system = System((one,), (line,), units_per_second=of.firmware.clock_hz)
-        seen = check(system, of.firmware, of.work)
+        seen = check_on_board(system, of.firmware, of.work)
         assert seen.exceeded_tasks(analyse(system, of.overheads)) == []
-        longest[jitter] = seen.tasks[0].longest
+        longest[jitter] = seen.tasks[0].longest_response
     assert longest[20_000] == pytest.approx(longest[0] + 20_000, abs=40)
 
 
@@ -76,12 +76,12 @@ def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
         task("middle", 8 * tick, 2 * tick, 1, released_by="I"),
         task("high", 2 * tick, tick // 10, 2, sections=(("r", tick // 40),)),
     )
-    line = Handler("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
+    line = Interrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
     system = System(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
-    seen, result = check(system, of.firmware, of.work), analyse(system, of.overheads)
+    seen, result = check_on_board(system, of.firmware, of.work), analyse(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
     assert seen.exceeded_tasks(result) == []
-    high = seen.tasks[2].longest
+    high = seen.tasks[2].longest_response
     assert tick // 10 < high < tick // 10 + tick + 5_000
     assert result.find_bound("high").parts["blocking"] >= tick
 
@@ -92,10 +92,10 @@ def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
     responses = {}
     for masked in (0, tick // 2):
         tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
-        system = System(tasks, (Handler("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz)
-        seen, result = check(system, of.firmware, of.work), analyse(system, of.overheads)
+        system = System(tasks, (Interrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz)
+        seen, result = check_on_board(system, of.firmware, of.work), analyse(system, of.overheads)
         assert seen.exceeded_tasks(result) == []
-        responses[masked] = seen.interrupts[0].longest
+        responses[masked] = seen.interrupts[0].longest_response
         bound = result.find_bound("I").response
         assert bound is not None
         assert bound >= responses[masked] > masked // 2
@@ -113,26 +113,26 @@ def test_a_give_at_any_phase_of_a_tick_is_covered(board: str) -> None:
         task("rx", period, 5_000, 9, released_by="I"),
         task("low", period, tick // 2, 1, sections=(("bus", tick // 8), ("adc", tick // 12))),
     )
-    system = System(tasks, (Handler("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz)
-    rows = rows_of(system, of.firmware, of.work)
+    system = System(tasks, (Interrupt("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz)
+    rows = task_rows(system, of.firmware, of.work)
     raised = tuple(period * at + phase for at, phase in enumerate(phases, 1))
-    line = Line(*of.work.lasting(750), raised, raised)
-    trace = run(of.firmware, rows, 2 * len(raised) + 4, [line])
-    ledger = enter([trace], of.work)
+    line = InterruptLine(*of.work.rounds_lasting(750), raised, raised)
+    trace = run_task_set(of.firmware, rows, 2 * len(raised) + 4, [line])
+    ledger = make_ledger([trace], of.work)
     inside = [
         interruption
         for interruption in ledger.interruptions
-        if interruption.ticks and interruption.irqs.gives and not interruption.irqs.first
+        if interruption.ticks and interruption.interrupts.gives and not interruption.interrupts.begins_chain
     ]
     assert len(inside) > 10, "no give met a tick"
     assert uncovered_entries(ledger, of.overheads, len(tasks)) == []
 
 
 def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
-    tried = list(search(with_events(), 24, 2026))
+    tried = list(search_broken_bounds(with_events(), 24, 2026))
     for number, item in enumerate(tried):
         write_finding(with_events(), item, tmp_path / f"{number}.toml")
-        assert read_finding(tmp_path / f"{number}.toml").system(with_events()) == (item.system, item.starts)
+        assert read_finding(tmp_path / f"{number}.toml").system_and_starts(with_events()) == (item.system, item.starts)
     assert [item.findings for item in tried if item.findings] == []
     assert any(item.system.interrupts for item in tried)
     assert any(one.sections for item in tried for one in item.system.tasks)
@@ -141,18 +141,18 @@ def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("kernel", "board"), [("freertos", "pico"), ("rt", BOARD), ("freertos", "nucleo-f103rb")])
 def test_no_bound_breaks_elsewhere(kernel: str, board: str) -> None:
-    tried = list(search(with_events(kernel, board), 100, 9))
+    tried = list(search_broken_bounds(with_events(kernel, board), 100, 9))
     assert [attempt.findings for attempt in tried if any("its bound" in one for one in attempt.findings)] == []
 
 
 def test_what_the_image_cannot_hold_is_named() -> None:
     of = with_events()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
-    four = tuple(Handler(f"I{at}", tick, 100, tick) for at in range(4))
+    four = tuple(Interrupt(f"I{at}", tick, 100, tick) for at in range(4))
     one = (task("A", tick, 10_000, 0),)
     cases = [
         (System(one, four, units_per_second=clock_hz), "The image has 3 interrupts, the set 4"),
-        (System(one, (Handler("I", 3_000, 100, 3_000),), units_per_second=clock_hz), "I: with its period and jitter"),
+        (System(one, (Interrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz), "I: with its period and jitter"),
         (
             System((task("A", tick, 300, 0, sections=(("r", 250),)),), units_per_second=clock_hz),
             "A, before, inside and after each section: Work of 25 cycles is too short",
@@ -164,35 +164,35 @@ def test_what_the_image_cannot_hold_is_named() -> None:
     ]
     for system, message in cases:
         with pytest.raises(CheckError, match=message):
-            check(system, of.firmware, of.work)
+            check_on_board(system, of.firmware, of.work)
 
 
 def test_parts_add_up_to_the_work() -> None:
     of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
-    for item, row in zip(system.tasks, rows_of(system, of.firmware, of.work), strict=True):
-        assert of.work.of(row) == item.wcet // system.units_per_cycle
-        assert row.calls == item.calls
-    assert [part.around for part in rows_of(system, of.firmware, of.work)[3].parts] == [
-        Around.PLAIN, Around.LOCKED, Around.MASKED, Around.PLAIN,
+    for item, row in zip(system.tasks, task_rows(system, of.firmware, of.work), strict=True):
+        assert of.work.row_cycles(row) == item.wcet // system.units_per_cycle
+        assert row.kernel_calls == item.calls
+    assert [part.protection for part in task_rows(system, of.firmware, of.work)[3].parts] == [
+        Protection.PLAIN, Protection.LOCKED, Protection.MASKED, Protection.PLAIN,
     ]  # fmt: skip
-    lines = lines_of(system, of.firmware, of.work, 20)
+    lines = interrupt_lines(system, of.firmware, of.work, 20)
     assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
 
 
 def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
     """The example's unit is a fifth of a cycle; the schedule ends where the longest first response does."""
     of = with_events()
-    result = study(read_task_set(EXAMPLE), of.overheads)
+    result = study_task_set(read_task_set(EXAMPLE), of.overheads)
     assert result.system.units_per_cycle == 5
-    seen = check(result.system, of.firmware, of.work)
+    seen = check_on_board(result.system, of.firmware, of.work)
     first = max(job.response for job in seen.trace.jobs if job.number == 0) / of.firmware.clock_hz * 1e6
-    assert first < max(row.get("to", 0) for row in timeline(result, seen).rows) < first + 200
-    drawn = ticks(result, seen)
+    assert first < max(row.get("to", 0) for row in timeline_chart(result, seen).rows) < first + 200
+    drawn = tick_chart(result, seen)
     assert drawn is not None
     tallest = max(row["y"] for row in drawn.rows)
     tick = of.overheads.tick
-    charged = tick.base_cycles + 4 * tick.per_task_cycles + of.overheads.tick_switch
+    charged = tick.base_cycles + 4 * tick.per_task_cycles + of.overheads.tick_switch_cycles
     assert tallest == pytest.approx(charged / of.firmware.clock_hz * 1e6, abs=0.01)
 
 
@@ -220,7 +220,7 @@ def test_a_give_that_fits_no_task_is_named(more: str, message: str, tmp_path: Pa
 
 def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick() -> None:
     tick = KERNEL.tick.period_cycles
-    line = Handler("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
+    line = Interrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
     by_line = System((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
     by_tick = System((task("A", 10 * tick, 1000, 1),))
     one, other = (analyse(system, KERNEL).find_bound("A").parts for system in (by_line, by_tick))
@@ -232,11 +232,11 @@ def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick(
 
 def test_a_tick_that_waits_for_more_than_half_its_period_is_booked_as_itself() -> None:
     """Two interrupts that come with it, one after the other: its releases are those of its own number."""
-    of = Images.build(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
+    of = TaskSetImages.build(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
     tick = of.firmware.tick_cycles
-    lines = tuple(Handler(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
+    lines = tuple(Interrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
     system = System((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
-    seen = check(system, of.firmware, of.work, 20)
+    seen = check_on_board(system, of.firmware, of.work, 20)
     first = seen.trace.ticks[0]
     assert (first.due, first.released) == (seen.trace.origin, 1)
     assert first.start - first.due > tick // 2

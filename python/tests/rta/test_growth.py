@@ -12,15 +12,15 @@ from rtoslab.base.errors import CheckError, RtoslabError, TaskSetError
 from rtoslab.cli import app
 from rtoslab.rta import sensitivity as growth
 from rtoslab.rta.analysis import Obstacle, analyse
-from rtoslab.rta.charges import Model
-from rtoslab.rta.firmware import Row
-from rtoslab.rta.overheads import Smp
+from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.firmware import TaskRow
+from rtoslab.rta.overheads import MulticoreCosts
 from rtoslab.rta.record import Trace
-from rtoslab.rta.system import System, finer
+from rtoslab.rta.system import System, with_finer_units
 from rtoslab.rta.tables import sensitivity_table
-from rtoslab.rta.task_set_study import study
+from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
-from rtoslab.rta.trace import _Reader
+from rtoslab.rta.trace import _TraceReader
 from rtoslab.rta.units import format_decimals, format_microseconds
 from tests.rta.systems import KERNEL, task
 
@@ -41,7 +41,7 @@ def written(path: Path, text: str) -> Path:
 
 def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> None:
     """26.6 / 70 + 62 / 100 = 1: `a` may grow by 0.6 us and no further, `b` by 6/7 us, both to 1 / 0.9914."""
-    result = study(read_task_set(written(tmp_path / "set.csv", LEHOCZKY)), None)
+    result = study_task_set(read_task_set(written(tmp_path / "set.csv", LEHOCZKY)), None)
     assert result.sensitivity is not None
     assert result.sensitivity.growth["a"] == Fraction(6, 10)
     assert 0 <= Fraction(6, 7) - result.sensitivity.growth["b"] < Fraction(1, 1000)
@@ -55,7 +55,7 @@ def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> N
 @pytest.mark.parametrize("clock_hz", [None, 125_000_000])
 def test_no_margin_is_printed_as_nothing(clock_hz: int | None, tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority\na,5000,4999.976,1\n"
-    result = study(read_task_set(written(tmp_path / "set.csv", text)), None, clock_hz)
+    result = study_task_set(read_task_set(written(tmp_path / "set.csv", text)), None, clock_hz)
     table = sensitivity_table(result)
     assert table is not None
     assert table.rows == [["a", "5,000", "0.02", "5,000.00", "+0.0004 %"]]
@@ -72,7 +72,7 @@ def test_decimals_are_as_many_as_needed() -> None:
 
 def test_a_finer_system_is_the_same() -> None:
     system = System((task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),))))
-    fine = finer(system, 10)
+    fine = with_finer_units(system, 10)
     assert [bound.response for bound in analyse(fine).tasks] == [
         10 * (bound.response or 0) for bound in analyse(system).tasks
     ]
@@ -86,18 +86,20 @@ def test_the_search_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     tasks = (task(name, *item, 3 - at, 10**9) for at, (name, item) in enumerate(zip("ABC", pairs, strict=True)))
     system = System(tuple(tasks), units_per_second=84_000_000)
     assert analyse(system, KERNEL).schedulable
-    monkeypatch.setattr(growth, "STEPS", 3)
+    monkeypatch.setattr(growth, "STEPS_PER_BOUND", 3)
     output: list[str] = []
-    result = growth.sensitivity(system, KERNEL, Model.PARTITION, holds=True, progress=output.append)
+    result = growth.find_sensitivity(
+        system, KERNEL, OverheadModel.SPLIT_TICK, is_schedulable=True, progress=output.append
+    )
     assert result.factor_bounded
-    assert result.bounded == ("A", "B", "C")
+    assert result.bounded_tasks == ("A", "B", "C")
     assert result.factor >= 1
     assert all(fraction >= 0 for fraction in result.growth.values())
     assert len(output) == 4
 
 
 def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
-    smp = KERNEL.model_copy(update={"smp": Smp(cores=2)})
+    smp = KERNEL.model_copy(update={"smp": MulticoreCosts(cores=2)})
     tick = 84_000
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
     system = System((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
@@ -132,10 +134,10 @@ def test_the_answer_comes_before_the_sensitivity(tmp_path: Path) -> None:
 
 def test_every_released_job_is_counted() -> None:
     """Jobs behind one that had not ended are unfinished as well: a miss is never of more jobs than there were."""
-    trace = Trace([Row(1, 0, 1, 0, 0)], (), 100, 1000, end=1350)
-    reader = _Reader(trace, {}, (), 0, frozenset(), chosen=False)
-    reader._begin(1001, 0)
-    reader._end(1120, 0)
+    trace = Trace([TaskRow(1, 0, 1, 0, 0)], (), 100, 1000, end=1350)
+    reader = _TraceReader(trace, {}, (), 0, frozenset(), writes_before_switch=False)
+    reader._begin_part(1001, 0)
+    reader._end_part(1120, 0)
     reader._add_unfinished()
     assert [job.number for job in trace.jobs] == [0]
     assert [(item.number, item.release) for item in trace.unfinished] == [(1, 1100), (2, 1200), (3, 1300)]

@@ -3,7 +3,7 @@
 import pytest
 
 from rtoslab.instruments.profiler import MaskedIntervals, PathCycles, Profile
-from rtoslab.rta.masked_calls import asleep
+from rtoslab.rta.masked_calls import is_masked_sleep
 
 IDLE = ("thread", "idle")
 CALL = ("task", "give")
@@ -40,8 +40,8 @@ def profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
     ],
 )
 def test_sleep_where_the_mask_ends_tells(slept: int, is_asleep: bool) -> None:
-    assert asleep(profile((IDLE, slept)), mask(IDLE, 10, 10_000, 1_000)) is is_asleep
+    assert is_masked_sleep(profile((IDLE, slept)), mask(IDLE, 10, 10_000, 1_000)) is is_asleep
 
 
 def test_sleep_elsewhere_does_not_tell() -> None:
-    assert not asleep(profile((IDLE, 9_800)), mask(CALL, 10, 10_000, 1_000))
+    assert not is_masked_sleep(profile((IDLE, 9_800)), mask(CALL, 10, 10_000, 1_000))

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.bound_search import Bench, SearchedSet, search, shrunk
-from rtoslab.rta.findings import read_finding, summary, write_finding
+from rtoslab.rta.bound_search import Bench, SearchedSet, search_broken_bounds, shrink_set
+from rtoslab.rta.findings import read_finding, summarise_search, write_finding
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import SHAPES, system_of_shape
 from rtoslab.rta.system import System
@@ -31,7 +31,7 @@ RT_BOARD = "nucleo-l053r8"
 
 def held(of: Bench, system: System) -> SearchedSet:
     """The set's run, with nothing found; the shape says nothing."""
-    result = of.attempt(system, (0,) * len(system.tasks))
+    result = of.run_set(system, (0,) * len(system.tasks))
     assert result.findings == (), system
     assert result.ratios
     return result
@@ -78,7 +78,7 @@ def test_what_once_broke_a_bound_holds(path: Path) -> None:
     finding = read_finding(path)
     config = (f"{name}={value}" for name, value in finding.config.items())
     of = bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
-    assert of.attempt(*finding.system(of)).findings == ()
+    assert of.run_set(*finding.system_and_starts(of)).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_once_broke_a_bound_holds(path: Path) -> None:
 )
 def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
     built = bench(*of)
-    tried = list(search(built, 24, 20261122))
+    tried = list(search_broken_bounds(built, 24, 20261122))
     assert len(tried) == 24
     assert {attempt.shape.removeprefix("near: ") for attempt in tried} > set(SHAPES) - {"one", "every tick"}
     assert [attempt.findings for attempt in tried if attempt.findings] == []
@@ -98,20 +98,20 @@ def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
     good = bench("freertos", BOARD)
     tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
     wrong = Bench(good.firmware, good.work, Overheads.model_copy(good.overheads, update={"tick": tick}))
-    result = next(item for item in search(wrong, 50, 3) if item.findings)
-    small = wrong.attempt(*shrunk(wrong, result.system, result.starts))
+    result = next(item for item in search_broken_bounds(wrong, 50, 3) if item.findings)
+    small = wrong.run_set(*shrink_set(wrong, result.system, result.starts))
     assert small.findings
     assert len(small.system.tasks) <= 2
     write_finding(wrong, small, tmp_path / "found.toml")
     read = read_finding(tmp_path / "found.toml")
-    assert read.system(wrong) == (small.system, small.starts)
-    assert summary(wrong, [small]).findings == 1
-    assert good.attempt(*read.system(good)).findings == ()
+    assert read.system_and_starts(wrong) == (small.system, small.starts)
+    assert summarise_search(wrong, [small]).findings == 1
+    assert good.run_set(*read.system_and_starts(good)).findings == ()
 
 
 def test_a_search_without_a_ratio_is_told_in_words_and_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
-    result = summary(bench("freertos", BOARD), [])
+    result = summarise_search(bench("freertos", BOARD), [])
     assert "no task has both a bound and a response" in result.text()
     report = json.loads(json.dumps(result.as_json(), allow_nan=False))
     assert (report["median"], report["least"], report["cores"]) == (None, None, 1)
@@ -123,5 +123,5 @@ def test_sets_have_the_shape_they_are_named_for(shape: str) -> None:
     for seed in range(50):
         system = system_of_shape(Random(seed), expected, 1_000_000, 1000)
         assert expected.tasks[0] <= len(system.tasks) <= expected.tasks[1]
-        assert len({task.priority for task in system.tasks}) <= expected.levels
+        assert len({task.priority for task in system.tasks}) <= expected.priority_levels
         assert all(task.period % 1000 == 0 and task.period // 1000 in expected.periods_ticks for task in system.tasks)

@@ -8,26 +8,26 @@ import pytest
 from rtoslab.base.errors import CheckError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.firmware import Row, make_firmware
-from rtoslab.rta.stack_check import overrun_stacks
-from rtoslab.rta.trace import run
+from rtoslab.rta.firmware import TaskRow, build_firmware
+from rtoslab.rta.stack_check import count_overrun_stacks
+from rtoslab.rta.trace import run_task_set
 
 UNOPTIMISED = {"opt": "-O0", "configUSE_TIME_SLICING": "1"}
-ROWS = [Row(2, 0, 831, 2, 1, core=0), Row(1, 0, 831, 2, 0, core=1), Row(48, 2, 91665, 0, 2, core=0)]
+ROWS = [TaskRow(2, 0, 831, 2, 1, core=0), TaskRow(1, 0, 831, 2, 0, core=1), TaskRow(48, 2, 91665, 0, 2, core=0)]
 TICKS = 2 * 48 + 2
 
 
 def test_an_overrun_is_a_changed_end() -> None:
-    assert overrun_stacks({1: b"a", 2: b"b"}, {1: b"a", 2: b"b"}) == 0
-    assert overrun_stacks({1: b"a", 2: b"b"}, {1: b"a", 2: b"c"}) == 1
+    assert count_overrun_stacks({1: b"a", 2: b"b"}, {1: b"a", 2: b"b"}) == 0
+    assert count_overrun_stacks({1: b"a", 2: b"b"}, {1: b"a", 2: b"c"}) == 1
 
 
 @pytest.mark.parametrize("events", ["0", "1"])
 def test_unoptimised_tasks_of_two_cores_have_the_stack_they_need(events: str) -> None:
     """FreeRTOS for two cores nests deeper at -O0 than at any other level: 300 of 240 bytes."""
     config = {**UNOPTIMISED, "param.events": events}
-    firmware = make_firmware(Catalogue(find_root()), "freertos", "pico", config, cores=2)
-    trace = run(firmware, ROWS, TICKS)
+    firmware = build_firmware(Catalogue(find_root()), "freertos", "pico", config, cores=2)
+    trace = run_task_set(firmware, ROWS, TICKS)
     assert {job.task for job in trace.jobs} == {0, 1, 2}
 
 
@@ -38,6 +38,6 @@ def test_a_stack_that_runs_over_is_named(checkout: Path) -> None:
     text, changed = re.subn(r"\[\[stack\]\]\ncores = 2\nopt = \"-O0\"\nbytes = \d+\n", "", declaration.read_text())
     assert changed == 1
     declaration.write_text(text)
-    firmware = make_firmware(Catalogue(checkout), "freertos", "pico", UNOPTIMISED, cores=2)
+    firmware = build_firmware(Catalogue(checkout), "freertos", "pico", UNOPTIMISED, cores=2)
     with pytest.raises(CheckError, match=r"stacks? ran full: .* --config opt=-O2"):
-        run(firmware, ROWS, TICKS)
+        run_task_set(firmware, ROWS, TICKS)

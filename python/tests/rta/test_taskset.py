@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import OverheadsError, TaskSetError
-from rtoslab.rta.analysis import analyse, costs
-from rtoslab.rta.charges import Model
+from rtoslab.rta.analysis import analyse, overhead_costs
+from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.overheads import read_overheads, write_overheads
-from rtoslab.rta.sensitivity import sensitivity
+from rtoslab.rta.sensitivity import find_sensitivity
 from rtoslab.rta.system import System, make_system
-from rtoslab.rta.task_set_study import study
+from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import TaskSet, TaskSpec, read_task_set
-from rtoslab.rta.units import Time
+from rtoslab.rta.units import Duration
 from tests.rta.systems import KERNEL, rate_monotonic, task
 
 GOOD = """
@@ -140,11 +140,11 @@ def test_cycles_need_a_clock(tmp_path: Path) -> None:
 def test_overload_is_a_clear_answer() -> None:
     system = rate_monotonic((3, 5), (3, 6))
     result = analyse(system)
-    assert result.find_bound("A").meets
+    assert result.find_bound("A").meets_deadline
     assert result.find_bound("B").response is None
     assert result.find_bound("B").reason == "everything at least as urgent asks for 110.0 % of the processor"
     assert not result.schedulable
-    assert float(sensitivity(system, None, Model.NOTHING).factor) < 1
+    assert float(find_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) < 1
 
 
 def test_utilisation_of_one() -> None:
@@ -162,7 +162,7 @@ def test_utilisation_of_one() -> None:
 def test_wcet_beyond_the_deadline() -> None:
     """C > D misses, with the bound told; C > T alone is overload."""
     late = analyse(System((task("A", 20, 10, 1, deadline=8),)))
-    assert (late.tasks[0].response, late.tasks[0].slack, late.tasks[0].meets) == (10, -2, False)
+    assert (late.tasks[0].response, late.tasks[0].slack, late.tasks[0].meets_deadline) == (10, -2, False)
     assert analyse(System((task("A", 8, 10, 1),))).tasks[0].response is None
 
 
@@ -172,7 +172,7 @@ def test_huge_jitter_ends() -> None:
     result = analyse(system, KERNEL.model_copy(update={"tick": KERNEL.tick.model_copy(update={"base_cycles": 0})}))
     assert not result.schedulable
     result = analyse(
-        System((task("A", 84_000, 60_000, 2), task("B", 90_000, 17_000, 1, deadline=10**9))), KERNEL, most=1
+        System((task("A", 84_000, 60_000, 2), task("B", 90_000, 17_000, 1, deadline=10**9))), KERNEL, max_steps=1
     )
     assert result.tasks[1].reason.startswith("the search ended after 1 step, at 9")
     assert not result.tasks[1].can_be_missed
@@ -208,14 +208,14 @@ def test_models_are_ordered_and_costs_are_parts() -> None:
     system = System(
         tuple(task(name, period * 84_000, 40_000, 10 - period) for name, period in (("A", 2), ("B", 3), ("C", 7)))
     )
-    nothing, worst, partition = (analyse(system, KERNEL, model) for model in Model)
+    nothing, worst, partition = (analyse(system, KERNEL, model) for model in OverheadModel)
     for low, middle, high in zip(nothing.tasks, partition.tasks, worst.tasks, strict=True):
         assert low.response is not None
         assert middle.response is not None
         assert high.response is not None
         assert low.response < middle.response < high.response + (low.name != "C")
         assert sum(middle.parts.values()) == middle.response
-    result = costs(system, KERNEL, Model.PARTITION)["C"]
+    result = overhead_costs(system, KERNEL, OverheadModel.SPLIT_TICK)["C"]
     assert result["tick"] == 100 * partition.find_bound("C").parts["tick"] // 100
     assert set(result) >= {"tick", "releases in the tick", "switches to more urgent tasks", "kernel not interruptible"}
 
@@ -239,19 +239,19 @@ def test_several_cores_are_analysed_one_by_one() -> None:
         assert more is not None
         assert less is not None
         assert more >= less + 300
-    notes = study(_as_task_set(both), KERNEL).notes
+    notes = study_task_set(_as_task_set(both), KERNEL).notes
     silence = "smp.lock_wait_cycles, smp.release_cycles, smp.yield_cycles: counted as nothing"
     assert any(silence in note for note in notes)
-    silent, report = (study(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
+    silent, report = (study_task_set(_as_task_set(both), overheads) for overheads in (KERNEL, told_of))
     assert silent.analysis.schedulable
     assert not silent.holds
-    assert "no yes" in silent.answer()[0]
+    assert "no yes" in silent.answer_sentences()[0]
     assert report.holds
 
 
 def _as_task_set(system: System) -> TaskSet:
-    def cycles(value: int) -> Time:
-        return Time(Fraction(value), in_cycles=True)
+    def cycles(value: int) -> Duration:
+        return Duration(Fraction(value), in_cycles=True)
 
     specs = (
         TaskSpec(
@@ -264,7 +264,7 @@ def _as_task_set(system: System) -> TaskSet:
 
 def test_a_period_between_ticks_is_released_late() -> None:
     system = System((task("A", 100_000, 10_000, 2), task("B", 168_000, 10_000, 1)))
-    result = study(_as_task_set(system), KERNEL)
+    result = study_task_set(_as_task_set(system), KERNEL)
     assert result.system.tasks[0].jitter == 84_000
     assert result.system.tasks[1].jitter == 0
     assert any("up to one tick later than their periods say: A." in note for note in result.notes)

@@ -3,8 +3,8 @@
 import pytest
 
 from rtoslab.rta.analysis import analyse
-from rtoslab.rta.charges import Model
-from rtoslab.rta.sensitivity import sensitivity
+from rtoslab.rta.charges import OverheadModel
+from rtoslab.rta.sensitivity import find_sensitivity
 from rtoslab.rta.system import System
 from tests.rta.systems import rate_monotonic, task
 
@@ -27,7 +27,7 @@ def test_burns_and_wellings(pairs: list[tuple[int, int]], published: list[int]) 
     """The iteration of Joseph and Pandya (1986), Audsley et al. (1993)."""
     system = rate_monotonic(*pairs)
     assert responses(system) == published
-    assert [bound.meets for bound in analyse(system).tasks] == [
+    assert [bound.meets_deadline for bound in analyse(system).tasks] == [
         response <= period for response, (_, period) in zip(published, pairs, strict=True)
     ]
 
@@ -42,9 +42,9 @@ def test_lehoczky_arbitrary_deadlines() -> None:
 def test_liu_and_layland_two_tasks() -> None:
     """Liu and Layland (1973), section 4: periods 2 and 5, both run 1. C2 can grow to 2 and no further, unless
     priorities are turned round: then neither can be more than 1."""
-    by_rate = sensitivity(rate_monotonic((1, 2), (1, 5)), None, Model.NOTHING)
+    by_rate = find_sensitivity(rate_monotonic((1, 2), (1, 5)), None, OverheadModel.NO_OVERHEAD)
     assert by_rate.growth["B"] == 1
-    turned = sensitivity(System((task("A", 2, 1, 1), task("B", 5, 1, 2))), None, Model.NOTHING)
+    turned = find_sensitivity(System((task("A", 2, 1, 1), task("B", 5, 1, 2))), None, OverheadModel.NO_OVERHEAD)
     assert turned.growth == {"A": 0, "B": 0}
 
 
@@ -57,7 +57,7 @@ def test_liu_and_layland_bound(count: int) -> None:
     system = rate_monotonic(*zip(wcets, periods, strict=True))
     assert analyse(system).schedulable
     assert abs(sum(task.wcet / task.period for task in system.tasks) - count * (2 ** (1 / count) - 1)) < 1e-6
-    assert float(sensitivity(system, None, Model.NOTHING).factor) == pytest.approx(1.0, abs=1e-3)
+    assert float(find_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_harmonic_periods_fill_the_processor() -> None:

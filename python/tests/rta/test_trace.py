@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, Row
+from rtoslab.rta.firmware import IDENT_BEGIN, IDENT_END, TaskRow
 from rtoslab.rta.record import IDLE
-from rtoslab.rta.trace import read
+from rtoslab.rta.trace import read_trace
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -43,7 +43,11 @@ def test_a_switch_is_where_it_takes_place(names: list[tuple[int, int, int, int]]
     events = np.zeros(len(rows), dtype=EVENT)
     for at, (cycle, value, ident, kind) in enumerate(sorted(rows)):
         events[at] = (cycle, value, 0, ident, kind, 0, 0)
-    trace = read(events, [Row(5, 0, 10, 0, 1)], TICK, 1900)
-    switches = [(item.start, item.before, item.after) for item in trace.handlers if item.before != item.after]
+    trace = read_trace(events, [TaskRow(5, 0, 10, 0, 1)], TICK, 1900)
+    switches = [
+        (item.start, item.task_before, item.task_after)
+        for item in trace.handlers
+        if item.task_before != item.task_after
+    ]
     assert switches == [(1036, IDLE, 0), (1220, 0, IDLE)]
     assert [(job.release, job.end) for job in trace.jobs] == [(1000, 1200)]

@@ -13,7 +13,7 @@ from rtoslab.instruments.timelines import TASKS, _TimelineReader
 from rtoslab.measure.point_result import lock_sleeps
 from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Finding, Verdict
-from rtoslab.rta.trace import read as read_trace
+from rtoslab.rta.trace import read_trace
 from rtoslab.targets.events import (
     EVENT,
     IDENT_CURRENT,
@@ -149,7 +149,7 @@ def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> No
     plain = read_trace(made(*rows), (), 1000, 2000, origin=0)
     assert [handler.exception for handler in plain.handlers] == [SYSTICK]
     request = read_trace(made(*rows), (), 1000, 2000, origin=0, exceptions={SVCALL, HARDFAULT})
-    assert [(handler.exception, handler.requested) for handler in request.handlers] == [
+    assert [(handler.exception, handler.is_requested_by_task) for handler in request.handlers] == [
         (SYSTICK, False),
         (HARDFAULT, True),
     ]
