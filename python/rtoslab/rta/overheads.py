@@ -177,9 +177,9 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
     try:
         return Overheads.model_validate(table)
     except ValidationError as cause:
-        missing_key = missing_key(cause)
-        if missing_key is not None:
-            raise OverheadsError(f"{source} lacks {missing_key}; add {_HINTS.get(missing_key, missing_key)}.") from None
+        key = missing_key(cause)
+        if key is not None:
+            raise OverheadsError(f"{source} lacks {key}; add {_HINTS.get(key, key)}.") from None
         raise OverheadsError(f"{source}, {validation_problem(cause)}; correct or remove it.") from None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from rtoslab.rta.analysis import Analysis, Obstacle, analyse
@@ -65,9 +66,7 @@ def find_sensitivity(
     for task in fine.tasks:
         progress(f"how much the WCET of {task.name} may grow")
         least = max([1, task.masked, *(length for _, length in task.sections)])
-        wcet = search.largest_schedulable(
-            lambda wcet, task=task: _with_wcet(fine, task, wcet), least, task.wcet, task.deadline
-        )  # type: ignore[misc]
+        wcet = search.largest_schedulable(partial(_with_wcet, fine, task), least, task.wcet, task.deadline)
         if wcet >= least:
             growth[task.name] = Fraction(wcet - task.wcet, scale)
         if search.bounded:
