@@ -63,7 +63,7 @@ def play_external_suite(
 def _incomplete_output(
     begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]
 ) -> SuiteOutput | None:
-    """Returns the output of runs of which the last one did not end. None if there was none."""
+    """Returns the output of the runs so far, the last of which is incomplete. None if there was none."""
     plays = [*earlier, *([] if begun is None else [begun])]
     return SuiteOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
 
