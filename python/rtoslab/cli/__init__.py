@@ -23,7 +23,7 @@ class _Commands(click.Group):
     """Finds subcommands by their modules' names. Imports one only when it is used, so that the command starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Every `cmd_*` module beside this one."""
+        """Returns the names of all `cmd_*` modules beside this one."""
         return sorted(
             info.name.removeprefix(_PREFIX).replace("_", "-")
             for info in pkgutil.iter_modules(__path__)
@@ -31,7 +31,7 @@ class _Commands(click.Group):
         )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
+        """Returns the command of that name, or None."""
         if cmd_name not in self.list_commands(ctx):
             return None
         command = importlib.import_module(f"{__name__}.{_PREFIX}{cmd_name.replace('-', '_')}").command
@@ -41,7 +41,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolves a command as click does, and answers an unknown name with the one that was probably meant."""
+        """Resolves a command as click does. An unknown name is answered with the nearest known one."""
         known = self.list_commands(ctx)
         near = None if args[0] in known else nearest_name(args[0], known, likeness=0.6)
         if near and not args[0].startswith("-"):
@@ -49,13 +49,13 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """One whole line for each command, by what one wants to do. None of them is loaded for it."""
+        """Writes one line for each command, by purpose. No command is loaded for it."""
         for section, lines in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl(list(lines.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Carries the command out. Ended by a signal, it says so before click sees that."""
+        """Runs the command. Reports an interrupt before click sees it."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as cause:
@@ -92,7 +92,7 @@ def app(places: tuple[str, ...]) -> None:
 
 
 def main() -> None:
-    """The command: prints every error, and ends the process with its code."""
+    """Runs the command, prints every error, and ends the process with its exit code."""
     interrupts.raise_on_signal()
     make_output_printable()
     code = EXIT_INTERRUPTED
@@ -107,6 +107,7 @@ def main() -> None:
 
 
 def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
+    """Runs the command and prints its error. Returns the exit code."""
     try:
         _remove_bad_variables()
         code = app.main(prog_name="rtoslab", standalone_mode=False)
@@ -142,12 +143,13 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
 
 
 def _print_error(text: str) -> None:
+    """Prints a message on stderr."""
     with suppress(OSError):
         click.echo(escape_unprintable(text), err=True)
 
 
 def _remove_bad_variables() -> None:
-    """Without what other libraries take from it unseen: a terminal's size that is none, a shell's half completion."""
+    """Removes environment variables that break other libraries: an invalid terminal size, half a shell completion."""
     for name in ("COLUMNS", "LINES"):
         if not re.fullmatch(r"[1-9]\d{0,3}", os.environ.get(name, "80"), re.ASCII):
             del os.environ[name]

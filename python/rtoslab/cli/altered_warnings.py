@@ -1,4 +1,4 @@
-"""Stored points that are not what was stored: whatever command met them says so, and does not end with 0."""
+"""Reports stored points that were altered. Any command that reads one says so, and does not end with 0."""
 
 import warnings
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from rtoslab.base import AlteredWarning
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Gathers each AlteredWarning's sentence once, and prints them on stderr at the end."""
+    """Collects the message of each AlteredWarning once, and prints all on stderr at the end."""
     sentences: dict[str, None] = {}
     show = warnings.showwarning
 

@@ -1,9 +1,8 @@
-"""Options that many commands have, each said once: the same name, the same meaning, the same default everywhere.
+"""Options that many commands share: the same name, the same meaning, the same default everywhere.
 
 `--kernel` and `--board` name what is measured, one of each or several. Without them it is the default kernel on the
-default board. `--out` is a folder that results are kept in, `-o` a file that is written. `test_command_line.py` goes
-through every command and holds them to this.
-"""
+default board. `--out` is a folder of results, `-o` a file that is written. `test_command_line.py` checks every
+command for that."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli.names import CatalogueName, CatalogueNames, Command, KeyValue
 
 SUITES_OWN: Final = "a suite's own, else "
-"""Before the default, where a suite may be named as well."""
+"""Before the default, where a suite may be named too."""
 
 kernel_option = click.option(
     "--kernel", type=CatalogueName("kernels"), default=DEFAULT_KERNEL, show_default=True, help="The kernel."
@@ -57,12 +56,12 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and
 
 
 def kernels_option(default: str = DEFAULT_KERNEL) -> Callable[[Command], Command]:
-    """`--kernel` for several."""
+    """Returns the option `--kernel` for several kernels."""
     return click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"),
                         help=f"Kernels: one, a,b or all.  [default: {default}]")  # fmt: skip
 
 
 def boards_option(default: str = DEFAULT_BOARD) -> Callable[[Command], Command]:
-    """`--board` for several."""
+    """Returns the option `--board` for several boards."""
     return click.option("--board", "boards", multiple=True, type=CatalogueNames("boards"),
                         help=f"Virtual boards: one, a,b or all.  [default: {default}]")  # fmt: skip

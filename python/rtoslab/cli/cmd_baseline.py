@@ -72,7 +72,7 @@ def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
 def measure_again(
     root: Path, baseline: Baseline, name: str, out: Path | None, jobs: int, *, dry_run: bool
 ) -> Side | None:
-    """The baseline's points as this checkout measures them. None if only the plan was to be shown."""
+    """Measures the baseline's points with this checkout. Returns None if only the plan was shown."""
     catalogue = Catalogue(root)
     plan = baseline_points(catalogue, baseline)
     folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])

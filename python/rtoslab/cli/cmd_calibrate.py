@@ -142,7 +142,7 @@ def command(
 
 
 def _require_same_image(stored: str, built: str) -> None:
-    """Another image's rows lie elsewhere and take other times."""
+    """Raises PlanError for a calibration of another image, whose rows have other addresses and times."""
     if stored != built:
         raise PlanError("The calibration was made with another image than today's; calibrate again.")
 
@@ -150,6 +150,7 @@ def _require_same_image(stored: str, built: str) -> None:
 def _as_json(
     board: str, fit_result: SettingsFit, tables: list[Table], seen: Readings, after: Readings
 ) -> dict[str, Any]:
+    """Returns the fit and its tables as plain values."""
     return {
         "board": board,
         "settings": dict(fit_result.settings),
@@ -164,6 +165,7 @@ def _as_json(
 
 
 def _print_result(fit_result: SettingsFit, tables: list[Table], left: dict[str, float]) -> None:
+    """Prints the tables of a fit, its settings, and the cycles that no setting explains."""
     console = PlainConsole()
     for table in tables:
         console.print(rich_table(table))
@@ -180,4 +182,5 @@ def _print_result(fit_result: SettingsFit, tables: list[Table], left: dict[str, 
 
 
 def _print_progress(text: str) -> None:
+    """Prints a line on stderr."""
     click.echo(text, err=True)

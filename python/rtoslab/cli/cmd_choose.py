@@ -28,7 +28,7 @@ from rtoslab.choose import (
 )
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import print_answer as answer_json
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, CatalogueNames, file_form, report_files, split_names
 from rtoslab.parity import LintSubject, Unfairness, find_unfairness, read_costs
 from rtoslab.reports import report_formats
@@ -107,7 +107,7 @@ def command(
     for output in outputs:
         write_report(report_formats()[file_form(output)](document), output)
     if as_json:
-        answer_json(_as_json(comparison, names, unequal, deviations))
+        print_answer(_as_json(comparison, names, unequal, deviations))
     else:
         _print_comparison(comparison, names, unequal, document.summary)
     return EXIT_OK
@@ -131,7 +131,7 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
 
 
 def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelMatrix]) -> list[str]:
-    """The kernels asked for, else those that bear the name of their port: earlier versions have names of their own."""
+    """Returns the requested kernels. By default those named as their port, for earlier versions have other names."""
     requested = split_names(kernels, here)
     if requested is None:
         return [name for name in here if name in catalogue.kernels and catalogue.kernels[name].folder.name == name]
@@ -142,16 +142,19 @@ def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mappin
 
 
 def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
+    """Returns the services that the kernel lacks, with the reasons."""
     return catalogue.kernels[kernel].facts.lacking_services() if kernel in catalogue.kernels else {}
 
 
 def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
+    """Returns the kernel's title with the version of its figures."""
     title = catalogue.kernels[kernel].facts.title if kernel in catalogue.kernels else kernel
     version = matrix.versions[0] if matrix is not None and matrix.versions else ""
     return f"{title} {version.lstrip('vV')}".strip()
 
 
 def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
+    """Returns the declared deviations of the kernel's port, from its figures."""
     deviations: dict[str, str] = {}
     for row in matrix.rows if matrix is not None else ():
         deviations.update(row.deviations)
@@ -161,7 +164,7 @@ def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
 def _build_differences(
     catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]
 ) -> list[Unfairness]:
-    """Returns what the parity lint says of the kernels' builds on the board."""
+    """Returns the unfair differences between the kernels' builds on the board."""
     benchmark = comparison.operations[0].benchmark
     point = PointId(benchmark=benchmark, title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={})
     here = {
@@ -183,7 +186,7 @@ def _build_differences(
 
 
 def start_up_settings(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
-    """Returns kernel -> settings that the own start-up of any of them makes on this chip."""
+    """Returns kernel -> the board's settings that the start-up code of any of these kernels changes on this chip."""
     settings = {name for kernel in kernels.values() for name in kernel.sets.get(chip, {})}
     return {
         id_: {name: kernel.sets.get(chip, {}).get(name, "the board's own") for name in sorted(settings)}
@@ -193,12 +196,13 @@ def start_up_settings(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dic
 
 _LABEL_COLUMNS: Final = 30
 _FIGURE_COLUMNS: Final = 11
-"""The columns of a figure with its marks and the gap after it."""
+"""The width of a figure with its marks and the gap after it."""
 
 
 def _print_comparison(
     comparison: KernelComparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str
 ) -> None:
+    """Prints the answer, the figures of all kernels, and unfair differences."""
     console = PlainConsole()
     console.print(summary, markup=False)
     ranking = [score.kernel for score in comparison.scores]
@@ -213,7 +217,7 @@ def _print_comparison(
 
 
 def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
-    """One line for each operation: the figures of these kernels."""
+    """Returns a table with one line for each operation: the figures of these kernels."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
     for kernel in kernels:
@@ -226,6 +230,7 @@ def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kerne
 
 
 def _operation_label(operation: Operation) -> str:
+    """Returns the title of an operation, with its unit if that is not cycles."""
     return operation.title if operation.unit in {"cycles", "1/s"} else f"{operation.title}, {operation.unit}"
 
 
@@ -235,6 +240,7 @@ def _as_json(
     unequal: Sequence[Unfairness],
     deviations: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
+    """Returns the comparison as plain values."""
     return {
         "board": comparison.board,
         "use": comparison.question.use,
@@ -255,6 +261,7 @@ def _as_json(
 
 
 def _operation_as_json(comparison: KernelComparison, operation: Operation) -> dict[str, Any]:
+    """Returns the figures of one operation as plain values."""
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
         cell = comparison.cell(kernel, operation)

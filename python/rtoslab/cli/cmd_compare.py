@@ -69,11 +69,12 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
 
 
 def _read_run_side(text: str) -> Side:
+    """Returns the figures of run directories separated by commas, joined over their placements."""
     return join_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 
 def _parity_sections(comparisons: Sequence[Comparison]) -> list[Section]:
-    """Returns what the lint says of each pair of points that is compared."""
+    """Returns a section on unfair differences between the compared points."""
     catalogue = Catalogue(find_root())
     groups = [
         [LintSubject(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]

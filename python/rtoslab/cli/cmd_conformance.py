@@ -74,16 +74,17 @@ def command(
 
 
 def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
+    """Returns the verdicts as plain values."""
     return [{**verdict.model_dump(mode="json"), "holds": verdict.holds} for verdict in verdicts]
 
 
 def _examine_points(
     catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
 ) -> bool:
-    """Adds each verdict when it is there. Without a console only what has none is told, on stderr.
-
-    False: of several suites one could not be built, which was told. Raises RtoslabError. BuildError for a suite alone.
-    """
+    """Examines the points and appends each verdict at once. Without a console only points without a verdict are
+    reported, on stderr.
+    Returns False if one of several suites could not be built. Raises RtoslabError, and BuildError for a single
+    suite."""
     built = True
     for point in points:
         if point.not_applicable is not None:
@@ -104,7 +105,7 @@ def _examine_points(
 
 
 def _summary_table(verdicts: Sequence[Conformance]) -> Table:
-    """One line for each kernel, board and number of cores: those that fail first."""
+    """Returns a line for each kernel, board and number of cores. Failed ones come first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
     for conformance in sorted(verdicts, key=lambda verdict: verdict.holds):
         failing = [finding.title for finding in conformance.findings if finding.outcome is Outcome.FAILS]
@@ -125,6 +126,7 @@ def _summary_table(verdicts: Sequence[Conformance]) -> Table:
 
 
 def _print_verdict(console: PlainConsole, verdict: Conformance) -> None:
+    """Prints the checks of one suite."""
     name = f"{verdict.kernel} on {verdict.board}, {count_text(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}

@@ -82,11 +82,12 @@ def command(
 
 
 def _virtual_pulses(recording: Recording) -> dict[str, Pulses]:
+    """Returns the virtual board's pulses by series."""
     return recording.pulses_by_series(recording.capture.find_channel(OUT), recording.capture)
 
 
 def _pulse_figures(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, Any]:
-    """Figures in cycles if a clock is known, else in microseconds."""
+    """Returns the figures of pulses, in cycles if a clock is known, else in microseconds."""
     lengths = pulses.cycles(clock_hz) if clock_hz is not None else pulses.seconds() * 1e6
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
     unit = "cycles" if clock_hz is not None else "us"
@@ -96,6 +97,7 @@ def _pulse_figures(name: str, pulses: Pulses, clock_hz: int | None = None) -> di
 
 
 def _print_result(result: dict[str, Any], *, as_json: bool) -> None:
+    """Prints the figures of all pulses as JSON or as a table."""
     if as_json:
         print_answer(result)
         return

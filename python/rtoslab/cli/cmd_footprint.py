@@ -88,6 +88,7 @@ def command(
 def _image_footprint(
     catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
 ) -> Sequence[Table]:
+    """Returns the tables of an image's size, or of its difference from another image."""
     regions = board_regions(catalogue.board(boards[0]).facts) if boards else ()
     weighed = read_footprint(image, map_file, regions)
     if against is None:
@@ -105,6 +106,7 @@ def _kernel_differences(
     against_config: dict[str, str],
     programs: Sequence[str],
 ) -> Sequence[Table]:
+    """Returns the difference between the sizes of two kernels or configurations."""
     if len(kernels) != 1 or len(boards) != 1 or len(programs) > 1:
         raise PlanError("A comparison needs one --kernel, one --board and at most one --program.")
     program = programs[0] if programs else "minimal"
@@ -126,6 +128,7 @@ def _kernel_footprints(
     *,
     quiet: bool,
 ) -> Sequence[Table]:
+    """Builds every program for the kernels and boards. Returns the tables of their sizes."""
     surveys: list[Survey] = []
     for kernel, board in product(kernels, boards):
         surveys.append(
@@ -139,6 +142,7 @@ def _kernel_footprints(
 
 
 def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
+    """Returns the named tables, or all. Raises PlanError for an unknown name."""
     known = [table.name for table in tables]
     for name in names:
         if name not in known:
@@ -147,6 +151,7 @@ def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Ta
 
 
 def _print_tables(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
+    """Prints the tables as JSON, CSV or for a terminal."""
     if as_json:
         print_answer({table.name: table.as_json() for table in tables})
     elif as_csv:
@@ -170,7 +175,7 @@ _PLACE = ("kernel", "board")
 
 
 def _rich_table(table: Table) -> RichTable:
-    """Draws a table for a terminal. If all rows name the same kernel and board, the title names them instead."""
+    """Returns a table for a terminal. If all rows name the same kernel and board, its title names them instead."""
     shown = RichTable(title=table.title, title_justify="left")
     everywhere = table.columns[:2] == _PLACE and len({tuple(row[:2]) for row in table.rows}) == 1
     first = 2 if everywhere else 0

@@ -105,6 +105,7 @@ def command(
 
 
 def _print_judgement(judgement: Judgement, name: str) -> int:
+    """Prints regressions and the verdict. Returns the exit code."""
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
         show_document(gate_document(judgement), console)
@@ -118,6 +119,7 @@ def _print_judgement(judgement: Judgement, name: str) -> int:
 
 
 def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
+    """Reports a baseline of another compiler. Raises PlanError unless that is skipped."""
     sentence_ = (
         f"The baseline was measured with {compilers[0]}, here it is {compilers[1]}: cycles differ for that alone"
     )
@@ -130,6 +132,7 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
 
 
 def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:
+    """Returns the report in the form of the output's suffix."""
     kind = file_form(output)
     if kind == "json":
         return as_json([judgement.comparison])

@@ -14,7 +14,7 @@ from rtoslab.intake import read_image
 from rtoslab.targets import APPLICATION, fitting_boards
 
 _LOOKED_AT_S: Final = 0.2
-"""So much virtual time shows what an application does again and again."""
+"""The virtual time that shows which functions an application executes often."""
 _FUNCTIONS: Final = 5
 _CALLS_LEAST: Final = 3
 """A function that is called less often belongs to the start-up."""
@@ -46,6 +46,7 @@ def command(image: Path, board: str | None) -> int:
 
 
 def _only_board(image: Path) -> str:
+    """Returns the one board that the image fits. Raises PlanError for none and for several."""
     boards = fitting_boards(read_image(image), image.name)
     if len(boards) == 1:
         return boards[0]
@@ -55,7 +56,7 @@ def _only_board(image: Path) -> str:
 
 
 def _hottest_functions(profile: Profile) -> Iterator[str]:
-    """The application's functions that took most cycles of their own, the first first."""
+    """Yields the application's functions with most cycles of their own, the most first."""
     names: dict[str, None] = {}
     for (_, name), function in sums_by_function(profile).items():
         is_own = profile.classes.get(name, _OF_NO_KERNEL) in {APPLICATION, _OF_NO_KERNEL}
@@ -65,6 +66,7 @@ def _hottest_functions(profile: Profile) -> Iterator[str]:
 
 
 def _project_text(image: Path, board: str, functions: list[str]) -> str:
+    """Returns the content of the project file."""
     key = toml_key(image.stem)
     lines = [
         "# What rtoslab measures of this firmware: docs/own-project.md of rtoslab has every key.",

@@ -77,6 +77,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
 
 
 def _print_findings(findings: Sequence[Unfairness]) -> None:
+    """Prints each unfair difference with its cost."""
     if not findings:
         click.echo("Fair: what stands side by side was measured alike.")
     for finding in findings:

@@ -41,7 +41,7 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
 
 
 def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
-    """Prints each list. `lacking`: of kernels also the services that each lacks."""
+    """Prints each list. `lacking`: also the services that each kernel lacks."""
     console = PlainConsole()
     for kind, rows in listing.items():
         table = Table("id", "title", "about", title=kind, title_justify="left")
@@ -58,7 +58,7 @@ def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]
 
 
 def _groups_table(catalogue: Catalogue) -> Table:
-    """Returns what else `rtoslab run` takes as a name: all benchmarks of one kind."""
+    """Returns the table of groups: names for all benchmarks of one kind."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
         names = [benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.facts.kind == kind]
@@ -67,7 +67,7 @@ def _groups_table(catalogue: Catalogue) -> Table:
 
 
 def _grade_table(rows: list[dict[str, Any]]) -> Table:
-    """How many settings of each board have which grade: what is in no silicon.json of the board's is not `silicon`."""
+    """Returns the number of settings of each board by grade. A board without silicon.json has none graded `silicon`."""
     counts = {row["id"]: Counter(row["grades"].values()) for row in rows}
     names = sorted({"silicon", *(grade for count in counts.values() for grade in count)})
     table = Table("board", *names, title="timing settings by grade", title_justify="left")
@@ -77,6 +77,7 @@ def _grade_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _missing_services_table(row: dict[str, Any]) -> Table:
+    """Returns the table of services that a kernel lacks."""
     table = Table("service", "reason", title=f"{row['title']} lacks", title_justify="left")
     for service, why in row["lacks"].items():
         table.add_row(service, why)
@@ -84,6 +85,7 @@ def _missing_services_table(row: dict[str, Any]) -> Table:
 
 
 def _entry_row(entry: Entry[Any]) -> dict[str, Any]:
+    """Returns an entry of the catalogue as plain values."""
     facts = entry.facts
     if isinstance(facts, Kernel):
         return {
@@ -96,6 +98,7 @@ def _entry_row(entry: Entry[Any]) -> dict[str, Any]:
 
 
 def _description(facts: Any) -> str:
+    """Returns a line on an entry: its question, paper or chip."""
     for name in ("question", "paper", "chip"):
         value = getattr(facts, name, None)
         if value:
@@ -104,7 +107,7 @@ def _description(facts: Any) -> str:
 
 
 def _kernel_source(facts: Kernel, tree: Tree | None) -> str:
-    """Returns the source of a kernel."""
+    """Returns where a kernel's sources come from."""
     if tree is not None:
         return f"tree {tree.path}"
     if facts.package:

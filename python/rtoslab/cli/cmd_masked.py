@@ -90,6 +90,7 @@ def command(
 
 
 def _benchmark_names(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the benchmarks of suites and benchmarks, each once."""
     benchmarks = [
         benchmark
         for name in names

@@ -125,7 +125,7 @@ def command(
 
 
 def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
-    """Whether a call was seen or an interval ended. Says so on stderr where there was none."""
+    """Whether a call was seen or an interval ended. Reports on stderr if there was none."""
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
         return True
@@ -136,6 +136,7 @@ def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None
 def _measure_subject(
     subject: Subject, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
+    """Measures the calls and the intervals. If it is interrupted, the finished part is reported."""
     try:
         calls = measure_calls(subject, functions) if functions else None
     except EndedMeasureError as cause:
@@ -147,16 +148,18 @@ def _measure_subject(
 
 
 def _cut_reason(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
+    """Returns why not all was measured. Empty if all was."""
     return next((item.cut_reason for item in (calls, between) if item is not None and item.cut_reason), "")
 
 
 def _as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
+    """Returns calls and intervals as plain values."""
     calls = calls_as_json(result) if result is not None else {"cut": _cut_reason(result, between) or None}
     return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
 
 def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
-    """All images of the project in a folder, held against their budgets."""
+    """Measures all images of the project in a folder and compares them with their budgets. Returns the exit code."""
     project = read_project(folder)
     answers: dict[str, Any] = {}
     over: list[str] = []
@@ -190,6 +193,7 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
 
 
 def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
+    """Prints the calls and the intervals."""
     if calls is not None:
         _print_calls(calls)
     for interval in between.intervals if between is not None else ():
@@ -204,6 +208,7 @@ def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -
 
 
 def _print_calls(calls: MeasuredCalls) -> None:
+    """Prints the calls of each function."""
     console = PlainConsole()
     cycles = calls.end_cycle - calls.start_cycle
     cut = f"; {calls.cut_reason}" if calls.cut_reason else ""
@@ -224,5 +229,6 @@ def _print_calls(calls: MeasuredCalls) -> None:
 
 
 def _print_wrapped(line: str) -> None:
+    """Prints a line, wrapped to the terminal's usual width."""
     indent = " " * 10 if line.startswith("  ") else ""
     click.echo(textwrap.fill(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))

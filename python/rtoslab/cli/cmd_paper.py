@@ -114,19 +114,21 @@ def command(
 
 
 def _print_step(what: str, *, quiet: bool) -> None:
-    """Announces on stderr the next step, if it takes a while."""
+    """Announces a slow step on stderr."""
     if not quiet:
         click.echo(what, err=True)
 
 
 def _unstored_points(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
-    """Returns failed points without stored data, so that the next try may succeed: the report says why."""
+    """Returns the failed points that were not stored. They are missing so that the next try may succeed, and the
+    report says why."""
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
     return [StoredPoint(folder, item, {}) for item in lost]
 
 
 def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
+    """Returns the comparison with the paper as plain values."""
     return {
         "paper": done.paper.key,
         "run": str(folder),
@@ -139,6 +141,7 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
 
 
 def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
+    """Returns the figures and verdicts of a set-up as plain values."""
     return {
         "id": setup.setup.id,
         "title": setup.setup.title,
@@ -148,6 +151,7 @@ def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
 
 
 def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
+    """Returns a published figure with ours as plain values."""
     return {
         "id": figure.published.id,
         "metric": figure.published.metric,
@@ -170,6 +174,7 @@ def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
 
 
 def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
+    """Returns the verdict on a statement as plain values."""
     return {
         "id": verdict.claim.id,
         "section": verdict.claim.section,

@@ -31,7 +31,7 @@ from rtoslab.instruments import (
 
 _FILE = click.Path(path_type=Path)
 _FIRST = ("cores", "functions", "masked", "locks")
-"""What the terminal shows unasked."""
+"""Tables that the terminal shows by default."""
 
 
 @click.command("profile")
@@ -102,6 +102,7 @@ def command(
 
 
 def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
+    """Prints the chosen tables, or the summary and brief tables."""
     if chosen:
         _print_tables(profile_tables(profile), chosen, top, _FIRST, as_json=False)
         return
@@ -115,6 +116,7 @@ def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
 def _store_files(
     profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None
 ) -> None:
+    """Writes the profile to the files that were asked for."""
     texts = (
         (page, render_page),
         (stacks, folded_stacks),
@@ -128,7 +130,7 @@ def _store_files(
 
 
 def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
-    """Names of the tables. Raises PlanError for a chosen one that is none of them."""
+    """Returns the names of the tables. Raises PlanError for a chosen one that is none of them."""
     known = [table.name for table in tables]
     for name in chosen:
         if name not in known:
@@ -137,6 +139,7 @@ def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[st
 
 
 def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
+    """Returns the chosen tables, or all, as plain values."""
     known = _check_tables(tables, chosen)
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
@@ -144,6 +147,7 @@ def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, An
 def _print_tables(
     tables: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
 ) -> None:
+    """Prints the chosen tables, those in `first`, or all."""
     if as_json:
         print_answer(_as_json(tables, chosen))
         return

@@ -42,9 +42,9 @@ from rtoslab.results import MeasuredPoint
 from rtoslab.store import RunDirectory
 
 _MATRIX = "(choose)"
-"""In the place of a paper: figures that no paper asks for."""
+"""In place of a paper: figures for `rtoslab choose`."""
 _SHOWN = 3
-"""The number of changed files that are named."""
+"""The number of changed files that are listed."""
 
 
 @click.group("reference")
@@ -130,7 +130,8 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
 def _refresh_paper(
     catalogue: Catalogue, name: str, chosen: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int | None:
-    """Returns an exit code. None where no kernel of the paper can be measured."""
+    """Measures the reference results of a paper and writes them. Returns an exit code, or None if none of its
+    kernels is here."""
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
     kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
@@ -166,14 +167,15 @@ def _refresh_paper(
 
 
 def _reference_kernels(paper: PaperFolder) -> list[str]:
-    """Kernels whose results are kept: those of the paper in its versions and in today's. Kernels that come with
-    rtoslab are measured in every run. Its reference results add the further placements."""
+    """Returns the kernels whose results are stored: those of the paper in its versions and in today's.
+    Kernels that come with rtoslab are measured in every run. Their reference results add further placements."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     named = [name for experiment in experiments for name in (*experiment.bring_your_own, *experiment.kernels)]
     return list(dict.fromkeys([*named, *paper.facts.kernel_by_tree]))
 
 
 def _reference_row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
+    """Returns the reference results of a paper and kernel as plain values."""
     measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
     versions = dict.fromkeys(
         str(_build_record(stored_point.manifest).get("kernel_version")) for stored_point in measured
@@ -190,7 +192,7 @@ def _reference_row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]
 
 
 def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
-    """The figures of a kernel that `rtoslab choose` compares."""
+    """Returns a kernel's figures for `rtoslab choose` as plain values."""
     covered = board_coverage(matrix).values()
     return {
         "paper": _MATRIX,
@@ -204,5 +206,6 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
 
 
 def _build_record(manifest: dict[str, object]) -> dict[str, Any]:
+    """Returns the build's part of a manifest."""
     build = manifest.get("build")
     return build if isinstance(build, dict) else {}

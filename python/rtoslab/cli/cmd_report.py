@@ -15,7 +15,7 @@ from rtoslab.store import RunDirectory
 
 FORMATS = ("html", "md", "csv", "json")
 READ = ("html", "md")
-"""Those that are read by people."""
+"""Forms for human readers."""
 
 
 @click.command("report")
@@ -48,13 +48,13 @@ def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None,
 
 
 def write_report(text: str, output: Path) -> None:
-    """Writes the whole report or none of it, and says where."""
+    """Writes the whole report or nothing. Prints where it is."""
     write_whole(output, text, "the report")
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
 def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Document:
-    """The document of several run directories together. The suite is told only if all are of one."""
+    """Returns the document of several run directories together. It names the suite only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     points = load(*runs)
     beside = substitutes(find_root(), points) if reference else ()

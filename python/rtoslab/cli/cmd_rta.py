@@ -25,7 +25,7 @@ _FILE = click.Path(path_type=Path)
 
 @contextmanager
 def _without_answer() -> Iterator[None]:
-    """Gives every error the code for no answer: a build or a run that failed says nothing of a deadline."""
+    """Gives every error the exit code for no answer: a failed build or run says nothing about a deadline."""
     try:
         yield
     except RtoslabError as error:
@@ -34,10 +34,10 @@ def _without_answer() -> Iterator[None]:
 
 
 class _Bounds(click.Group):
-    """A file where a subcommand's name would stand: `bounds` is meant."""
+    """A command group whose default subcommand is `bounds`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Click's own, with that name put in."""
+        """Inserts `bounds` if the first argument is no subcommand."""
         named = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
         return super().parse_args(ctx, args if named or not args else ["bounds", *args])
 
@@ -177,14 +177,15 @@ def break_(
 
 
 def _exit_code(study: TaskSetStudy) -> int:
-    """1 where there is no answer: 3 says that a deadline can be missed."""
+    """Returns 1 if there is no answer, and 3 if a deadline can be missed."""
     if study.holds:
         return EXIT_OK
     return EXIT_ERROR if study.is_undecided else EXIT_POINT_FAILED
 
 
 def _progress_printer(*, quiet: bool) -> Callable[[str], None]:
-    """Says what is searched for, where somebody watches: the answer has been printed, and is not kept waiting."""
+    """Returns a function that prints what is searched for, if stderr is a terminal. The answer is printed before the
+    search."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None
     return lambda text: click.echo(f"searching {text}", err=True)
@@ -214,11 +215,13 @@ class _BoardBench:
         self.images = TaskSetImages.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
 
     def _print_step(self, text: str) -> None:
+        """Announces a slow step on stderr."""
         if not self.quiet:
             click.echo(text, err=True)
 
     def measure_overheads(self, *, operations: bool) -> Overheads:
-        """Measured. With the kernel's operations, which take more images, only where they are asked for."""
+        """Returns the measured overheads. With `operations`, which needs more images, also those of the kernel's
+        operations."""
         from rtoslab.rta import with_operation_costs  # noqa: PLC0415
 
         self._print_step("measuring the kernel's overheads")
@@ -229,7 +232,7 @@ class _BoardBench:
         return with_operation_costs(self.catalogue, self.images.firmware, overheads)
 
     def check_on_board(self, study: TaskSetStudy, span_ms: int | None, save_image: Path | None) -> TaskSetStudy:
-        """Runs the task set."""
+        """Runs the task set. Returns the study with every job compared with its bound."""
         from rtoslab.rta import (  # noqa: PLC0415
             check_on_board,
             interrupt_lines,
@@ -251,6 +254,7 @@ class _BoardBench:
 
 
 def _print_study(study: TaskSetStudy) -> None:
+    """Prints the bounds, the notes and the answer."""
     from rtoslab.rta import terminal_tables  # noqa: PLC0415
 
     console = PlainConsole()
@@ -271,6 +275,7 @@ def _print_tables(tables: Sequence[TableData]) -> None:
 
 
 def _rich_table(table: TableData) -> RichTable:
+    """Returns a table for a terminal."""
     shown = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     for name, numeric in table.heads:
         shown.add_column(name, justify="right" if numeric else "left", no_wrap=True)

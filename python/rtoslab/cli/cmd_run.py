@@ -139,7 +139,7 @@ def command(
 
 
 def _require_charts(report: bool) -> None:
-    """Before anything is measured. Raises ToolMissingError if charts are wanted and cannot be drawn."""
+    """Raises ToolMissingError if charts are wanted and cannot be drawn, before anything is measured."""
     if report:
         require_extra("report", "a report with charts")
 
@@ -147,7 +147,7 @@ def _require_charts(report: bool) -> None:
 def _find_real_boards(
     catalogue: Catalogue, boards: tuple[str, ...] | None, target: str | None, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
-    """The real boards asked for, by the boards' names. Empty if none is."""
+    """Returns the requested real boards by board name. Empty if none was requested."""
     if target is not None:
         return choose_targets(catalogue, boards or (), target, port, bench)
     if bench is not None:
@@ -158,6 +158,7 @@ def _find_real_boards(
 def _run_on_real_board(
     names: tuple[str, ...], options: Options, on_desk: dict[str, Target], port: str | None, out: Path | None
 ) -> tuple[Path, list[Outcome]]:
+    """Measures on real boards: flashed by a probe, or by hand at a serial port."""
     return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
 
 
@@ -170,6 +171,7 @@ def _print_kernel_comparison(folder: Path, outcomes: list[Outcome]) -> None:
 
 
 def _report_outcomes(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
+    """Prints the outcomes, writes the report if asked for, and returns the exit code."""
     if as_json:
         print_answer(run_as_json(folder, outcomes))
     else:

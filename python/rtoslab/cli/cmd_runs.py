@@ -1,4 +1,4 @@
-"""`rtoslab runs`: stored points found again, and taken out for other tools."""
+"""`rtoslab runs`: finds stored points, and exports them for other tools."""
 
 import sys
 from collections.abc import Callable
@@ -50,7 +50,7 @@ _FILTERS = (
 
 
 def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command the options that say which points. It is called with those found."""
+    """Adds the filter options to a command, which gets the matching points as `stored_points`."""
 
     @wraps(command)
     def call(
@@ -154,6 +154,7 @@ def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points:
 
 
 def _run_table(points: list[ArchivedPoint]) -> Table:
+    """Returns a table with a line for each run directory."""
     table = Table(box=None)
     for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):
         table.add_column(name, overflow="fold")
@@ -172,11 +173,13 @@ def _run_table(points: list[ArchivedPoint]) -> Table:
 
 
 def _names_text(names: list[str]) -> str:
+    """Returns the first three names, and the number of further ones."""
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
 
 def _point_table(points: list[ArchivedPoint]) -> Table:
+    """Returns a table with a line for each point."""
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
         table.add_column(name, overflow="fold")
@@ -198,6 +201,7 @@ def _point_table(points: list[ArchivedPoint]) -> Table:
 
 
 def _point_as_json(point: ArchivedPoint) -> dict[str, Any]:
+    """Returns a point as plain values."""
     return {
         "run": str(point.run),
         "date": point.session.date,

@@ -152,15 +152,15 @@ def command(
 
 
 class OutputLines:
-    """The output of the firmware, line by line as it comes. UART goes out as it is, each line of another channel with
-    its name."""
+    """Writes the firmware's output line by line as it comes. UART is unchanged, each line of another channel begins
+    with its name."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._rests: dict[str, bytes] = {}
 
     def show(self, channel: str, data: bytes) -> None:
-        """Writes what a channel brought. Its last line waits for its end."""
+        """Writes the data of a channel. An incomplete line waits for its end."""
         if channel != "uart":
             *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")
             data = b"".join(channel.encode() + b": " + line + b"\n" for line in lines)
@@ -169,7 +169,7 @@ class OutputLines:
 
 
 def _fault_sentences(result: SimResult, image: Path) -> list[str]:
-    """Sentences on the fault that ended the run, and on those whose handler returned."""
+    """Returns sentences on the fault that ended the run, and on those whose handler returned."""
     faults = [fault for fault in (result.fault, *result.handled) if fault is not None]
     if not faults:
         return []
@@ -179,7 +179,7 @@ def _fault_sentences(result: SimResult, image: Path) -> list[str]:
 
 
 def _with_source_lines(result: SimResult, image: Path) -> SimResult:
-    """Adds file and line to the addresses that warnings name."""
+    """Returns the result with file and line added to the addresses in its warnings."""
     if not result.warnings:
         return result
     from rtoslab.instruments import add_source_lines  # noqa: PLC0415 (a run without warnings would wait for it)
@@ -188,10 +188,12 @@ def _with_source_lines(result: SimResult, image: Path) -> SimResult:
 
 
 def _read_script(script: Path) -> str:
+    """Returns the text of a script file."""
     return read_text(script, "the script", ImageFileError)
 
 
 def _print_result(result: SimResult, faults: Sequence[str]) -> None:
+    """Prints the stop, the faults, and the tables of cores and intervals."""
     console = PlainConsole()
     if result.uart and not result.uart.endswith(b"\n"):
         console.print()
@@ -216,5 +218,6 @@ def _print_result(result: SimResult, faults: Sequence[str]) -> None:
 
 
 def _align_right(table: Table, first: int = 1) -> None:
+    """Aligns the columns of numbers."""
     for column in table.columns[first:]:
         column.justify = "right"

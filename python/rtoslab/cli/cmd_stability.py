@@ -112,6 +112,7 @@ def command(
 
 
 def _show_report(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -> int:
+    """Writes the reports and prints the document. Returns the exit code."""
     for output in outputs:
         write_report(report_formats()[file_form(output)](document), output)
     if not quiet:
@@ -120,7 +121,7 @@ def _show_report(document: Document, outputs: Sequence[Path], *, quiet: bool = F
 
 
 def overview_of_papers(catalogue: Catalogue) -> Document:
-    """It covers all papers, and the builds of those papers whose values are stored."""
+    """Returns a document on all papers, with the builds of those whose values are stored."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
     judged = [
@@ -141,6 +142,7 @@ def _measure_builds(
     dry_run: bool,
     as_json: bool,
 ) -> int:
+    """Measures all builds and stores their values. Returns the exit code."""
     root = catalogue.root
     whole = stability_plan(catalogue, paper, placements)
     if not whole.points:
@@ -161,12 +163,14 @@ def _measure_builds(
 
 
 def _run_points(root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any) -> list[Outcome]:
+    """Measures the points here or on a cluster."""
     if scheduler is None:
         return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
     return list(run_on_cluster(root, plan, folder, scheduler, listener=listener))
 
 
 def _as_json(judged: JudgedPaper) -> dict[str, Any]:
+    """Returns the judged statements as plain values."""
     return {
         "paper": judged.paper.key,
         "placements": judged.stored.placements,
@@ -179,6 +183,7 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
 
 
 def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
+    """Returns the verdicts on a statement as plain values."""
     whole = statement.whole.whole
     return {
         "id": statement.claim.id,

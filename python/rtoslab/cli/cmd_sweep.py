@@ -93,7 +93,7 @@ def command(
 
 
 def _print_missing_points(outcomes: list[Outcome]) -> None:
-    """Each reason why points were skipped or failed, once, with how many."""
+    """Prints each reason why points were skipped or failed, once, with their number."""
     reasons: Counter[tuple[str, str]] = Counter()
     for outcome in outcomes:
         if outcome.result.status == "n/a":

@@ -49,6 +49,7 @@ def command(bench: Path | None, as_json: bool) -> None:
 
 
 def _device_row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
+    """Returns a connected device as plain values."""
     flashes = {
         name: [tool.name for tool in installed_flash_tools(catalogue.flash_names(name), device)]
         for name in catalogue.boards
@@ -64,6 +65,7 @@ def _device_row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
 
 
 def _print_targets(listing: dict[str, Any]) -> None:
+    """Prints the connected devices, the programs that flash, and the targets of a hardware map."""
     console = PlainConsole()
     rows = listing["connected"]
     table = Table("kind", "USB", "serial number", "serial ports", "could be flashed through it, by")

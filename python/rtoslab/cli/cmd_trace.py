@@ -54,6 +54,7 @@ def command(
 
 
 def _print_timeline(result: Timeline) -> None:
+    """Prints a summary of each track, and the load of each core."""
     console = PlainConsole()
     length = result.end - result.start
     milliseconds = length * 1000 / result.clock_hz

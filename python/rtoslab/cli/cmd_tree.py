@@ -88,7 +88,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
 
 
 def _find_port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
-    """A port by its name, or by the folder that it is in. Raises CatalogueError, UnknownNameError."""
+    """Returns a port by its name, or by its folder. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
         return catalogue.read_port(folder)
@@ -96,7 +96,7 @@ def _find_port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
 
 
 def _file_count_text(tree: Tree) -> str:
-    """How many files are compiled: a draft that took a folder too many is seen by it at once."""
+    """Returns how many files are compiled for each core. It shows at once if a draft took a folder too many."""
     return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
 
 
@@ -121,6 +121,7 @@ def show(as_json: bool) -> int:
 
 
 def _tree_row(tree: Tree) -> dict[str, Any]:
+    """Returns a tree as plain values."""
     is_present = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": is_present,
@@ -134,6 +135,7 @@ def _tree_row(tree: Tree) -> dict[str, Any]:
 
 
 def _commit_text(repository: dict[str, Any]) -> str:
+    """Returns a repository's place and commit."""
     place = "" if repository["at"] == "." else f"{repository['at']} "
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
@@ -169,7 +171,7 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
 
 
 def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str, ...], config: dict[str, str]) -> int:
-    """Each export that is known, on its board and number of cores."""
+    """Checks each known export on its board and number of cores. Returns the exit code."""
     assert entry.tree is not None
     verdicts = []
     for key in entry.tree.exports:
@@ -186,11 +188,13 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
 
 
 def _one_board_per_core(catalogue: Catalogue, tree: Tree) -> tuple[str, ...]:
+    """Returns one board for each core that the tree is described for."""
     cores = {entry.facts.core: name for name, entry in reversed(list(catalogue.boards.items()))}
     return tuple(name for core, name in cores.items() if not tree.cores or core in tree.cores)
 
 
 def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
+    """Runs the conformance suite and prints the outcome. Returns whether the port conforms, or the point is n/a."""
     if point.not_applicable is not None:
         click.echo(f"n/a {point.label}: {point.not_applicable}")
         return True

@@ -137,10 +137,12 @@ def command(
 
 
 def _progress_text(done: int, all_of_them: int) -> str:
+    """Returns the number of swept cycles."""
     return f"{done:,} of {all_of_them:,}"
 
 
 def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
+    """Returns the options that select a service. Raises UnknownNameError."""
     if service is None:
         return {}
     facts = catalogue.benchmark(program).facts
@@ -151,6 +153,7 @@ def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> di
 
 
 def _print_finding(scenario: Scenario, finding: WorstCase) -> None:
+    """Prints the latencies and the worst cases."""
     console = PlainConsole()
     console.print(finding.claim, markup=False)
     title = f"{scenario.title} {MARK}" if finding.deviations else scenario.title

@@ -1,4 +1,4 @@
-"""The terminal: text is shown as it is, and no name from outside is taken for markup, an emoji or a control code."""
+"""The terminal: prints text as it is. No external name is taken for markup, an emoji or a control code."""
 
 from typing import Any
 
@@ -11,20 +11,20 @@ from rtoslab.intake import escape_unprintable
 
 
 class PlainConsole(Console):
-    """Rich's console without its markup: `painted` gives a text a colour."""
+    """Rich's console without its markup. `coloured_text` gives a text a colour."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def print(self, *shown: Any, **options: Any) -> None:
-        """Tables in the terminal's width, with their words whole."""
+        """Prints the objects. Tables are fitted to the terminal's width, with whole words."""
         super().print(*(fit_to_width(self, item) if isinstance(item, Table) else item for item in shown), **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Every string comes through here, in a table's cell too."""
+        """Returns a string as a text with escapes. Also used for a table's cells."""
         return super().render_str(escape_unprintable(text), **options)
 
 
 def coloured_text(text: str, style: str) -> Text:
-    """A text in a colour."""
+    """Returns the text in a colour."""
     return Text(escape_unprintable(text), style=style)

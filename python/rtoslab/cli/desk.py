@@ -1,4 +1,4 @@
-"""Sentences about real boards: the programs that commands would start, and the connected devices."""
+"""Prints what commands would do with real boards: the programs that they would start."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from rtoslab.plan import Plan, Point
 
 
 def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target]) -> None:
-    """Shows the programs that each point would start, as one would type them. Nothing is started."""
+    """Prints the commands that each point would start, as one would type them. Nothing is started."""
     for point in plan.points:
         if point.not_applicable is not None:
             continue
@@ -19,7 +19,7 @@ def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str,
 
 
 def print_target_commands(catalogue: Catalogue, point: Point, target: Target) -> None:
-    """The same of one point."""
+    """Prints the commands that one point would start."""
     click.echo(f"# listens on {target.port} at {target.board.uart.baud} baud before it starts")
     for line in flash_command_texts(target, planned_image_path(catalogue, point)):
         click.echo(line)

@@ -29,7 +29,7 @@ from rtoslab.plan import Plan, Point, varying_labels
 
 
 def short_path(folder: Path) -> Path:
-    """Seen from the working directory, if it lies below it."""
+    """Returns the path relative to the working directory, if it is below it."""
     try:
         return folder.resolve().relative_to(Path.cwd())
     except ValueError:
@@ -37,8 +37,7 @@ def short_path(folder: Path) -> Path:
 
 
 def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
-    """Tells the plan before it is begun. True if that was all that was wanted.
-
+    """Prints the plan before it is begun. Returns whether that was all that was wanted (`dry_run`).
     Raises PlanError for a macro that no kernel has."""
     require_settings(catalogue, plan.points)
     if as_json and not dry_run:
@@ -54,7 +53,7 @@ def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, 
 
 
 def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
-    """Announces the plan on stderr: how many points, how many images they need, about how long it takes."""
+    """Prints the plan's size on stderr: points, images to build, about how long it takes."""
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
     shared = _shared_axes_text(plan.points)
     click.echo(
@@ -65,7 +64,7 @@ def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
 
 
 def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
-    """The plan, point by point, where nothing will be measured."""
+    """Prints the plan point by point, where nothing will be measured."""
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
     _print_plan_size(plan, estimate)
@@ -73,13 +72,13 @@ def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None
 
 
 def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
-    """The same for `--json`."""
+    """Returns the plan as plain values."""
     points = [dataclasses.asdict(point) for point in plan.points]
     return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
 
 
 def _shared_axes_text(points: Sequence[Point]) -> str:
-    """Kernel, board and cores where all points have the same."""
+    """Returns kernel, board and cores, as far as all points have the same."""
     values = (
         {point.kernel for point in points},
         {point.board for point in points},
@@ -89,6 +88,7 @@ def _shared_axes_text(points: Sequence[Point]) -> str:
 
 
 def _duration_text(seconds: float) -> str:
+    """Returns a rounded duration in words."""
     minutes = seconds / 60
     if minutes < 1:
         return f"at most about {max(5, round(seconds / 5) * 5)} s"
@@ -96,7 +96,7 @@ def _duration_text(seconds: float) -> str:
 
 
 def print_reused_points(outcomes: Sequence[Outcome]) -> None:
-    """How many points needed no measuring, on stderr."""
+    """Prints on stderr how many points were not measured because their results were stored or cached."""
     for note in dict.fromkeys(outcome.note for outcome in outcomes if outcome.note):
         click.echo(note, err=True)
     resumed = sum(not outcome.fresh and not outcome.cached for outcome in outcomes)
@@ -112,11 +112,11 @@ def print_reused_points(outcomes: Sequence[Outcome]) -> None:
 
 
 LONG_PLAN = 20
-"""From so many points on, each line says how far the plan has come."""
+"""From this number of points on, each line shows the progress of the plan."""
 
 
 class ProgressDisplay:
-    """Progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
+    """Shows progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
 
     def __init__(self, points: Sequence[Point], *, quiet: bool) -> None:
         console = PlainConsole(stderr=True)
@@ -151,7 +151,7 @@ class ProgressDisplay:
         self._bars.stop()
 
     def _estimate_text(self, note: PointProgress) -> str:
-        """How far a long plan has come, and how long the rest may take if it continues as it did."""
+        """Returns the progress of a long plan, and the estimated rest of its time."""
         if self._points < LONG_PLAN:
             return ""
         self._done += 1
@@ -163,7 +163,7 @@ class ProgressDisplay:
         return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
 
     def show_progress_of(self, note: PointProgress) -> None:
-        """Takes news of a point: a phase with its progress, or the outcome."""
+        """Shows the progress of a point: a phase, or the outcome."""
         if note.outcome is not None:
             self.outcomes.append(note.outcome)
             if note.index in self._tasks:
@@ -186,12 +186,13 @@ class ProgressDisplay:
 
 @contextmanager
 def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[ProgressDisplay]:
-    """The display of points that are measured into a run directory. Ended meanwhile, the finished ones are told."""
+    """Shows the progress of points that are measured into a run directory. If it is interrupted, the finished ones
+    are reported."""
     display = ProgressDisplay(points, quiet=quiet)
     with report_if_interrupted(lambda: run_as_json(folder, display.outcomes)), display:
         yield display
 
 
 def run_as_json(folder: Path, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Returns the fields of a run directory for `--json`."""
+    """Returns the run directory and its points as plain values."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

@@ -1,4 +1,4 @@
-"""Lists installed and missing programs, and how to get them."""
+"""Checks which programs are installed, and says how to get the missing ones."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ from rtoslab.trees import missing_files
 
 @dataclass(frozen=True, slots=True)
 class ToolCheck:
-    """One thing looked at."""
+    """The check of one tool, tree or folder."""
 
     name: str
     fine: bool
@@ -24,7 +24,7 @@ class ToolCheck:
 
 
 def check_installation(root: Path) -> list[ToolCheck]:
-    """Everything the stages need, in the order of the stages."""
+    """Returns the checks of everything that the stages need, in the order of the stages."""
     return [
         _check_python(),
         *(_check_tool(tool) for tool in tools.needed_tools()),
@@ -38,11 +38,13 @@ def check_installation(root: Path) -> list[ToolCheck]:
 
 
 def _check_python() -> ToolCheck:
+    """Checks the version of Python."""
     fine = sys.version_info >= (3, 11)
     return ToolCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
 
 
 def _check_tool(tool: tools.Tool) -> ToolCheck:
+    """Checks that a program is installed."""
     try:
         tools.find_tool(tool.name)
     except RtoslabError:
@@ -51,12 +53,13 @@ def _check_tool(tool: tools.Tool) -> ToolCheck:
 
 
 def _check_analyzer() -> ToolCheck:
-    """Nothing else needs it, so without it all is fine."""
+    """Checks for the logic analyzer's program. A missing one is fine, for nothing else needs it."""
     banner = analyzer_banner()
     return ToolCheck(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
 
 
 def _check_tree(tree: Tree) -> ToolCheck:
+    """Checks that the files of a named tree exist."""
     name = f"tree {tree.id}"
     missing = missing_files(tree)
     if missing:
@@ -65,6 +68,7 @@ def _check_tree(tree: Tree) -> ToolCheck:
 
 
 def _check_simulator(root: Path) -> ToolCheck:
+    """Checks that the virtual board is built from the present sources."""
     try:
         count = len(timing_settings("rp2040"))
         simulator_sources(root)
@@ -76,6 +80,7 @@ def _check_simulator(root: Path) -> ToolCheck:
 
 
 def _check_writable(folder: Path) -> ToolCheck:
+    """Checks that a folder can be written to."""
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
         probe = place / ".rtoslab-doctor"

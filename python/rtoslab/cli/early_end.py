@@ -1,8 +1,7 @@
-"""A command's last words: its answer as JSON, or, where it is ended by Ctrl-C or a signal, why and what it has by then.
+"""Prints a command's answer as JSON, or after an interrupt the reason and the finished part.
 
-The trap: an interrupt between the answer and the end of the process would make a second object of it. So the answer is
-given here alone, and nothing is heard after it.
-"""
+The trap: an interrupt between the answer and the end of the process would print a second JSON object. So answers are
+printed here alone, and signals are ignored afterwards."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from rtoslab import interrupts
 
 
 class EndedError(KeyboardInterrupt):
-    """An interrupt with what was finished before it."""
+    """An interrupt with the results that were finished before it."""
 
     def __init__(self, cause: KeyboardInterrupt, stored: dict[str, Any]) -> None:
         super().__init__(*cause.args)
@@ -24,7 +23,7 @@ class EndedError(KeyboardInterrupt):
 
 @contextmanager
 def report_if_interrupted(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
-    """Ended within, `--json` also tells what `finished` gives."""
+    """If the block is interrupted, `--json` also prints the values that `finished` returns."""
     try:
         yield
     except KeyboardInterrupt as cause:
@@ -32,13 +31,13 @@ def report_if_interrupted(finished: Callable[[], dict[str, Any]]) -> Iterator[No
 
 
 def print_answer(value: Any, indent: int | None = None) -> None:
-    """Prints the command's answer, the one JSON value on standard output."""
+    """Prints the command's answer, the only JSON value on standard output."""
     interrupts.stop_handling_signals()
     click.echo(json.dumps(value, indent=indent))
 
 
 def report_interrupt(cause: BaseException | None) -> None:
-    """Says that the command was ended, and what is kept of it."""
+    """Prints that the command was interrupted, and its finished part."""
     if interrupts.wants_json():
         stored = cause.finished if isinstance(cause, EndedError) else {}
         with suppress(OSError):

@@ -33,7 +33,8 @@ from rtoslab.store import AnyResult, StoredPoint
 def explain_paper(
     catalogue: Catalogue, paper: PaperFolder, out: Path | None, jobs: int, *, full: bool, dry_run: bool, as_json: bool
 ) -> int:
-    """Measures every candidate, then several together, and shows both. Raises as `run_plan` and `reproduce` do."""
+    """Measures every candidate, then several together, and prints both. Raises as `run_plan` and `reproduce_paper`
+    do."""
     options = Options(full=full)
     singles = candidate_setups(catalogue, paper)
     folder = out or default_out(
@@ -83,6 +84,7 @@ def explain_paper(
 def _changes_section(
     paper: PaperFolder, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> Section:
+    """Returns the tables of single and combined changes."""
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
         f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof: every point "
@@ -97,6 +99,7 @@ def _changes_section(
 
 
 def _trial_row(trial: ChangeTrial) -> list[str]:
+    """Returns a change with its distances as a row."""
     return [
         trial.setup.title,
         str(trial.changed_figures),
@@ -107,7 +110,7 @@ def _trial_row(trial: ChangeTrial) -> list[str]:
 
 
 def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]) -> str:
-    """The answer: the best single change, and what comes closer still."""
+    """Returns the answer: the best single change, and a combination that comes closer."""
     best = min(
         (trial for trial in single_changes if trial.overall_distance < plain),
         key=lambda trial: trial.overall_distance,
@@ -127,12 +130,15 @@ def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], bo
 
 
 def _failure_as_json(failed: Failed) -> dict[str, str]:
+    """Returns a failed point as plain values."""
     return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
 
 
 def _as_json(
     folder: Path, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> dict[str, Any]:
+    """Returns all changes with their distances as plain values."""
+
     def rows(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
         return [
             {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,

@@ -1,4 +1,4 @@
-"""The options that go with `--image`: the image identifies itself, so only the board and the board's timing remain."""
+"""Options that go with `--image`. The image says what it is, so only the board and its timing can be set."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from rtoslab.plan import whole_option
 def image_board_and_timing(
     catalogue: Catalogue, boards: tuple[str, ...], config: Mapping[str, str]
 ) -> tuple[str, dict[str, int]]:
-    """The board and the timing rules that are set. Raises PlanError for anything else."""
+    """Returns the board and the timing rules that are set. Raises PlanError for any other option."""
     other = [key for key in config if not key.startswith("timing.")]
     if other:
         raise PlanError(f"An image that is built already cannot be given {other[0]}; only timing.KEY can be set.")

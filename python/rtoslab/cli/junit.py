@@ -8,7 +8,7 @@ from rtoslab.targets import SimResult
 
 
 def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str) -> None:
-    """Writes a suite of one test. `why` says why it failed, and is empty if it passed. Raises StoreError."""
+    """Writes a suite of one test. `why` is the reason of its failure, or empty. Raises StoreError."""
     seconds = f"{result.cycle / result.clock_hz:.6f}"
     counts = {"tests": "1", "failures": str(int(bool(why))), "errors": "0"}
     suite = Xml.Element("testsuite", {"name": f"rtoslab sim {board}", **counts, "time": seconds})
@@ -24,7 +24,7 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
 
 
 def _printable(text: str) -> str:
-    """Without characters that XML 1.0 does not allow."""
+    """Returns the text without characters that XML 1.0 forbids."""
     return "".join(
         character if character in "\t\n\r" or character >= " " else "\N{REPLACEMENT CHARACTER}" for character in text
     )

@@ -1,4 +1,4 @@
-"""Kernel figures for `rtoslab calibrate`: measured on the real board, some times over, and on the virtual one."""
+"""Kernel figures for `rtoslab calibrate`: measured several times on the real board, and on the virtual one."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class FiguresRequest:
-    """The figures to measure, and the board."""
+    """The kernel figures to measure, and the board."""
 
     board: str
     kernel: str
@@ -40,14 +40,15 @@ class FiguresRequest:
     folder: Path
 
     def options(self) -> Options:
-        """Returns the options of the points. A real board has its own counter alone."""
+        """Returns the options of the points. A real board has its own counter as the only instrument."""
         return Options([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
 
 
 def figures_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
 ) -> FiguresRequest:
-    """`figures`: `all`, or names of benchmarks and suites with commas between. Raises UnknownNameError, PlanError."""
+    """Returns the request for `figures`: `all`, or names of benchmarks and suites with commas between. Raises
+    UnknownNameError, PlanError."""
     root = find_root()
     catalogue = Catalogue(root)
     all_of_them = figures == ALL
@@ -62,7 +63,7 @@ def figures_request(
 
 
 def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequest:
-    """Returns what a kept calibration has, whatever was named. Raises PlanError if it has none."""
+    """Returns the request for the figures of a stored calibration. Raises PlanError if it has none."""
     figures = silicon.kernel_figures
     if figures is None:
         raise PlanError("This calibration has no kernel figures; leave --figures out, or measure them with --target.")
@@ -70,7 +71,8 @@ def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequ
 
 
 def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> KernelFigures:
-    """Every point as many times as asked. Points that are in the folder already are not measured again."""
+    """Measures every point the requested number of times. Points that are in the folder already are not measured
+    again."""
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
@@ -81,7 +83,8 @@ def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -
 def compare_with_virtual(
     request: FiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
 ) -> list[KernelFigure]:
-    """The same points on the virtual board with its defaults and, if they are others, with `settings`."""
+    """Measures the same points on the virtual board with its defaults and, if they differ, with `settings`. Returns
+    both beside silicon."""
     default = _measure_virtual(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
@@ -90,6 +93,7 @@ def compare_with_virtual(
 
 
 def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
+    """Measures the points on the virtual board with these settings."""
     folder = request.folder / name
     click.echo(f"Kernel figures on the virtual board, into {folder}.", err=True)
     config = {"instrument": "counter", **{key: str(value) for key, value in settings.items()}}
@@ -107,7 +111,7 @@ def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, 
 
 
 def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
-    """Returns plain values, for one object with the rest of a calibration."""
+    """Returns the compared figures as plain values."""
     if not compared and not missing:
         return {}
     figures = {

@@ -1,4 +1,4 @@
-"""`rtoslab capture --sigrok`: a real board flashed, reset and heard while an analyzer records its pins."""
+"""`rtoslab capture --sigrok`: flashes and resets a real board while an analyzer records its pins."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from rtoslab.plan import Options
 
 @dataclass(frozen=True, slots=True)
 class CaptureSetup:
-    """The user's description of the board and of the analyzer at its pins."""
+    """The board, the analyzer and the wires between them, as the user names them."""
 
     driver: str
     sample_rate_hz: int | None
@@ -36,13 +36,13 @@ class CaptureSetup:
     bench: Path | None
     port: str | None
     board: str | None
-    """None means: it was not named, so nothing is flashed."""
+    """None if it was not named. Then nothing is flashed."""
     dry_run: bool
 
 
 def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: CaptureSetup) -> int:
-    """The whole way. The recording is stored in a file before it is judged. Raises PlanError, CaptureError, and what a
-    board on the desk raises."""
+    """Records a run of a real board, stores the recording, and then checks it. Raises PlanError, CaptureError, and
+    errors of the board."""
     if desk.sample_rate_hz is None:
         raise PlanError("At which rate is to be sampled? Say --sample-rate, such as 24MHz.")
     if desk.target is None:
@@ -80,6 +80,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
 
 
 def _warn_of_short_pulses(virtual: Recording, analyzer: Analyzer) -> None:
+    """Warns of pulses that are shorter than a sample."""
     short, count = virtual.count_shorter_than(1 / analyzer.rate_hz)
     if short:
         are = "is" if short == 1 else "are"

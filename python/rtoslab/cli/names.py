@@ -20,14 +20,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class CatalogueName(click.ParamType[str]):
-    """A name looked up later (so that the error is ours). Completes from the folders found."""
+    """A name of the catalogue, looked up later so that the error is ours. Completes from the folders found."""
 
     def __init__(self, *kinds: str) -> None:
         self.kinds = kinds
         self.name = "|".join(kind.rstrip("s") for kind in kinds)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Names that begin with what was typed."""
+        """Returns the names that begin with the typed text."""
         try:
             catalogue = Catalogue(find_root())
             names = [name for kind in self.kinds for name in getattr(catalogue, kind)]
@@ -42,7 +42,7 @@ class PaperName(click.ParamType[str]):
     name = "PAPER"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Keys that begin with what was typed."""
+        """Returns the keys that begin with the typed text."""
         from rtoslab.catalogue import read_papers  # noqa: PLC0415
 
         try:
@@ -56,12 +56,13 @@ class CatalogueNames(CatalogueName):
     """Several names separated by commas, or `all`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Unchanged but for empty parts. `split_names` takes it apart."""
+        """Returns the names without empty parts. `split_names` splits them."""
         return ",".join(part.strip() for part in str(value).split(",") if part.strip())
 
 
 def split_names(values: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...] | None:
-    """The names of a repeated, comma-separated option in order. `all` is every known one. None if none was given."""
+    """Returns the names of a repeated, comma-separated option in order. `all` means every known one. None if none
+    was given."""
     names = [name for value in values for name in value.split(",") if name]
     return tuple(dict.fromkeys(item for name in names for item in (known if name == "all" else (name,)))) or None
 
@@ -72,7 +73,7 @@ class KeyValue(click.ParamType[tuple[str, str]]):
     name = "KEY=VALUE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Splits at the first equals sign."""
+        """Returns the pair, split at the first equals sign."""
         if isinstance(value, tuple):
             return value[0], value[1]
         key, sign, text = str(value).partition("=")
@@ -87,7 +88,7 @@ class IsoDate(click.ParamType[str]):
     name = "2026-03-01"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Unchanged."""
+        """Returns the date unchanged."""
         if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:]{1,8}Z?)?)?)?", str(value), re.ASCII):
             self.fail(f"{quote(str(value))} is not a date such as 2026-03-01", param, ctx)
         return str(value)
@@ -99,7 +100,7 @@ class CoreCounts(click.ParamType[tuple[int, ...]]):
     name = "1,2"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Numbers of cores, in the order given, no duplicates."""
+        """Returns the numbers of cores in the given order, without duplicates."""
         if isinstance(value, tuple):
             return value
         try:
@@ -116,7 +117,7 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
     _UNITS: ClassVar = {"us": 1e-6, "ms": 1e-3, "s": 1.0, None: 0.0}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bool, float]:
-        """Pin, level, seconds."""
+        """Returns pin, level, seconds."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
             self.fail(f"{quote(str(value))} is no level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
@@ -129,7 +130,7 @@ class Duration(click.ParamType[int]):
     name = "250ms|30s"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Whole milliseconds, at least one."""
+        """Returns whole milliseconds, at least one."""
         if isinstance(value, int):
             return value
         text = str(value).strip().lower()
@@ -147,7 +148,7 @@ class Frequency(click.ParamType[int]):
     name = "84MHz|84000000"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Whole hertz, at least one."""
+        """Returns whole hertz, at least one."""
         if isinstance(value, int):
             return value
         text = str(value).strip().lower()
@@ -160,7 +161,8 @@ class Frequency(click.ParamType[int]):
 
 
 class FileOf(click.ParamType[Path]):
-    """A file to write, in the form that its name's ending says. Raises ReportError, before anything is measured."""
+    """A file to write, in the form of its suffix. Raises ReportError for another suffix, before anything is
+    measured."""
 
     name = "FILE"
 
@@ -177,12 +179,12 @@ class FileOf(click.ParamType[Path]):
 
 
 def file_form(path: Path) -> str:
-    """Returns what a file's name ends in, without the dot."""
+    """Returns the suffix of a file without the dot."""
     return path.suffix.lstrip(".").lower()
 
 
 def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
-    """The option `-o FILE`, once for each report. `text` says in words what a form is."""
+    """Returns the repeatable option `-o FILE` for reports of these forms. `text` explains a form in words."""
     listed = ", ".join(f".{form}" + (f" ({text[form]})" if form in text else "") for form in forms)
     return click.option(
         "-o", "--output", "outputs", multiple=True, type=FileOf(*forms), help=f"Report to write: {listed}."
@@ -190,7 +192,7 @@ def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
 
 
 def parse_option_integer(text: str, option: str) -> int:
-    """A decimal or 0x integer of an option, within 64 bits. Raises click.BadParameter."""
+    """Returns a decimal or 0x integer of an option, within 64 bits. Raises click.BadParameter."""
     try:
         return parse_integer(text)
     except ValueError as cause:

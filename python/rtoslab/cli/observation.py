@@ -1,4 +1,4 @@
-"""The options of commands that observe a benchmark's window or a section of an image, in one place."""
+"""Options of commands that observe a benchmark's window or a section of an image's run."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +14,8 @@ from rtoslab.instruments import DEFAULT_CYCLES, Stretch, SubjectOptions
 
 
 def exit_code_of_run(unhandled: str) -> int:
-    """The exit code of a command whose subject was executed. Says what nobody handled."""
+    """Returns the exit code of a command whose subject was executed. Prints `unhandled`, which names exceptions
+    without a handler."""
     if unhandled:
         click.echo(f"warning: {unhandled}", err=True)
     return EXIT_POINT_FAILED if unhandled else EXIT_OK
@@ -48,7 +49,7 @@ _OPTIONS = (
 
 
 def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives a command these options. It is called with what they say as `choice`."""
+    """Adds these options to a command, which gets their values as `choice`."""
 
     @wraps(command)
     def call(

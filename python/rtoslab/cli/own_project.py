@@ -1,4 +1,4 @@
-"""A project of anybody's on the command line: `rtoslab gate` and `baseline` in or below a folder with rtoslab.toml."""
+"""A user's project on the command line: `rtoslab gate` and `baseline` in or below a folder with rtoslab.toml."""
 
 import json
 import os
@@ -49,10 +49,9 @@ _SHORT = 12
 
 
 def project_folder() -> Path | None:
-    """Returns the nearest folder from the working directory upwards that has a project file, as a path from here.
-
-    None if there is none. Raises PlanError for a file further up that somebody else wrote: its build would be run.
-    """
+    """Returns the nearest folder from the working directory upwards that has a project file, relative to it. None if
+    there is none.
+    Raises PlanError for a file of another user in a parent folder: its build would be run."""
     folder, here = find_project(), Path.cwd()
     if folder is None:
         return None
@@ -61,7 +60,7 @@ def project_folder() -> Path | None:
 
 
 def require_project() -> Path:
-    """The same. Raises PlanError where there is none."""
+    """Returns the project's folder as `project_folder` does. Raises PlanError if there is none."""
     folder = project_folder()
     if folder is None:
         raise PlanError(
@@ -72,7 +71,8 @@ def require_project() -> Path:
 
 
 def _require_own(folder: Path, here: Path) -> None:
-    """Refuses a file further up that belongs neither to the owner of the working directory nor to that of the home."""
+    """Raises PlanError for a file in a parent folder that belongs neither to the owner of the working directory nor
+    to that of the home."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
     if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
         raise PlanError(
@@ -82,17 +82,17 @@ def _require_own(folder: Path, here: Path) -> None:
 
 
 def _owner_id(path: Path) -> int | None:
-    """Returns the user's number, or None for a missing one."""
+    """Returns the owner's number, or None for a missing file."""
     return path.stat().st_uid if path.exists() else None
 
 
 def stated_options(context: click.Context, *options: str) -> list[str]:
-    """Those of the options that are on the command line."""
+    """Returns those of the options that are on the command line."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
 def require_unstated(context: click.Context, *options: str) -> None:
-    """Raises PlanError for an option that a project leaves no room for."""
+    """Raises PlanError for an option that does not go with a project."""
     wrong = stated_options(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
@@ -103,7 +103,8 @@ def gate_project(
     folder: Path, limits: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
     as_json: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """The project in a folder against its baseline. Its options go before those of the project."""
+    """Measures the project in a folder and compares it with its baseline. Returns the exit code. The options
+    override those of the project."""
     project = read_project(folder)
     rules = Rules.from_texts(project.gate.limits, limits)
     if dry_run:
@@ -134,19 +135,24 @@ def gate_project(
 
 
 def _judgement_exit_code(judged: ProjectJudgement) -> int:
+    """Returns the exit code of a judgement."""
     return EXIT_REGRESSION if judged.failed else EXIT_OK
 
 
 def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:
+    """Returns how a baseline of another compiler is treated. Empty if it has the same compiler, or is compared all
+    the same."""
     return "" if judged.other_compiler is None or other_compiler == "compare" else other_compiler
 
 
 def _compilers_text(judged: ProjectJudgement) -> str:
+    """Returns a clause on the different compilers."""
     before, after = judged.other_compiler or ("", "")
     return f"The baseline was measured with {before}, here it is {after}: cycles differ for that alone"
 
 
 def _print_judgement(judged: ProjectJudgement) -> None:
+    """Prints regressions, changes and notes."""
     console = PlainConsole()
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
@@ -158,6 +164,7 @@ def _print_judgement(judged: ProjectJudgement) -> None:
 
 
 def _render_report(judged: ProjectJudgement, output: Path) -> str:
+    """Returns the report in the form of the output's suffix."""
     kind = file_form(output)
     if kind == "json":
         return json.dumps(judgement_as_json(judged), indent=1) + "\n"
@@ -169,7 +176,7 @@ def _render_report(judged: ProjectJudgement, output: Path) -> str:
 
 
 def baseline_project(folder: Path, *, dry_run: bool) -> int:
-    """Measures the project in a folder and keeps its figures."""
+    """Measures the project in a folder and writes its baseline. Returns the exit code."""
     project = read_project(folder)
     if dry_run:
         return _print_plan(project)
@@ -193,6 +200,7 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
 
 
 def _print_plan(project: Project) -> int:
+    """Prints what would be measured. Returns the exit code."""
     for name, image in project.image.items():
         functions = [function.name for function in project.function if function.image == name]
         functions += [interval.name for interval in project.interval if interval.image == name]
@@ -204,4 +212,5 @@ def _print_plan(project: Project) -> int:
 
 
 def _print_progress(line: str) -> None:
+    """Prints a line on stderr."""
     click.echo(line, err=True)

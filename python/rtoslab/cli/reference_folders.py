@@ -1,5 +1,4 @@
-"""The common parts of both commands that renew reference results: the number of placements, and the folder of a new
-run."""
+"""Common parts of the commands that renew reference results: the number of placements, and the folder of a new run."""
 
 from pathlib import Path
 from typing import Final
@@ -20,7 +19,8 @@ reference_placements = click.option(
 
 
 def new_run_folder(folder: Path) -> Path:
-    """A run directory that is not there yet: what was measured before comes from the cache where it still holds."""
+    """Returns a run directory that does not exist yet. Earlier measurements come from the cache if they are still
+    valid."""
     for number in range(10_000):
         path = folder.with_name(f"{folder.name}-{number}")
         if not path.exists():

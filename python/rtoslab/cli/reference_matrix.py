@@ -31,7 +31,7 @@ from rtoslab.measure import run_plan
 from rtoslab.store import RunDirectory
 
 _OBSERVED_PLACEMENTS: Final = 4
-"""What is masked and the worst over all phases take seconds in each placement."""
+"""Placements for masked interrupts and the worst case over all phases, which take seconds in each."""
 
 
 @click.command("matrix", short_help="Measure the figures that `choose` compares.")
@@ -69,6 +69,7 @@ def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, 
 def _measure_kernel(
     catalogue: Catalogue, kernel: str, boards: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int:
+    """Measures the figures of a kernel and writes its file. Returns the exit code."""
     points = matrix_points(catalogue, kernel, boards, placements)
     plan = matrix_plan(points)
     if not plan.points:
@@ -101,4 +102,5 @@ def _measure_kernel(
 
 
 def _print_progress(what: str) -> None:
+    """Prints a line on stderr."""
     click.echo(what, err=True)

@@ -1,4 +1,4 @@
-"""Any report's sections on the terminal: prose and tables, without the charts."""
+"""Prints the sections of any report on the terminal: prose and tables, without the charts."""
 
 from rich.console import Console
 from rich.table import Table
@@ -11,7 +11,7 @@ _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
 
 def show_document(document: Document, console: Console, most_rows: int = 40) -> None:
-    """Prints everything. Long tables are cut to the first rows."""
+    """Prints the whole document. Long tables are cut to the first rows."""
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
     for section in document.sections:
@@ -32,6 +32,7 @@ def show_section(section: Section, console: Console, most_rows: int = 40) -> Non
 
 
 def _rich_table(table: TableData, most_rows: int) -> Table:
+    """Returns a table for a terminal, cut to the first rows."""
     shown = Table(title=table.title, title_justify="left")
     for name, numeric in table.heads:
         shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
@@ -41,4 +42,5 @@ def _rich_table(table: TableData, most_rows: int) -> Table:
 
 
 def _coloured_cell(text: str) -> str | Text:
+    """Returns a cell, in colour if it is a verdict."""
     return coloured_text(text, _MOODS[text]) if text in _MOODS else text

@@ -1,5 +1,7 @@
-"""A table in the terminal's width, every word of it whole. Columns are narrowed first, then frame and margins left out.
-A cell that still finds no room stands below its row, with the column's name before it."""
+"""Fits a table to the terminal's width without breaking words. Columns are narrowed first, then frame and margins
+left out.
+
+A cell that still finds no room is printed below its row, after the column's name."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -11,17 +13,17 @@ from rich.text import Text
 
 _UNLIMITED: Final = 100_000
 _GAPS: Final = (2, 1)
-"""Blanks between columns without a frame: as many as there is room for."""
+"""Blanks between columns without a frame. The widest that fits is used."""
 _INDENT: Final = 4
-"""Before what stands below its row."""
+"""Blanks before cells that are printed below their row."""
 _WIDE: Final = 16
-"""A column whose longest cell is shorter stays in the row while there are others."""
+"""A column whose longest cell is shorter stays in the row while there are longer ones."""
 _SQUEEZE: Final = 3
-"""No cell of a row takes more lines than about this."""
+"""The most lines that a cell of a row takes, approximately."""
 
 
 def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
-    """The table as it is if it fits, or what comes nearest to it in the console's width."""
+    """Returns the table if it fits, or the nearest form that fits the console's width."""
     if not table.columns:
         return table
     cells = [[_cell_text(console, cell) for cell in column.cells] for column in table.columns]
@@ -39,7 +41,7 @@ def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
 
 
 class _UnframedTable:
-    """The rows without a frame, with what has no room below each."""
+    """The rows without a frame. Cells without room are below each row."""
 
     def __init__(
         self, table: Table, heads: Sequence[Text], cells: Sequence[Sequence[Text]], columns: Sequence[Measurement]
@@ -68,7 +70,8 @@ class _UnframedTable:
             yield from self._cells_below(console, columns, row, options.max_width - _INDENT)
 
     def _fitting_columns(self, width: int) -> list[int]:
-        """The columns that stay in the row: those with the longest cells leave it first, but for the first column."""
+        """Returns the columns that stay in the row. Those with the longest cells leave it first, except the first
+        column."""
         columns = list(range(len(self._columns)))
         while self._least_width(columns, _GAPS[-1]) > width and len(columns) > 1:
             wide = [column for column in columns[1:] if self._columns[column].maximum >= _WIDE]
@@ -78,13 +81,16 @@ class _UnframedTable:
         return columns
 
     def _least_width(self, columns: Sequence[int], gap: int) -> int:
+        """Returns the width of the columns if each is as narrow as its longest word."""
         return sum(self._columns[column].minimum for column in columns) + gap * (len(columns) - 1)
 
     def _widest_gap(self, columns: Sequence[int], width: int) -> int:
+        """Returns the widest gap between columns that fits."""
         return next((gap for gap in _GAPS if self._least_width(columns, gap) <= width), _GAPS[-1])
 
     def _narrow_column(self, columns: Sequence[int], width: int) -> int | None:
-        """A column of sentences that has room for a word or two a line, if there is one. Not the first."""
+        """Returns a column of sentences that has room for only a word or two per line, or None. Never the first
+        column."""
         chosen_columns = [self._columns[item] for item in columns]
         widths = _column_widths(chosen_columns, width - self._widest_gap(columns, width) * (len(columns) - 1))
         rows = zip(columns[1:], chosen_columns[1:], widths[1:], strict=True)
@@ -93,7 +99,7 @@ class _UnframedTable:
     def _row_lines(
         self, console: Console, columns: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
     ) -> Iterator[Text]:
-        """One row, on as many lines as its highest cell."""
+        """Yields the lines of one row: as many as its highest cell has."""
         wrapped = [list(cell.wrap(console, width)) for cell, width in zip(cells, widths, strict=True)]
         for number in range(max(map(len, wrapped), default=0)):
             line = Text()
@@ -106,7 +112,7 @@ class _UnframedTable:
             yield line
 
     def _cells_below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
-        """Yields what has no room in the row: as many cells on a line as it holds, a long one on several."""
+        """Yields the cells without room in the row: as many per line as it holds, a long one on several."""
         line = Text()
         for place, cells in enumerate(self._cells):
             if place in columns or not cells[row].plain:
@@ -121,16 +127,19 @@ class _UnframedTable:
 
 
 def _indented_lines(console: Console, text: Text, width: int) -> Iterator[Text]:
+    """Yields the text wrapped and indented."""
     for line in text.wrap(console, max(width, 1)) if text else ():
         line.rstrip()
         yield Text(" " * _INDENT).append_text(line)
 
 
 def _cell_text(console: Console, cell: object) -> Text:
+    """Returns a cell as a text."""
     return cell if isinstance(cell, Text) else console.render_str(str(cell))
 
 
 def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
+    """Returns the minimum and maximum width of a column."""
     options = console.options.update(max_width=_UNLIMITED)
     measurements = [Measurement.get(console, options, cell) for cell in cells]
     return Measurement(
@@ -140,7 +149,8 @@ def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
 
 
 def _column_widths(columns: Sequence[Measurement], room: int) -> list[int]:
-    """The widest columns give way first, and each keeps its longest word. A single one keeps within the room."""
+    """Returns the widths that fit. The widest columns are narrowed first, and each keeps its longest word. A single
+    one is cut to the room."""
     widths = [column.maximum for column in columns]
     while sum(widths) > room:
         free = [place for place, item in enumerate(columns) if widths[place] > item.minimum]

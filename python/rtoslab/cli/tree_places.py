@@ -1,7 +1,6 @@
-"""`rtoslab --tree ID=PATH`: another place of a known tree, for one call.
+"""`rtoslab --tree ID=PATH`: another path of a known tree, for one call.
 
-It is put where the environment variable of that tree would be, so that all processes of the call see it.
-"""
+The path is stored in the tree's environment variable, so that all processes of the call see it."""
 
 import os
 from collections.abc import Iterable
@@ -14,7 +13,8 @@ from rtoslab.catalogue import path_variable, read_trees
 
 
 def set_tree_places(places: Iterable[str]) -> None:
-    """Raises CatalogueError for a tree that is not known or has no one place, UsageError for what is no ID=PATH."""
+    """Sets the environment variables of trees from ID=PATH.
+    Raises CatalogueError for a tree that is not known or has several paths, UsageError for another form."""
     trees = read_trees()
     for place in places:
         ident, parts, path = place.partition("=")

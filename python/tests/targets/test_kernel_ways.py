@@ -168,7 +168,7 @@ def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans
     ]
     recording: Any = SimpleNamespace(
         subject=SimpleNamespace(kernel=facts, cores=1, label="x", board=board()), events=made(*rows), start_cycle=0,
-        end_cycle=90, clock_hz=1, symbols=[], at_start={0x10: 8}, unhandled=(),
+        end_cycle=90, clock_hz=1, symbols=[], words_at_start={0x10: 8}, unhandled=(),
     )  # fmt: skip
     result = _TimelineReader(recording, {}, {0: 0x10}).make_timeline()
     assert [(span.name, span.start, span.end) for span in result.spans if span.track.name == TASKS] == [

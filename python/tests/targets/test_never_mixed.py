@@ -43,7 +43,7 @@ def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
 
 @pytest.mark.parametrize("key", list(PAPERS))
 def test_every_figure_of_a_paper_draws_values_of_one_kind_each(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`replot` refuses anything else; each place has one mark a series."""
+    """`redraw_figure` refuses anything else; each place has one mark a series."""
     done = _with_references(key, monkeypatch)
     drawn = 0
     for part in done.paper.facts.part:
