@@ -50,6 +50,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     document = comparison_document(comparisons, _parity_sections(comparisons))
 
     def render(kind: str) -> str:
+        """Returns the report in one form."""
         if kind == "json":
             return as_json(comparisons)
         return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)

@@ -112,6 +112,7 @@ def _kernel_differences(
     program = programs[0] if programs else "minimal"
 
     def image(kernel: str, chosen: dict[str, str]) -> Footprint:
+        """Returns the size of the program with a kernel and configuration."""
         return build_program(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
 
     before = image(against_kernel or kernels[0], {**config, **against_config})

@@ -138,6 +138,7 @@ def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:
         return as_json([judgement.comparison])
 
     def complaint(change: FigureChange) -> str | None:
+        """Returns the limit that a change broke, as a clause. None if it broke none."""
         limit = rules.broken_limit(change)
         return None if limit is None else f"passed its limit {limit}"
 

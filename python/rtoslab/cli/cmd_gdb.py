@@ -53,9 +53,11 @@ def command(
         )
 
     def ready(address: str) -> None:
+        """Prints the command with which gdb connects."""
         click.echo(f"Waiting for gdb: gdb-multiarch {image} -ex 'target remote {address}'", err=True)
 
     def on_uart(text: bytes) -> None:
+        """Prints the firmware's output at once."""
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
 

@@ -267,6 +267,7 @@ def _print_study(study: TaskSetStudy) -> None:
 
 
 def _print_tables(tables: Sequence[TableData]) -> None:
+    """Prints tables with their notes."""
     console = PlainConsole()
     for table in tables:
         console.print(_rich_table(table))

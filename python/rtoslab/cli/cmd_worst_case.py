@@ -93,6 +93,7 @@ def command(
     quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
     def say(phase: str, _: float = 0.0) -> None:
+        """Prints the phase over the last one, on a terminal."""
         if not quiet:
             click.echo(f"\r{phase:<60}\r", err=True, nl=False)
 

@@ -45,6 +45,7 @@ def explain_paper(
     failed: dict[str, Failed] = {}
 
     def measure_changes(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
+        """Measures the points of these changes. Returns None if only the plan was shown."""
         plan = explain_plan(catalogue, paper, setups, options)
         if announce_plan(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None

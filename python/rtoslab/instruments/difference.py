@@ -78,8 +78,10 @@ def _difference_rows(
 
 
 def _number_text(value: float) -> str:
+    """Returns a number with one decimal, or a dash for 0."""
     return f"{value:,.1f}" if value else "-"
 
 
 def _signed_text(value: float) -> str:
+    """Returns a number with its sign and one decimal, or a dash for 0."""
     return f"{value:+,.1f}" if round(value, 1) else "-"

@@ -81,6 +81,7 @@ def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
     places = source_places(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
     def place(match: re.Match[str]) -> str:
+        """Returns the matched address with its source line."""
         line = places[int(match[1], 16)].line
         return f"{match[0]}, {line}," if line else match[0]
 

@@ -127,6 +127,7 @@ def measure_intervals(
     pairings: list[_IntervalPairing] = []
 
     def request(machine: ObservedMachine) -> ObservationRequest:
+        """Returns what to observe: executions of all begins and ends."""
         known = ImageFunctions(subject.elf, machine)
         pairings.extend(
             _IntervalPairing(frozenset(known.instruction_addresses(a)), frozenset(known.instruction_addresses(b)))

@@ -28,7 +28,7 @@ class ImageNames:
         self._sources = source_places(elf, pcs)
 
     def function_at(self, address: int) -> str:
-        """Returns the function that contains an address. Where no symbol covers it, the address rounded down."""
+        """Returns the function that contains an address. The address rounded down if no symbol covers it."""
         index = bisect_right(self._starts, address) - 1
         if index >= 0:
             start, size, name = self._symbols[index]

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from rtoslab._sim import Observed
 
 
-# ruff: noqa: D102 (each method is described in _sim.pyi)
 class ObservedMachine(VirtualMachine, Protocol):
     """A virtual board with an observer. See `_sim.pyi`."""
 
@@ -24,6 +23,11 @@ class ObservedMachine(VirtualMachine, Protocol):
         measured: list[tuple[int, int]] = ...,
         arrivals: list[int] = ...,
         events: bool = False,
-    ) -> None: ...
-    def observed(self) -> Observed: ...
-    def core_cycle(self, core: int) -> int: ...
+    ) -> None:
+        """Starts or ends the accounting of every cycle. The arguments select further records."""
+
+    def observed(self) -> Observed:
+        """Returns the observations since the last call. Node numbers continue."""
+
+    def core_cycle(self, core: int) -> int:
+        """Returns the cycle in which a core's next instruction can begin. It may be after cycle()."""

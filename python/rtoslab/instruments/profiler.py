@@ -171,6 +171,7 @@ def profile_subject(subject: Subject, progress: Progress = lambda *_: None) -> P
     EndedProfileError in place of a KeyboardInterrupt in the observed span."""
 
     def request(_: ObservedMachine) -> ObservationRequest:
+        """Returns what to observe: the masking of each priority."""
         return ObservationRequest(priorities=architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:

@@ -90,6 +90,7 @@ def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> T
     words: dict[int, int] = {}
 
     def request(machine: ObservedMachine) -> ObservationRequest:
+        """Returns what to observe: kernel calls, task words, threads, locks, exceptions and pins."""
         kernel = subject.kernel
         names = sorted({name for many in kernel.symbols.values() for name in many}) if kernel else []
         calls = {}

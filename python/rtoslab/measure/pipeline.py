@@ -128,6 +128,7 @@ class _Job:
 
     @property
     def folder(self) -> str:
+        """Returns the name of the point's folder."""
         return folder_name(self.identity, self.run_id)
 
 

@@ -182,6 +182,7 @@ def _work_on_points(
     last = 0.0
 
     def progress(phase: str, done: float) -> None:
+        """Sends a point's progress to the parent, at most every PROGRESS_INTERVAL_S."""
         nonlocal last
         now = time.monotonic()
         if now - last >= PROGRESS_INTERVAL_S:

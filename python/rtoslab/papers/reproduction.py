@@ -106,6 +106,7 @@ def reproduce_paper(
     judge = Judge(catalogue, paper, kernels, sources, reference_placements or {})
 
     def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> SetupResults:
+        """Returns the figures and verdicts with the changed results of a set-up."""
         ours = {
             result.run_id for results in changed.values() for result in results if isinstance(result, MeasuredPoint)
         }

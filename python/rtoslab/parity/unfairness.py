@@ -164,6 +164,7 @@ def _band_text(cost: Cost, name: str) -> str:
 
 
 def _signed_text(value: float) -> str:
+    """Returns a number with its sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"
 
 
