@@ -6,7 +6,7 @@ from typing import Final
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.plan import Options
-from rtoslab.worst_case import WINDOW_MS, Span, find, inject_at_every_cycle, of_benchmark
+from rtoslab.worst_case import WINDOW_MS, SweepSpan, benchmark_scenario, find_worst_case, inject_at_every_cycle
 
 OFFSETS: Final = 100_000
 THREADS: Final = 2
@@ -15,13 +15,13 @@ THREADS: Final = 2
 def main() -> None:
     """Prints the time of the sweep, and its result."""
     options = Options(["freertos"], ["nucleo-f446re"], [1], WINDOW_MS)
-    scenario = of_benchmark(Catalogue(find_root()), "phase_sweep", options)
-    span = Span(OFFSETS, f"{OFFSETS:,} cycles")
+    scenario = benchmark_scenario(Catalogue(find_root()), "phase_sweep", options)
+    span = SweepSpan(OFFSETS, f"{OFFSETS:,} cycles")
     began = time.monotonic()
     arrivals = inject_at_every_cycle(scenario, span, threads=THREADS)
     seconds = time.monotonic() - began
     print(f"{seconds:.1f} s for {len(arrivals):,} offsets with {THREADS} threads on the {scenario.board.title}")
-    print(find(scenario, span, arrivals).claim)
+    print(find_worst_case(scenario, span, arrivals).claim)
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ def judge_own(given: Evidence) -> list[Finding]:
     for table in given.benchmark.proof:
         rule = all_rules()[table["rule"]]
         params = rule.Params.model_validate(table)
-        if all(map(given.is_so, params.when)):
+        if all(map(given.meets_condition, params.when)):
             results.append(rule.judge(params, given))
     return results
 

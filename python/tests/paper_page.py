@@ -11,7 +11,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.papers.reproduction import Reproduction, reproduce_paper
-from rtoslab.reference import further_placements, of_paper, weights_of_paper
+from rtoslab.reference import further_placements, reference_points_of_paper, weights_of_paper
 
 PAGE = find_root() / "docs" / "papers.md"
 BEGIN, END = "<!-- papers: made by tests/paper_page.py -->\n", "<!-- end of papers -->"
@@ -27,7 +27,7 @@ def by_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
     root = find_root()
     bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
     return reproduce_paper(
-        catalogue, bare, [], reference_points=of_paper(root, paper.key, []),
+        catalogue, bare, [], reference_points=reference_points_of_paper(root, paper.key, []),
         reference_weights=weights_of_paper(root, paper.key), reference_placements=further_placements(root, paper.key),
     )  # fmt: skip
 

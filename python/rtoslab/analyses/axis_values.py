@@ -14,7 +14,7 @@ from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.losses_by_cause import busiest_lock
 from rtoslab.analyses.series import pinning_text
 from rtoslab.analyses.tick_cost import choices_by_loops, cycles_by_released_tasks, fit_tick_model
-from rtoslab.plan import USUAL
+from rtoslab.plan import DEFAULTS
 from rtoslab.results import MeasuredPoint, PointId
 
 Quantity = tuple[str, str, float, str, int]
@@ -132,7 +132,7 @@ def select_values(values: Iterable[Value], where: Selector) -> list[Value]:
     return [
         value
         for value in values
-        if all((value.axis(axis) or USUAL.get(axis, "")) in required for axis, required in places.items())
+        if all((value.axis(axis) or DEFAULTS.get(axis, "")) in required for axis, required in places.items())
     ]
 
 

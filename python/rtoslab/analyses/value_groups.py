@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.analyses.axis_values import Value
 from rtoslab.base import ReportError
-from rtoslab.plan import USUAL
+from rtoslab.plan import DEFAULTS
 
 AXES: Final = (
     "benchmark", "kernel", "board", "cores", "pinning", "window_ms", "clock_mhz", "metric", "stat", "unit",
@@ -24,7 +24,7 @@ def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> di
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
     for axis in keys:
-        places = list(dict.fromkeys(value.axis(axis) or USUAL.get(axis, "") for value in values))
+        places = list(dict.fromkeys(value.axis(axis) or DEFAULTS.get(axis, "") for value in values))
         if len(places) > 1 and axis not in allowed:
             axes[axis] = places
     return axes

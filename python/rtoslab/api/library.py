@@ -21,10 +21,10 @@ from rtoslab.targets import VirtualBoard, simulator_sources
 from rtoslab.worst_case import (
     WINDOW_MS,
     WorstCase,
+    benchmark_scenario,
     choose_span,
-    find,
+    find_worst_case,
     inject_at_every_cycle,
-    of_benchmark,
     pick_service,
     services_to_pick,
     sweeping_benchmark,
@@ -118,10 +118,10 @@ def sweep_phases(
     picked = pick_service(facts, service)
     if not picked:
         raise UnknownNameError("service", service, services_to_pick(facts))
-    scenario = of_benchmark(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
+    scenario = benchmark_scenario(catalogue, name, Options([kernel], [board], [1], WINDOW_MS, picked))
     chosen = choose_span(scenario, span, samples, seed)
     arrivals = inject_at_every_cycle(scenario, chosen)
-    return find(scenario, chosen, arrivals), arrivals
+    return find_worst_case(scenario, chosen, arrivals), arrivals
 
 
 def profile(name: str, **choice: Unpack[SubjectOptions]) -> Profile:

@@ -30,7 +30,7 @@ from rtoslab.hardware import (
 from rtoslab.images import BuiltImage
 from rtoslab.measure import Outcome, Runner, point_id, run_point
 from rtoslab.plan import Options, Plan, Point, make_plan
-from rtoslab.records import constants
+from rtoslab.records import read_wire_constants
 from rtoslab.store import RunDirectory
 from rtoslab.targets import Progress, RunOutput
 
@@ -66,7 +66,7 @@ def run_on_targets(
     def runner(point: Point) -> Runner:
         def measure(built: BuiltImage, progress: Progress) -> RunOutput:
             progress("flashing", 0.0)
-            wire, window_s = constants(catalogue.root), point.window_ms / 1000
+            wire, window_s = read_wire_constants(catalogue.root), point.window_ms / 1000
             return RunOutput(
                 measure_with_retries(targets[point.board], built.elf, built.expected, wire, window_s, _print_message)
             )

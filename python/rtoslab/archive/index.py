@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtoslab.plan import with_usual
+from rtoslab.plan import with_defaults
 from rtoslab.results import PointId
 from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_session, run_directories
 
@@ -59,7 +59,7 @@ def find_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[
             continue
         if filters.until and session.date[: len(filters.until)] > filters.until:
             continue
-        for stored in RunDirectory.open(run).whole_points():
+        for stored in RunDirectory.open(run).unaltered_points():
             point = ArchivedPoint(run, session, stored)
             if _matches(point, filters):
                 yield point
@@ -76,7 +76,7 @@ def _matches(result: ArchivedPoint, filters: PointFilters) -> bool:
         return False
     if filters.cores and point.cores not in filters.cores:
         return False
-    config = with_usual(point.config)
+    config = with_defaults(point.config)
     if all(config.get(key) == value for key, value in filters.config.items()) and not filters.hash:
         return True
     manifest: Mapping[str, Any] = result.stored.manifest

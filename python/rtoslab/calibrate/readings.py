@@ -13,7 +13,7 @@ from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import Target, measure_with_retries
 from rtoslab.images import CALIBRATION_IMAGE, BuiltImage, build_point_image
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
-from rtoslab.records import DecodedRun, constants, decode
+from rtoslab.records import DecodedRun, decode, read_wire_constants
 from rtoslab.targets import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
@@ -103,14 +103,14 @@ def measure_board(
 ) -> Readings:
     """Flashes the image on a board and returns its rows. Raises the errors of `hardware.measure_with_retries`,
     DecodeError, RunError."""
-    wire = constants(catalogue.root)
+    wire = read_wire_constants(catalogue.root)
     heard = measure_with_retries(target, built.elf, built.expected, wire, LIMIT_S, say)
     return _readings_of_run(table, decode(heard, wire, built.expected))
 
 
 def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, board: str) -> RunSettings:
     """Returns a function that runs the image on the virtual board under settings, each combination once."""
-    facts, image, wire = catalogue.board(board).facts, built.elf.read_bytes(), constants(catalogue.root)
+    facts, image, wire = catalogue.board(board).facts, built.elf.read_bytes(), read_wire_constants(catalogue.root)
     known: dict[tuple[tuple[str, int], ...], Readings] = {}
 
     def run(settings: Mapping[str, int]) -> Readings:

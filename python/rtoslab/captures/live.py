@@ -21,7 +21,7 @@ from rtoslab.catalogue import Board, Catalogue
 from rtoslab.hardware import TRIES, Analyzer, Recorder, Target, measure_with_retries
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
-from rtoslab.records import constants
+from rtoslab.records import read_wire_constants
 from rtoslab.targets import Progress
 
 DEFAULT_CHANNEL: Final = "D0"
@@ -93,7 +93,7 @@ def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Pro
         try:
             window_s = live.point.window_ms / 1000
             measure_with_retries(
-                live.target, built.elf, built.expected, constants(catalogue.root), window_s, lambda _: None
+                live.target, built.elf, built.expected, read_wire_constants(catalogue.root), window_s, lambda _: None
             )
         except BaseException:
             recorder.stop()

@@ -232,7 +232,7 @@ def _find_cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[s
     for row in own:
         values = select_values(row.values, operation.place)
         if values:
-            return _value_cell(values[0], one_of_many=row.one_of_many)
+            return _value_cell(values[0], one_of_many=row.single_placement)
     for service in operation.services:
         if service in lacks:
             return Cell(None, lacks[service])

@@ -11,7 +11,7 @@ from rtoslab.choose.matrix_file import KernelMatrix
 from rtoslab.choose.matrix_points import MatrixPoint
 from rtoslab.choose.measured_code import firmware_digest
 from rtoslab.measure import point_id
-from rtoslab.reference import StoredRow, row_of_points
+from rtoslab.reference import StoredRow, row_from_points
 from rtoslab.results import Failed, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 from rtoslab.targets import timing_version
@@ -42,9 +42,9 @@ def _matrix_row(
     stored = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = needed.reason or (f"{failed.stage} failed: {failed.message}" if failed else NOT_MEASURED)
-    whole = row_of_points(needed.stands_for, needed.stands_for.kernel, stored, reason)
+    whole = row_from_points(needed.stands_for, needed.stands_for.kernel, stored, reason)
     count = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in stored)
-    return replace(whole, one_of_many=needed.place_matters and count == 1)
+    return replace(whole, single_placement=needed.place_matters and count == 1)
 
 
 def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:

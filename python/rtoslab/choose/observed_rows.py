@@ -9,10 +9,17 @@ from rtoslab.choose.compared_operations import read_operations
 from rtoslab.footprint import survey_services
 from rtoslab.instruments import SubjectOptions, make_subject, owning_call, profile_subject
 from rtoslab.plan import Options
-from rtoslab.reference import StoredRow, in_placements
+from rtoslab.reference import StoredRow, with_placement_values
 from rtoslab.results import PointId
 from rtoslab.targets import APPLICATION
-from rtoslab.worst_case import WINDOW_MS, choose_span, find, inject_at_every_cycle, of_benchmark, pick_service
+from rtoslab.worst_case import (
+    WINDOW_MS,
+    benchmark_scenario,
+    choose_span,
+    find_worst_case,
+    inject_at_every_cycle,
+    pick_service,
+)
 from rtoslab.worst_case import sweeping_benchmark as sweeping
 
 Figure = tuple[str, str, float, str, int]
@@ -43,7 +50,7 @@ def observed_rows(
             rows.append(StoredRow(point, kernel, version, (), str(cause)))
         else:
             values = tuple(_placed_values(catalogue, point, figures))
-            rows.append(StoredRow(point, kernel, version, values, one_of_many=is_time and count == 1))
+            rows.append(StoredRow(point, kernel, version, values, single_placement=is_time and count == 1))
     return rows
 
 
@@ -52,7 +59,7 @@ def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figu
     for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]
         value = Value(point, "", clock_hz, {}, point.benchmark, metric, stat, number, unit, n)
-        yield in_placements(value, [figure[2] for figure in alike])
+        yield with_placement_values(value, [figure[2] for figure in alike])
 
 
 def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
@@ -108,9 +115,11 @@ def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) ->
     program, service = sweeping(catalogue), read_operations().swept_service
     chosen = {**(pick_service(catalogue.benchmark(program).facts, service) or {}), "placement": str(placement)}
     options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)
-    scenario = of_benchmark(catalogue, program, options, core=0, progress=lambda *_: None)
+    scenario = benchmark_scenario(catalogue, program, options, core=0, progress=lambda *_: None)
     span = choose_span(scenario, "period", None, 1)
-    finding = find(scenario, span, inject_at_every_cycle(scenario, span, threads=1, progress=lambda *_: None))
+    finding = find_worst_case(
+        scenario, span, inject_at_every_cycle(scenario, span, threads=1, progress=lambda *_: None)
+    )
     for name, latency in (("handler", finding.handler), ("task", finding.task)):
         if latency is not None:
             yield f"{service}.{name}", "median", latency.median_cycles, "cycles", finding.arrivals

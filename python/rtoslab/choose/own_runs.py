@@ -11,7 +11,7 @@ from rtoslab.choose.answer import answer_sentences
 from rtoslab.choose.board_comparison import KernelComparison, make_comparison
 from rtoslab.choose.compared_operations import GENERAL, make_question, read_operations
 from rtoslab.choose.document import figures_table
-from rtoslab.reference import StoredRow, row_of_points
+from rtoslab.reference import StoredRow, row_from_points
 from rtoslab.reports import Document, Section, mark_deviations
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import RunDirectory, StoredPoint
@@ -42,9 +42,9 @@ def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     own: dict[str, list[StoredRow]] = {}
     for group in sorted(groups, key=lambda group: _disturbance(group[0].point)):
         point = without_placement(group[0].point)
-        row = row_of_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
+        row = row_from_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
         is_single = len(group) == 1 and id(group[0]) in bound
-        own.setdefault(point.kernel, []).append(replace(row, one_of_many=is_single))
+        own.setdefault(point.kernel, []).append(replace(row, single_placement=is_single))
     return own
 
 

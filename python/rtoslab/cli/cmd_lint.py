@@ -11,7 +11,7 @@ from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.early_end import print_answer
 from rtoslab.parity import Unfairness, costs_from_runs, find_unfairness, group_comparable, lint_subjects, read_costs
-from rtoslab.reference import substitutes
+from rtoslab.reference import substitute_points
 from rtoslab.results import MeasuredPoint
 
 
@@ -47,7 +47,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
     ]
     if reference:
         subjects += lint_subjects(
-            substitutes(catalogue.root, [point for points in stored.values() for point in points])
+            substitute_points(catalogue.root, [point for points in stored.values() for point in points])
         )
     if not subjects:
         raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")

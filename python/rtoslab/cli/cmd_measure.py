@@ -36,9 +36,9 @@ from rtoslab.instruments import (
 from rtoslab.intake import is_file, path_text
 from rtoslab.project import (
     build_image,
+    exceeded_budgets,
+    exceeded_interval_budget,
     find_function,
-    interval_over_budget,
-    over_budget,
     project_subject,
     read_project,
 )
@@ -177,11 +177,15 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
         over += [f"{name}: {cut}"] if cut else []
         if calls is not None:
             over += [
-                line for function in functions for line in over_budget(function, calls, find_function(calls, function))
+                line
+                for function in functions
+                for line in exceeded_budgets(function, calls, find_function(calls, function))
             ]
         if intervals is not None:
             pairs = zip(between, intervals.intervals, strict=True)
-            over += [line for pair, mine in pairs for line in interval_over_budget(pair, mine, intervals.cut_reason)]
+            over += [
+                line for pair, mine in pairs for line in exceeded_interval_budget(pair, mine, intervals.cut_reason)
+            ]
         if not as_json:
             _print_all(calls, intervals)
             click.echo()

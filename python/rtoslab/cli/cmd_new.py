@@ -9,7 +9,7 @@ from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, PORTS_VARIABLE, Catalogue, port_folders
 from rtoslab.cli.display import short_path
 from rtoslab.cli.names import CatalogueName, Command
-from rtoslab.scaffold import NewFolder, make
+from rtoslab.scaffold import NewFolder, make_new_folder
 
 _NEXT = {
     "benchmark": "`rtoslab run {name} --window 20ms` measures it, with its proofs",
@@ -53,7 +53,7 @@ def _add_template_command(kind: str, about: str) -> Callable[[], None]:
     @click.argument("name")
     @_title_option
     def create(name: str, title: str) -> int:
-        return _print_new_folder(kind, name, make(Catalogue(find_root()), kind, name, title=title))
+        return _print_new_folder(kind, name, make_new_folder(Catalogue(find_root()), kind, name, title=title))
 
     return create
 
@@ -75,7 +75,9 @@ _add_template_command(
 )  # fmt: skip
 def kernel(name: str, title: str, folder: Path | None) -> int:
     """Make the port NAME of a kernel: without tasks, with a semaphore; you add the services one by one."""
-    return _print_new_folder("kernel", name, make(Catalogue(find_root()), "kernel", name, title=title, folder=folder))
+    return _print_new_folder(
+        "kernel", name, make_new_folder(Catalogue(find_root()), "kernel", name, title=title, folder=folder)
+    )
 
 
 @command.command("board", short_help="Make a board from one with the same chip.")
@@ -87,4 +89,6 @@ def kernel(name: str, title: str, folder: Path | None) -> int:
 )  # fmt: skip
 def board(name: str, title: str, like: str) -> int:
     """Make the board NAME: the facts of a board with the same chip, for you to correct by its manual."""
-    return _print_new_folder("board", name, make(Catalogue(find_root()), "board", name, title=title, like=like))
+    return _print_new_folder(
+        "board", name, make_new_folder(Catalogue(find_root()), "board", name, title=title, copied_board=like)
+    )

@@ -30,8 +30,8 @@ from rtoslab.papers import (
     reproduce_paper,
     require_complete,
 )
-from rtoslab.plan import Options, in_placements
-from rtoslab.reference import further_placements, of_paper, reference_paths, weights_of_paper
+from rtoslab.plan import Options, with_placements
+from rtoslab.reference import further_placements, reference_paths, reference_points_of_paper, weights_of_paper
 from rtoslab.reports import declared_deviations, export_document, report_formats
 from rtoslab.stability import held_counts
 from rtoslab.store import AnyResult, StoredPoint
@@ -86,7 +86,7 @@ def command(
     known = [path.stem for path in reference_paths(root, paper.key)]
     plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
-        plan = in_placements(catalogue, plan, placements)
+        plan = with_placements(catalogue, plan, placements)
     folder = out or default_out(root, plan, [paper.key])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
@@ -96,7 +96,7 @@ def command(
     _print_step("Reading the points and setting them beside the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_unstored_points(folder, stored, [outcome.result for outcome in outcomes])]
-    beside, weights = of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
+    beside, weights = reference_points_of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     further = further_placements(root, paper.key)
     done = reproduce_paper(catalogue, paper, points, missing, beside, weights, further)
     document = paper_document(catalogue, done, held_counts(catalogue, paper))

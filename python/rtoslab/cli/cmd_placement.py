@@ -16,8 +16,8 @@ from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import CatalogueName, Duration, file_form, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
-from rtoslab.placements import make_studies, study_as_json, study_document
-from rtoslab.plan import Options, in_placements, make_plan
+from rtoslab.placements import make_studies, placement_document, placements_as_json
+from rtoslab.plan import Options, make_plan, with_placements
 from rtoslab.reports import mark_deviations, report_formats
 from rtoslab.results import MeasuredPoint
 
@@ -66,7 +66,7 @@ def command(
     root = find_root()
     catalogue = Catalogue(root)
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
-    plan = in_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
+    plan = with_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_out(root, plan, ["placement", benchmark])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK
@@ -75,11 +75,11 @@ def command(
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     studies = make_studies(catalogue, plan, outcomes)
     measured = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]
-    document = mark_deviations(study_document(studies), measured)
+    document = mark_deviations(placement_document(studies), measured)
     for output in outputs:
         write_report(report_formats()[file_form(output)](document), output)
     if as_json:
-        print_answer({"run": str(folder), "failed": len(failed), **study_as_json(studies)})
+        print_answer({"run": str(folder), "failed": len(failed), **placements_as_json(studies)})
     else:
         print_reused_points(outcomes)
         show_document(document, PlainConsole())

@@ -31,10 +31,10 @@ from rtoslab.plan import Options, Plan
 from rtoslab.reference import (
     Reference,
     add_code_digests,
+    changes_since_reference,
     compiled_files,
-    out_of_date,
+    read_references,
     reference_path,
-    references,
     tree_changes,
     write_reference,
 )
@@ -69,7 +69,7 @@ def list_references(*, as_json: bool) -> int:
     root = find_root()
     catalogue = Catalogue(root)
     with contents_cache():
-        rows = [_reference_row(catalogue, reference) for reference in references(root)]
+        rows = [_reference_row(catalogue, reference) for reference in read_references(root)]
         rows += [_matrix_row(root, matrix) for matrix in read_matrices(root)]
     if as_json:
         print_answer(rows, indent=2)
@@ -114,8 +114,8 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
     chosen = split_names(kernels, catalogue.buildable_kernels) or ()
     requested = names or tuple(read_papers(catalogue))
     codes = [_refresh_paper(catalogue, name, chosen, placements, jobs, dry_run=dry_run) for name in requested]
-    for reference in references(root):
-        changed = [] if reference.kernel in catalogue.buildable_kernels else out_of_date(root, reference)
+    for reference in read_references(root):
+        changed = [] if reference.kernel in catalogue.buildable_kernels else changes_since_reference(root, reference)
         if changed:
             click.echo(
                 f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed) and has no tree "
@@ -187,7 +187,7 @@ def _reference_row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]
         "boards": list(dict.fromkeys(stored_point.result.point.board for stored_point in measured)),
         "measured": len(measured),
         "not_applicable": len(reference.points) - len(measured),
-        "changed_since": [*tree_changes(catalogue, reference), *out_of_date(catalogue.root, reference)],
+        "changed_since": [*tree_changes(catalogue, reference), *changes_since_reference(catalogue.root, reference)],
     }
 
 

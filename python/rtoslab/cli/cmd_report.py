@@ -9,7 +9,7 @@ from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import with_kernels_section
 from rtoslab.cli.names import file_form
-from rtoslab.reference import substitutes
+from rtoslab.reference import substitute_points
 from rtoslab.reports import Document, make_document, report_formats
 from rtoslab.store import RunDirectory
 
@@ -57,7 +57,7 @@ def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Documen
     """Returns the document of several run directories together. It names the suite only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     points = load(*runs)
-    beside = substitutes(find_root(), points) if reference else ()
+    beside = substitute_points(find_root(), points) if reference else ()
     catalogue = Catalogue(find_root())
     document = make_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)
     return with_kernels_section(catalogue, document, points)

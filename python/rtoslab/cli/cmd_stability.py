@@ -20,18 +20,18 @@ from rtoslab.cli.sections import show_document
 from rtoslab.measure import Outcome, run_plan
 from rtoslab.papers import require_complete
 from rtoslab.plan import Plan
-from rtoslab.reference import references
+from rtoslab.reference import read_references
 from rtoslab.reports import Document, report_formats
 from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
     judge_builds,
-    measure_rows,
     overview_document,
     read_stability,
     stability_document,
     stability_path,
     stability_plan,
+    stored_rows_of_run,
     write_stability,
 )
 from rtoslab.store import RunDirectory
@@ -127,7 +127,7 @@ def overview_of_papers(catalogue: Catalogue) -> Document:
     judged = [
         judge_builds(catalogue, folders[key], read_stability(path)) for key, path in paths.items() if path.is_file()
     ]
-    return overview_document(folders, list(references(catalogue.root)), judged)
+    return overview_document(folders, list(read_references(catalogue.root)), judged)
 
 
 def _measure_builds(
@@ -156,7 +156,7 @@ def _measure_builds(
     results = [outcome.result for outcome in outcomes]
     print_failures([result for result in results if result.status == "failed"])
     stored = RunDirectory.open(folder).points()
-    write_stability(path, measure_rows(catalogue, paper, whole, placements, stored, results))
+    write_stability(path, stored_rows_of_run(catalogue, paper, whole, placements, stored, results))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(f"{count_text(len(whole.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
     return points_exit_code(results)
@@ -184,7 +184,7 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
 
 def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
     """Returns the verdicts on a statement as plain values."""
-    whole = statement.whole.whole
+    whole = statement.whole.overall_share
     return {
         "id": statement.claim.id,
         "says": statement.claim.says,
@@ -196,9 +196,14 @@ def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
             for build, outcome in statement.whole.by_build.items()
         ],
         "turns": [{"change": one.change, "turned": one.turned, "pairs": one.pairs} for one in statement.whole.turns()],
-        "fewest_changes": statement.whole.fewest(),
+        "fewest_changes": statement.whole.fewest_turning_changes(),
         "cases": [
-            {"case": one.name, "held": one.whole.held, "turned": one.whole.turned, "tied": one.whole.tied}
+            {
+                "case": one.name,
+                "held": one.overall_share.held,
+                "turned": one.overall_share.turned,
+                "tied": one.overall_share.tied,
+            }
             for one in statement.cases
         ],
     }

@@ -19,20 +19,20 @@ from rtoslab.worst_case import (
     WINDOW_MS,
     EndedSweepError,
     Scenario,
-    Target,
+    SweepTarget,
     WorstCase,
+    benchmark_scenario,
     choose_span,
     default_folder,
-    find,
+    find_worst_case,
+    image_scenario,
     inject_at_every_cycle,
-    make_document,
-    manifest_of,
-    of_benchmark,
-    of_image,
     pick_service,
     services_to_pick,
+    sweep_manifest,
     sweeping_benchmark,
-    write,
+    worst_case_document,
+    write_sweep,
 )
 
 
@@ -100,13 +100,13 @@ def command(
     if program is not None and Path(program).is_file():
         if interrupt is None:
             raise PlanError(f"{program} does not tell which interrupt is idle; say --interrupt irqN.")
-        kernel, target = "", Target(interrupt, task, start, core)
-        scenario = of_image(Path(program), catalogue.board(board).facts, target, cores=cores)
+        kernel, target = "", SweepTarget(interrupt, task, start, core)
+        scenario = image_scenario(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:
         program = program or sweeping_benchmark(catalogue)
         chosen = {**dict(config), **_pick_options(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
-        scenario = of_benchmark(catalogue, program, options, core=core, progress=say)
+        scenario = benchmark_scenario(catalogue, program, options, core=core, progress=say)
     chosen_span = choose_span(scenario, span, samples, seed)
     name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
@@ -118,10 +118,10 @@ def command(
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
     seconds = time.monotonic() - began
-    finding = find(scenario, chosen_span, arrivals)
-    manifest = manifest_of(scenario, chosen_span)
+    finding = find_worst_case(scenario, chosen_span, arrivals)
+    manifest = sweep_manifest(scenario, chosen_span)
     folder = out or default_folder(name, manifest)
-    write(folder, finding, arrivals, manifest, report_formats()["html"](make_document(finding, arrivals)))
+    write_sweep(folder, finding, arrivals, manifest, report_formats()["html"](worst_case_document(finding, arrivals)))
     report = {"folder": str(folder), **finding.as_json()}
     if as_json and ended is None:
         print_answer(report)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from rtoslab.base import PlanError
 from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.names import split_names
-from rtoslab.plan import whole_option
+from rtoslab.plan import parse_whole
 
 
 def image_board_and_timing(
@@ -18,4 +18,4 @@ def image_board_and_timing(
     named = split_names(boards, catalogue.boards) or (DEFAULT_BOARD,)
     if len(named) > 1:
         raise PlanError("An image is for one board; name that one with --board.")
-    return named[0], {key: whole_option(key, value) for key, value in config.items()}
+    return named[0], {key: parse_whole(key, value) for key, value in config.items()}

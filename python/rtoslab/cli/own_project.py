@@ -30,12 +30,12 @@ from rtoslab.project import (
     NOTHING_MEASURED,
     Project,
     ProjectJudgement,
-    as_markdown,
     change_table,
-    figures_of,
     judge_project,
     judgement_as_json,
     judgement_as_junit,
+    judgement_as_markdown,
+    measure_project,
     project_sentence,
     read_project,
     read_project_baseline,
@@ -111,14 +111,16 @@ def gate_project(
         return _print_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)
     root = find_root()
-    figures = figures_of(Catalogue(root), project, folder, _print_progress)
-    judged = judge_project(baseline.figures(), figures, rules, moved=moved or project.gate.moved)
+    figures = measure_project(Catalogue(root), project, folder, _print_progress)
+    judged = judge_project(baseline.image_figures(), figures, rules, moved=moved or project.gate.moved)
     if baseline.simulator != simulator_sources(root)[:_SHORT]:
         judged = replace(judged, notes=(*judged.notes, "the baseline was measured with another virtual board"))
     for output in outputs:
         write_whole(output, _render_report(judged, output), "the report")
     unequal = _compiler_policy(judged, other_compiler or project.gate.other_compiler)
-    code = EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.lost or unequal else _judgement_exit_code(judged)
+    code = (
+        EXIT_OK if unequal == "skip" else EXIT_ERROR if judged.unanswered or unequal else _judgement_exit_code(judged)
+    )
     if as_json:
         print_answer({**judgement_as_json(judged), "exit_code": code})
         return code
@@ -129,7 +131,7 @@ def gate_project(
         raise PlanError(f"{_compilers_text(judged)}; use the same compiler, or write the baseline anew.")
     else:
         click.echo(project_sentence(judged))
-        if judged.failed and not judged.lost:
+        if judged.failed and not judged.unanswered:
             click.echo("If the change is meant, `rtoslab baseline` writes the new figures.")
     return code
 
@@ -159,7 +161,7 @@ def _print_judgement(judged: ProjectJudgement) -> None:
             console.print(rich_table(table, _ROWS))
             if len(table.rows) > _ROWS:
                 console.print(f"... and {len(table.rows) - _ROWS} more; a report (-o) has them all.")
-    for line in (*judged.over, *judged.notes):
+    for line in (*judged.exceeded_budgets, *judged.notes):
         click.echo(line)
 
 
@@ -171,7 +173,7 @@ def _render_report(judged: ProjectJudgement, output: Path) -> str:
     if kind == "xml":
         return judgement_as_junit(judged)
     if kind == "md":
-        return as_markdown(judged)
+        return judgement_as_markdown(judged)
     raise PlanError(f"The gate of a project writes .md, .json or .xml, not .{kind}.")
 
 
@@ -181,8 +183,8 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     if dry_run:
         return _print_plan(project)
     root = find_root()
-    result = figures_of(Catalogue(root), project, folder, _print_progress)
-    cut = [f"{name}: {figure.cut}" for name, figure in result.items() if figure.cut]
+    result = measure_project(Catalogue(root), project, folder, _print_progress)
+    cut = [f"{name}: {figure.cut_reason}" for name, figure in result.items() if figure.cut_reason]
     if cut:
         raise PlanError(f"No baseline was written, for the part to be measured was not executed: {'; '.join(cut)}.")
     if not any(image_figures.is_measured for image_figures in result.values()):

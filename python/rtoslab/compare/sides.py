@@ -10,7 +10,7 @@ from rtoslab.analyses import Metric, point_metrics
 from rtoslab.base import StoreError
 from rtoslab.compare.executions import ExecutedFunction, code_digest, executed_functions, place_digest, wait_cycles
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
-from rtoslab.store import RunDirectory, StoredPoint, flatten
+from rtoslab.store import RunDirectory, StoredPoint, flatten_json
 
 STATE: Final = "state."
 """The prefix of the keys of a point's state in its manifest."""
@@ -73,7 +73,7 @@ def point_figures(stored: StoredPoint) -> PointFigures:
     result = stored.result
     target = stored.manifest.get("target")
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
-    flat = flatten(stored.manifest)
+    flat = flatten_json(stored.manifest)
     if isinstance(result, MeasuredPoint):
         flat |= {f"{STATE}{key}": str(value) for key, value in result.state.items()}
     if isinstance(result, MeasuredPoint):

@@ -10,7 +10,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import BrokenScene, SuiteOutput
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
-from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, decode_begun
+from rtoslab.records import DecodedRun, ExpectedIdentity, decode, decode_broken_off, read_wire_constants
 from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualJob, run_virtual
 
 LIMIT_S = 120
@@ -30,7 +30,7 @@ def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[
         built = build_point_image(catalogue, replace(point, params=params))
         output = _run_image(catalogue, point, built.elf.read_bytes(), built.elf.name, progress)
         try:
-            decoded = decode(output.uart, constants(catalogue.root), built.expected)
+            decoded = decode(output.uart, read_wire_constants(catalogue.root), built.expected)
         except DecodeError as cause:
             begun = _decode_beginning(catalogue, output.uart, built.expected)
             scene = None if begun is None else _find_broken_scene(begun, cause, output.failure)
@@ -49,7 +49,7 @@ def play_external_suite(
     """Runs an image that was built elsewhere, as `play_suite` does. A broken scene hides all later ones."""
     output = _run_image(catalogue, point, image.content, image.path.name, progress)
     try:
-        decoded = decode(output.uart, constants(catalogue.root), image.expected_identity)
+        decoded = decode(output.uart, read_wire_constants(catalogue.root), image.expected_identity)
     except DecodeError as cause:
         begun = _decode_beginning(catalogue, output.uart, image.expected_identity)
         failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)
@@ -93,7 +93,7 @@ def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | Non
 
 def _decode_beginning(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
     try:
-        return decode_begun(uart, constants(catalogue.root), expected)
+        return decode_broken_off(uart, read_wire_constants(catalogue.root), expected)
     except DecodeError:
         return None
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rtoslab.base import UnknownNameError
 from rtoslab.catalogue import Benchmark, Catalogue, Entry
-from rtoslab.plan import DEFAULT_WINDOW_MS, Point, one_point
+from rtoslab.plan import DEFAULT_WINDOW_MS, Point, make_point
 
 
 def footprint_point(
@@ -25,7 +25,7 @@ def footprint_point(
     )
     entry = Entry(nothing.id, result.folder, nothing)
     chosen = {**result.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
-    point = one_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
+    point = make_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
     owner = result.folder.parents[1]
     # The whole path is compared, because a checkout may itself be in a folder `kernels`.
     if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.kernel(kernel).id:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rtoslab.base import DecodeError, RunError, code_address, find_root
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import Subject
-from rtoslab.records import DecodedRun, constants, decode
+from rtoslab.records import DecodedRun, decode, read_wire_constants
 from rtoslab.targets import (
     DONE_SYMBOL,
     EVENT,
@@ -270,7 +270,7 @@ class _Session:
             return None
         self._run_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
         try:
-            return decode(bytes(self.uart), constants(find_root()), self.subject.expected)
+            return decode(bytes(self.uart), read_wire_constants(find_root()), self.subject.expected)
         except DecodeError as cause:
             raise RunError(
                 f"The benchmark failed ({cause}); `rtoslab run` says more, a longer --window may help."

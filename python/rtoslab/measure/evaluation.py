@@ -7,7 +7,7 @@ from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote
 from rtoslab.measure.point_result import measured_result
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.records import DecodedRun, ExpectedIdentity, constants, decode, has_form
+from rtoslab.records import DecodedRun, ExpectedIdentity, decode, has_form, read_wire_constants
 from rtoslab.results import Failed, MeasuredPoint, PointId, Verdict
 from rtoslab.targets import RunOutput
 
@@ -20,7 +20,7 @@ def evaluate_output(
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
     try:
-        decoded = decode(output.uart, constants(catalogue.root), expected)
+        decoded = decode(output.uart, read_wire_constants(catalogue.root), expected)
         _check_identity(decoded, identity)
         _check_parameters(decoded, benchmark)
     except OverrideReceivedError as cause:

@@ -23,10 +23,10 @@ from rtoslab.records import DecodedRun
 from rtoslab.results import PointId
 from rtoslab.store import (
     RunDirectory,
-    folder_name,
     make_manifest,
     manifest_hash,
-    read_files,
+    parse_point_files,
+    point_folder_name,
     virtual_target,
 )
 from rtoslab.targets import ExternalImage, read_external_image, run_virtual, simulator_sources, with_kernel
@@ -93,17 +93,17 @@ def _measure_and_store(
     target = virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, build, target, {"digest": "", "checks": {"all": NOT_EXAMINED}})
     run_id = manifest_hash(manifest)[:16]
-    name = folder_name(identity, run_id)
+    name = point_folder_name(identity, run_id)
     if run.has(name):
-        return Outcome(run.read(name).result, run.place(name), fresh=False)
-    other = run.other_build(name)
+        return Outcome(run.read(name).result, run.point_path(name), fresh=False)
+    other = run.find_other_build(name)
     if other is not None:
         raise StoreError(f"{other} is of another image, virtual board or port; choose another --out to measure again.")
     output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
     result = evaluate_output(catalogue, identity, run_id, output, build.expected)
     whole = evaluation_files(name, result, manifest, output, image.path, {})
     run.put(name, whole)
-    return Outcome(read_files(whole)[0], run.place(name), fresh=True)
+    return Outcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
 
 
 def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:

@@ -36,11 +36,11 @@ from rtoslab.store import (
     ResultCache,
     RunDirectory,
     altered_result,
-    folder_name,
     make_manifest,
     manifest_hash,
+    parse_point_files,
     point_files,
-    read_files,
+    point_folder_name,
     result_key,
     serial_target,
     store_point,
@@ -104,8 +104,8 @@ def run_point(
     target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, built, target, conformance.summary())
     run_id = manifest_hash(manifest)[:16]
-    folder = folder_name(identity, run_id)
-    place = run.place(folder)
+    folder = point_folder_name(identity, run_id)
+    place = run.point_path(folder)
     try:
         if run.has(folder) and not options.again:
             return Outcome(run.read(folder).result, place, fresh=False)
@@ -129,7 +129,7 @@ class _Job:
     @property
     def folder(self) -> str:
         """Returns the name of the point's folder."""
-        return folder_name(self.identity, self.run_id)
+        return point_folder_name(self.identity, self.run_id)
 
 
 def _load_or_measure(
@@ -142,14 +142,14 @@ def _load_or_measure(
     options: MeasureOptions,
 ) -> Outcome:
     """Takes a point from the cache or measures it now, and stores it. Raises StoreError."""
-    other = run.other_build(job.folder)
+    other = run.find_other_build(job.folder)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
     if runner is not None:
         return _store_files(run, job.folder, _measured_files(catalogue, job, progress, runner), cached=False)
-    results, key = ResultCache.of(catalogue.root), result_key(job.manifest, job.identity)
+    results, key = ResultCache.of_checkout(catalogue.root), result_key(job.manifest, job.identity)
     with results.exclusive_lock(key):
         known, note = _find_cached(results, key, job.folder)
         if known is not None and not options.again:
@@ -165,11 +165,11 @@ def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str,
     try:
         files = results.get(key)
         if files is not None:
-            require_sealed(folder, files, results.place(key))
-            read_files(files)
+            require_sealed(folder, files, results.point_path(key))
+            parse_point_files(files)
     except (AlteredError, ValueError) as cause:
-        why = str(cause) if isinstance(cause, AlteredError) else f"{results.place(key)} is damaged."
-        results.drop(key)
+        why = str(cause) if isinstance(cause, AlteredError) else f"{results.point_path(key)} is damaged."
+        results.remove(key)
         return None, f"{why.partition(';')[0].rstrip('.')}: the point was measured again."
     return files, ""
 
@@ -197,7 +197,7 @@ def _measured_files(catalogue: Catalogue, job: _Job, progress: Progress, runner:
 def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
     """Stores a point's files, or finds the same ones stored. Raises StoreError if others are stored."""
     fresh = store_point(run, folder, files)
-    return Outcome(read_files(files)[0], run.place(folder), fresh=fresh, cached=cached)
+    return Outcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
 
 def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
@@ -224,7 +224,7 @@ def _store_result(
     run_id: str = "na",
 ) -> Outcome:
     """Stores a result that was not measured, or finds it stored."""
-    name = folder_name(identity, run_id)
+    name = point_folder_name(identity, run_id)
     if run.has(name):
-        return Outcome(result, run.place(name), fresh=False)
+        return Outcome(result, run.point_path(name), fresh=False)
     return Outcome(result, run.add(name, result, manifest, files), fresh=True)

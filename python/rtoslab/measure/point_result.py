@@ -29,9 +29,9 @@ from rtoslab.results import (
     Virtual,
     Waits,
     handler_series_of,
-    series_of,
+    latency_series,
 )
-from rtoslab.store import EVIDENCE_FILE, UART, point_files, write_evidence
+from rtoslab.store import EVIDENCE_FILE, UART, encode_evidence, point_files
 from rtoslab.targets import IDLE, FunctionCycles, RunOutput, WindowObservations
 
 
@@ -97,7 +97,7 @@ def _point_series(
 ) -> tuple[SeriesSamples, ...]:
     """Returns the samples of a latency benchmark's series, or of a benchmark's handlers."""
     if benchmark.kind == "latency":
-        return series_of(benchmark, decoded, observed)
+        return latency_series(benchmark, decoded, observed)
     handled = observed.handled if observed else None
     return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
@@ -155,7 +155,7 @@ def evaluation_files(
     if isinstance(result, MeasuredPoint):
         result = result.model_copy(update=image_fields(result, elf))
     seen = output.observed is not None or output.failure is not None
-    evidence = {EVIDENCE_FILE: write_evidence(output)} if seen else {}
+    evidence = {EVIDENCE_FILE: encode_evidence(output)} if seen else {}
     return point_files(folder, result, manifest, {**files, **evidence, UART: output.uart})
 
 

@@ -27,7 +27,7 @@ from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import MeasureOptions, Outcome, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.results import Failed
-from rtoslab.store import RunDirectory, note_session, remove_unfinished
+from rtoslab.store import RunDirectory, append_session, remove_unfinished
 from rtoslab.targets import is_panic
 
 PROGRESS_INTERVAL_S = 0.1
@@ -96,7 +96,7 @@ def run_plan(
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
     remove_unfinished(out)
-    note_session(out, root)
+    append_session(out, root)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.measure.fork_server"])
     pool = _Pool(root, run, plan.points, listener, options, context, deque(range(len(plan.points))))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from rtoslab.analyses import axis_of_point
 from rtoslab.catalogue import PaperFolder
-from rtoslab.plan import USUAL
+from rtoslab.plan import DEFAULTS
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 from rtoslab.store import AnyResult
 
@@ -48,6 +48,6 @@ def _matches_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
         if axis in _OF_VALUES:
             continue
         places = {str(value) for value in required} if isinstance(required, list | tuple) else {str(required)}
-        if (axis_of_point(result.point, params, axis) or USUAL.get(axis, "")) not in places:
+        if (axis_of_point(result.point, params, axis) or DEFAULTS.get(axis, "")) not in places:
             return False
     return True

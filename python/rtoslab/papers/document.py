@@ -17,7 +17,7 @@ from rtoslab.papers.reproduction import Reproduction
 from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_of_part, slips_table
 from rtoslab.papers.tables import pairs_chart, redraw_table
-from rtoslab.reference import WORD, mark_as_reference
+from rtoslab.reference import REFERENCE_MARK, mark_as_reference
 from rtoslab.reports import ChartData, Document, Section, TableData, join_listed, make_document, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -59,7 +59,7 @@ def paper_document(
     titles = {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
     titles |= {board.id: board.facts.title for board in catalogue.boards.values()}
     titles |= {
-        item: f"{titles.get(item, item)} {WORD}"
+        item: f"{titles.get(item, item)} {REFERENCE_MARK}"
         for item in {one.result.point.kernel for one in reproduction.reference_points}
     }
     plain = (

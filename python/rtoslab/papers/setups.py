@@ -6,7 +6,7 @@ figures and statements select that one."""
 from collections.abc import Collection, Iterable, Iterator
 
 from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
-from rtoslab.plan import USUAL, Options, Point, experiment_points, with_usual
+from rtoslab.plan import DEFAULTS, Options, Point, experiment_points, with_defaults
 from rtoslab.results import PointId
 
 
@@ -49,7 +49,7 @@ def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointI
     )
     if experiment is None or not meant or not changes:
         return None
-    here, configs = with_usual(point.config), with_usual(experiment.config)
+    here, configs = with_defaults(point.config), with_defaults(experiment.config)
     if any(here.get(key) != value for key, value in changes.items()):
         return None
     # What other set-ups change is here as in the experiment.
@@ -64,7 +64,7 @@ def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointI
     if all(here.get(key) == value for key, value in before.items()):
         return None
     config = {key: value for key, value in point.config.items() if key not in changes}
-    config |= {key: value for key, value in before.items() if value not in {None, USUAL.get(key)}}
+    config |= {key: value for key, value in before.items() if value not in {None, DEFAULTS.get(key)}}
     return point.model_copy(update={"config": dict(sorted(config.items()))})
 
 

@@ -9,7 +9,7 @@ from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.parity.board_settings import absent_value, manifest_concept_id, state_concept, state_facts
 from rtoslab.parity.concepts import CONCEPTS, Concept, concept_values, config_key, config_value, kernel_of_point
 from rtoslab.parity.costs import AS_USUAL, Cost, find_cost
-from rtoslab.reference import WORD
+from rtoslab.reference import REFERENCE_MARK
 from rtoslab.results import PointId
 
 MOST_NAMES = 3
@@ -116,7 +116,7 @@ def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
 
 def _kernel_name(subject: LintSubject) -> str:
     """Returns the kernel's name. That of a reference result is without its mark."""
-    return subject.point.kernel.removesuffix(WORD).rstrip()
+    return subject.point.kernel.removesuffix(REFERENCE_MARK).rstrip()
 
 
 def _change_costs(

@@ -1,8 +1,7 @@
-"""One benchmark in many placements: how far figures change when code moves, and which functions' addresses matter.
+"""Measures one benchmark in many placements, to show how figures change when code moves, and through which functions.
 
 `moved_functions` compares each function's cycles with its address, `study` gathers the figures of all placements,
-`report` shows both, as a document and as JSON.
-"""
+`report` makes a document and JSON of both."""
 
-from rtoslab.placements.report import study_as_json, study_document
+from rtoslab.placements.report import placement_document, placements_as_json
 from rtoslab.placements.study import make_studies

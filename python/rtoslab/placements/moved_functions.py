@@ -1,4 +1,4 @@
-"""Which functions' addresses explain a difference between placements.
+"""Finds the functions whose addresses explain a difference between placements.
 
 A function's own cycles (without those of the functions it calls) are compared with its address modulo a line of the
 flash or cache that code is read through. Two things are computed: how its cycles correlate with the whole figure, and
@@ -14,13 +14,13 @@ from rtoslab.images import Symbol
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """An address within a line, with the mean of the cycles that the function took there."""
+class OffsetCycles:
+    """An address within a line, with the mean of the function's cycles there."""
 
     offset: int
     cycles: float
     placements: int
-    """So many had the function there."""
+    """The number of placements with the function at this offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +30,39 @@ class PlacedFunction:
     name: str
     cycles: Sequence[float]
     addresses: Sequence[int] | None
-    """None if the image has several functions of that name, or none."""
+    """None if the image has no function of that name, or several."""
     line_bytes: int
     figure: Sequence[float]
-    """The whole, by placement."""
+    """The whole figure, by placement."""
 
     @property
     def spread_cycles(self) -> float:
-        """Most less least of its cycles."""
+        """Returns the difference of its most and least cycles."""
         return max(self.cycles) - min(self.cycles)
 
     @property
-    def with_figure(self) -> float | None:
-        """Correlation of its cycles with the figure. None where one of them does not move."""
+    def figure_correlation(self) -> float | None:
+        """Returns the correlation of its cycles with the figure. None where one of them does not change."""
         try:
             return correlation(self.cycles, self.figure)
         except StatisticsError:
             return None
 
     @property
-    def places(self) -> list[Place]:
-        """Each offset within a line that it had, the quickest first. Empty where its address is not known."""
-        places_: dict[int, list[float]] = defaultdict(list)
+    def cycles_by_offset(self) -> list[OffsetCycles]:
+        """Returns the mean cycles at each offset within a line, the quickest first. Empty where its address is
+        unknown."""
+        cycles_at: dict[int, list[float]] = defaultdict(list)
         for address, cycles in zip(self.addresses or (), self.cycles, strict=False):
-            places_[address % self.line_bytes].append(cycles)
-        places = [Place(offset, fmean(cycles), len(cycles)) for offset, cycles in places_.items()]
+            cycles_at[address % self.line_bytes].append(cycles)
+        places = [OffsetCycles(offset, fmean(cycles), len(cycles)) for offset, cycles in cycles_at.items()]
         return sorted(places, key=lambda place: (place.cycles, place.offset))
 
     @property
     def explained_share(self) -> float | None:
-        """The share of its cycles' variance that its offset in the line explains, less what as many offsets of any
-        random numbers would. None where it had one offset only, or no two placements had the same."""
-        places = self.places
+        """Returns the share of its cycles' variance that its offset in the line explains, less the share that as many
+        random offsets would. None where it had one offset only, or no two placements had the same."""
+        places = self.cycles_by_offset
         rest = len(self.cycles) - len(places)
         if len(places) < 2 or rest < 1 or not self.spread_cycles:
             return None
@@ -78,9 +79,10 @@ def functions_by_placement(
     symbols: Sequence[Sequence[Symbol]],
     figure: Sequence[float],
     line_bytes: int,
-    least: float,
+    least_spread: float,
 ) -> list[PlacedFunction]:
-    """Functions whose cycles moved by at least `least`, the most first. All by placement."""
+    """Returns the functions whose cycles changed by at least `least_spread`, the most first. All inputs are by
+    placement."""
     addresses = [_addresses(symbol) for symbol in symbols]
     functions = []
     for name in sorted({name for cycle in cycles for name in cycle}):
@@ -96,7 +98,7 @@ def functions_by_placement(
             )
         )
     return sorted(
-        (item for item in functions if item.spread_cycles >= least),
+        (item for item in functions if item.spread_cycles >= least_spread),
         key=lambda function: (-function.spread_cycles, function.name),
     )
 

@@ -1,39 +1,43 @@
-"""A study of placements as a report and as JSON."""
+"""The report of studies of placements, and the studies as JSON."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from rtoslab.analyses import Band
 from rtoslab.base import count_text
-from rtoslab.placements.moved_functions import Place, PlacedFunction
-from rtoslab.placements.study import LEAST_MOVED, Study
+from rtoslab.placements.moved_functions import OffsetCycles, PlacedFunction
+from rtoslab.placements.study import LEAST_MOVED, PlacementStudy
 from rtoslab.reports import Document, Section, TableData
 
 SHOWN_FUNCTIONS = 12
-LARGE = 0.5
-"""From so much of a function's spread on, its own place is said to explain it."""
+EXPLAINS = 0.5
+"""From this share of a function's spread on, the report says that its own place explains it."""
 
 
-def study_document(studies: Sequence[Study]) -> Document:
-    """One section of figures and one of functions for each."""
+def placement_document(studies: Sequence[PlacementStudy]) -> Document:
+    """Returns the report: for each study a section of figures and one of functions."""
     first = studies[0].point
-    sections = [section for study in studies for section in (_figures(study), _functions(study))]
+    sections = [section for study in studies for section in (_figures_section(study), _functions_section(study))]
     return Document(
         title=f"{first.title} in {count_text(len(studies[0].placements), 'placement')}",
         subtitle=" · ".join(
-            [first.title, first.kernel, first.board, count_text(first.cores, "core"), *_config(studies)]
+            [first.title, first.kernel, first.board, count_text(first.cores, "core"), *_shared_config(studies)]
         ),
-        summary=" ".join(_sentence(name, band) for study in studies for name, band in list(study.bands.items())[:1]),
+        summary=" ".join(
+            _band_sentence(name, band) for study in studies for name, band in list(study.bands.items())[:1]
+        ),
         sections=tuple(sections),
     )
 
 
-def _config(studies: Sequence[Study]) -> list[str]:
+def _shared_config(studies: Sequence[PlacementStudy]) -> list[str]:
+    """Returns the configuration that all studies have in common, as NAME=VALUE."""
     shared = set.intersection(*(set(study.point.config.items()) for study in studies))
     return [f"{key}={value}" for key, value in sorted(shared)]
 
 
-def _sentence(name: str, band: Band) -> str:
+def _band_sentence(name: str, band: Band) -> str:
+    """Returns a sentence on one figure over all placements."""
     placements = count_text(len(band.values), "placement")
     if not band.width:
         return f"{name}: {band.median:,.2f} in each of {placements}; the place costs nothing here."
@@ -43,7 +47,7 @@ def _sentence(name: str, band: Band) -> str:
     )
 
 
-def _figures(study: Study) -> Section:
+def _figures_section(study: PlacementStudy) -> Section:
     rows = [
         [name, *(f"{value:,.2f}" for value in (band.median, band.least, band.most)), f"{band.width_percent:.2f} %"]
         for name, band in study.bands.items()
@@ -57,11 +61,11 @@ def _figures(study: Study) -> Section:
         ]
         tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), item))
     prose = ("Placement 0 is the linker's own order. The instructions are the same in all of them.",)
-    return Section(f"figures{_suffix(study)}", f"Figures{_named(study)}", prose, (), tables)
+    return Section(f"figures{_section_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
 
 
-def _functions(study: Study) -> Section:
-    title, ident = f"Which functions moved{_named(study)}", f"functions{_suffix(study)}"
+def _functions_section(study: PlacementStudy) -> Section:
+    title, ident = f"Which functions moved{_instrument_text(study)}", f"functions{_section_suffix(study)}"
     if not study.functions:
         return Section(ident, title, [f"No function's own cycles moved by {LEAST_MOVED} per {study.unit}."])
     moved = study.functions[:SHOWN_FUNCTIONS]
@@ -69,10 +73,10 @@ def _functions(study: Study) -> Section:
         [
             function.name,
             f"{function.spread_cycles:,.2f}",
-            _share(function.with_figure),
-            _share(function.explained_share),
-            _place(function.places[:1]),
-            _place(function.places[-1:]),
+            _format_share(function.figure_correlation),
+            _format_share(function.explained_share),
+            _format_offset(function.cycles_by_offset[:1]),
+            _format_offset(function.cycles_by_offset[-1:]),
         ]
         for function in moved
     ]
@@ -80,11 +84,11 @@ def _functions(study: Study) -> Section:
     rest = len(study.functions) - len(moved)
     note = f"{rest} more functions moved less." if rest > 0 else ""
     table = TableData(f"Own cycles per {study.unit}, most moved first", columns, rows, note)
-    return Section(ident, title, _prose(study), (), [table])
+    return Section(ident, title, _functions_prose(study), (), [table])
 
 
-def _prose(study: Study) -> list[str]:
-    own = [function.name for function in study.functions if (function.explained_share or 0.0) >= LARGE]
+def _functions_prose(study: PlacementStudy) -> list[str]:
+    own = [function.name for function in study.functions if (function.explained_share or 0.0) >= EXPLAINS]
     text = (
         f"moved: most less least. r: how it goes with all cycles per {study.unit} (1: together). own: the part of its "
         "spread that its own address in the line explains. best at, worst at: that address modulo the line of "
@@ -95,26 +99,29 @@ def _prose(study: Study) -> list[str]:
     return [text, "No function's own place explains half of what it moved: it is what they share that does."]
 
 
-def _suffix(study: Study) -> str:
+def _section_suffix(study: PlacementStudy) -> str:
+    """Returns the instrument as the ending of a section's id. Empty for counts."""
     instrument = study.point.config.get("instrument", "")
     return f"-{instrument}" if instrument else ""
 
 
-def _named(study: Study) -> str:
+def _instrument_text(study: PlacementStudy) -> str:
+    """Returns the instrument as the ending of a section's title. Empty for counts."""
     instrument = study.point.config.get("instrument", "")
     return f", by {instrument}" if instrument else ""
 
 
-def _share(value: float | None) -> str:
+def _format_share(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.2f}"
 
 
-def _place(places: Sequence[Place]) -> str:
+def _format_offset(places: Sequence[OffsetCycles]) -> str:
+    """Returns the first offset with its mean cycles, or n/a where there is none."""
     return f"{places[0].offset}: {places[0].cycles:,.2f}" if places else "n/a"
 
 
-def study_as_json(studies: Sequence[Study]) -> dict[str, Any]:
-    """Every figure of every placement, and every function that moved."""
+def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
+    """Returns every figure of every placement, and every function that moved, as plain values."""
     return {
         "studies": [
             {
@@ -146,9 +153,10 @@ def _function_as_json(function: PlacedFunction) -> dict[str, Any]:
         "name": function.name,
         "cycles": list(function.cycles),
         "addresses": None if function.addresses is None else list(function.addresses),
-        "with_figure": function.with_figure,
+        "with_figure": function.figure_correlation,
         "own_place": function.explained_share,
         "places": [
-            {"offset": one.offset, "cycles": one.cycles, "placements": one.placements} for one in function.places
+            {"offset": one.offset, "cycles": one.cycles, "placements": one.placements}
+            for one in function.cycles_by_offset
         ],
     }

@@ -13,19 +13,19 @@ from rtoslab.plan import Plan, Point
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 
 LEAST_MOVED = 0.01
-"""Cycles per count or per sample. What moved less is left out."""
+"""Cycles per count or per sample. A function that changed less is left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
-    """One benchmark on one board: figures and functions by placement."""
+class PlacementStudy:
+    """The figures and functions of one benchmark on one board, by placement."""
 
     point: PointId
-    """In placement 0."""
+    """The point in placement 0."""
     unit: str
-    """What cycles of functions are per: a count or a sample."""
+    """The unit of functions' cycles: a count or a sample."""
     placements: Sequence[int]
-    """Those that were measured."""
+    """The placements that were measured."""
     run_ids: Sequence[str]
     bands: Mapping[str, Band]
     functions: Sequence[PlacedFunction]
@@ -34,21 +34,22 @@ class Study:
     """The deviations of the kernel from the port contract, as it declares."""
 
 
-def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[Study]:
-    """Makes the studies of a plan by `in_placements`: one for each point that was measured in two placements or more.
-    Raises PlanError if there is none."""
+def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[PlacementStudy]:
+    """Returns the studies of a plan by `with_placements`: one for each point that was measured in two placements or
+    more. Raises PlanError if there is none."""
     groups: dict[str, list[tuple[Point, MeasuredPoint]]] = {}
     for point, outcome in zip(plan.points, outcomes, strict=True):
         if isinstance(outcome.result, MeasuredPoint):
             groups.setdefault(repr(replace(point, placement=0)), []).append((point, outcome.result))
-    studies = [_study(catalogue, group) for group in groups.values() if len(group) > 1]
+    studies = [_make_study(catalogue, group) for group in groups.values() if len(group) > 1]
     if not studies:
-        why = _why(outcomes)
+        why = _failure_clause(outcomes)
         raise PlanError(f"No point was measured in two placements, so there is nothing to set side by side{why}.")
     return studies
 
 
-def _why(outcomes: Sequence[Outcome]) -> str:
+def _failure_clause(outcomes: Sequence[Outcome]) -> str:
+    """Returns the reason for which points were not measured, as a clause."""
     results = [outcome.result for outcome in outcomes]
     for result in results:
         if isinstance(result, NotApplicable):
@@ -57,7 +58,7 @@ def _why(outcomes: Sequence[Outcome]) -> str:
     return f": {first.message.rstrip('.')}" if first else ""
 
 
-def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> Study:
+def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> PlacementStudy:
     points = [point for point, _ in measured]
     results = [result for _, result in measured]
     figures = [{metric.id: metric for metric in leading_metrics(result)} for result in results]
@@ -71,7 +72,7 @@ def _study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]
     symbols = [read_elf(build_point_image(catalogue, item).elf).symbols for item in points]
     whole = [sum(cycle.values()) for cycle in cycles]
     first = results[0].point
-    return Study(
+    return PlacementStudy(
         first.model_copy(update={"config": {key: first.config[key] for key in first.config if key != "placement"}}),
         event_noun(results[0]),
         [item.placement for item in points],

@@ -1,8 +1,8 @@
-"""Turns names and options into points: which benchmark, kernel, board and configuration, or why not."""
+"""Turns names and options into points: benchmark, kernel, board and configuration, or the reason why there is none."""
 
 from rtoslab.plan.labels import varying_labels
-from rtoslab.plan.obstacles import whole_option
-from rtoslab.plan.placements import in_placements
+from rtoslab.plan.obstacles import parse_whole
+from rtoslab.plan.placements import with_placements
 from rtoslab.plan.plan import (
     DEFAULT_WINDOW_MS,
     Options,
@@ -11,7 +11,7 @@ from rtoslab.plan.plan import (
     conformance_points,
     experiment_points,
     make_plan,
-    one_point,
-    require_few,
+    make_point,
+    require_point_limit,
 )
-from rtoslab.plan.point_options import CONFIG_HELP, DEFAULT_COMPILER, POINT_KEYS, POINT_OPTIONS, USUAL, with_usual
+from rtoslab.plan.point_options import CONFIG_HELP, DEFAULT_COMPILER, DEFAULTS, POINT_KEYS, POINT_OPTIONS, with_defaults

@@ -13,12 +13,12 @@ from rtoslab.intake import quote
 _CHARS: Final = 200
 _KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(\.[A-Za-z0-9_]{1,100})?")
 _VALUE: Final = re.compile(r"[A-Za-z0-9_ ().,:?+*/%<>=!&|~^-]*")
-"""What a constant expression of C is made of, and names, numbers and options."""
+"""The characters of C's constant expressions, and of names, numbers and options."""
 _COMMENT: Final = re.compile(r"/[/*]|\*/")
 
 
 def require_config(config: Mapping[str, str]) -> None:
-    """Raises PlanError naming the first key or value that cannot be one."""
+    """Raises PlanError naming the first key or value that is not allowed."""
     for key, value in config.items():
         if not _KEY.fullmatch(key):
             raise PlanError(f"--config {quote(key)} is no key; write a macro's name, opt, feature.NAME and so on.")

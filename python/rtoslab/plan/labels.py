@@ -6,25 +6,26 @@ from dataclasses import fields
 from rtoslab.base import count_text
 from rtoslab.plan.plan import Point
 
-_UNSAID = {"not_applicable"}
+_HIDDEN_FIELDS = {"not_applicable"}
 _ALWAYS = "benchmark"
 
 
 def varying_labels(points: Sequence[Point]) -> list[str]:
-    """Returns for each point its benchmark and every varying choice, in the order of `Point`."""
-    choices = [_choices(point) for point in points]
+    """Returns a label for each point: its benchmark and every choice that varies, in the order of `Point`."""
+    choices = [_point_choices(point) for point in points]
     keys = list(dict.fromkeys(key for choice in choices for key in choice))
     varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
     return [" ".join(_choice_text(key, choice[key]) for key in varying if key in choice) for choice in choices]
 
 
-def _choices(point: Point) -> dict[str, str]:
+def _point_choices(point: Point) -> dict[str, str]:
+    """Returns every choice of a point as text."""
     choices: dict[str, str] = {}
     for field in fields(point):
         value = getattr(point, field.name)
         if isinstance(value, Mapping):
             choices |= {str(key): str(item) for key, item in value.items()}
-        elif value is not None and field.name not in _UNSAID:
+        elif value is not None and field.name not in _HIDDEN_FIELDS:
             choices[field.name] = str(value)
     return choices
 

@@ -1,4 +1,4 @@
-"""Why a point cannot exist: what a kernel, a board or a compiler lacks for it."""
+"""Finds the reason why a point cannot exist: a kernel, a board or a compiler does not have what it needs."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -11,30 +11,31 @@ from rtoslab.plan.point_options import DEFAULT_COMPILER
 from rtoslab.trees import OPTIMISATIONS, export_problem, missing_files, version_problem
 
 _SWITCH = ("0", "1")
-MOST_PLACEMENT = 99_999
-"""As firmware/cmake/Options.cmake has it."""
+MAX_PLACEMENT = 99_999
+"""The limit in firmware/cmake/Options.cmake."""
 
 
-def obstacle(
+def find_obstacle(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
-    """The reason as a clause. None if nothing is in the way. Raises PlanError, UnknownNameError for a wrong value."""
+    """Returns the reason as a clause. None if the point can exist. Raises PlanError, UnknownNameError for a wrong
+    value."""
     if config.get("opt", DEFAULT_OPT) not in OPTIMISATIONS:
         raise UnknownNameError("optimisation", config["opt"], OPTIMISATIONS)
     if config.get("lto", "0") not in _SWITCH:
         raise UnknownNameError("value of lto", config["lto"], _SWITCH)
     return (
-        _tree_lacks(kernel, board.facts)
-        or _export_lacks(kernel, export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
-        or _services_lack(benchmark, kernel, board, cores, config)
-        or _board_lacks(board.facts, config)
-        or _start_forces(kernel.facts, board.facts, config)
-        or _compiler_lacks(kernel.facts, config)
-        or linker_lacks(kernel.facts, placement_option(config))
+        _tree_obstacle(kernel, board.facts)
+        or _export_obstacle(kernel, export_key(board.id, cores, config.get("opt", DEFAULT_OPT)))
+        or _service_obstacle(benchmark, kernel, board, cores, config)
+        or _board_obstacle(board.facts, config)
+        or _start_up_obstacle(kernel.facts, board.facts, config)
+        or _compiler_obstacle(kernel.facts, config)
+        or linker_obstacle(kernel.facts, placement_option(config))
     )
 
 
-def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
+def _tree_obstacle(kernel: Entry[Kernel], board: Board) -> str | None:
     """Returns why a kernel cannot be built from a tree that the user names."""
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
@@ -43,15 +44,16 @@ def _tree_lacks(kernel: Entry[Kernel], board: Board) -> str | None:
     if tree.exports:
         return None
     if not Path(tree.path).is_dir():
-        return f"the tree {tree.id} is not where {_missing_tree_place(tree)}"
+        return f"the tree {tree.id} is not where {_missing_tree_clause(tree)}"
     if wants is not None and board.core not in wants.cores:
         return f"the port of {kernel.facts.title} is for {', '.join(wants.cores)}"
     if tree.cores and board.core not in tree.cores:
         return f"the tree {tree.id} has nothing for a {board.core}, but for {', '.join(tree.cores)}"
-    return _another_tree(tree, board.core) or version_problem(kernel)
+    return _changed_tree_obstacle(tree, board.core) or version_problem(kernel)
 
 
-def _another_tree(tree: Tree, core: str) -> str | None:
+def _changed_tree_obstacle(tree: Tree, core: str) -> str | None:
+    """Returns why a tree no longer fits its description. None if it fits."""
     missing = missing_files(tree, core)
     if not missing:
         return None
@@ -59,22 +61,24 @@ def _another_tree(tree: Tree, core: str) -> str | None:
     return f"the tree {tree.id} is another than was described, {absent}: `rtoslab tree check {tree.id}` says more"
 
 
-def _missing_tree_place(tree: Tree) -> str:
-    """Says who placed a tree that is missing, and what to do. Its place is the machine's own and not told."""
+def _missing_tree_clause(tree: Tree) -> str:
+    """Returns a clause on who named a tree that is missing, and the remedy. Its path is private to the machine and not
+    printed."""
     variable = path_variable(tree.id)
     if os.environ.get(variable):
         return f"{variable} says"
     return f"it was (`rtoslab tree list`): `rtoslab tree add {tree.id} PATH --force` describes it where it is now"
 
 
-def _export_lacks(kernel: Entry[Kernel], key: str) -> str | None:
+def _export_obstacle(kernel: Entry[Kernel], key: str) -> str | None:
     """Returns why a kernel cannot be linked from exports of its own build."""
     return None if kernel.facts.export is None else export_problem(kernel, key)
 
 
-def _services_lack(
+def _service_obstacle(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
+    """Returns the service, series or core that the benchmark needs and kernel or board lack. None if they have all."""
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
     needed = benchmark.facts.needed_services(params)
     lacking = kernel.facts.reason_unable(needed)
@@ -83,7 +87,7 @@ def _services_lack(
         lacking = next(iter(absent.values()), None)
     if lacking is not None:
         return lacking
-    few = _cores_lack(benchmark.facts, needed, cores)
+    few = _core_count_obstacle(benchmark.facts, needed, cores)
     if few is not None:
         return few
     if cores > 1 and benchmark.facts.handlers is not None:
@@ -96,7 +100,8 @@ def _services_lack(
     return None
 
 
-def _cores_lack(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
+def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
+    """Returns why so few cores are not enough. None if they are."""
     if cores < 2 and "any_core" in needed:
         return "on one core every task runs where it must"
     if cores < benchmark.min_cores:
@@ -104,9 +109,10 @@ def _cores_lack(benchmark: Benchmark, needed: Collection[str], cores: int) -> st
     return None
 
 
-def _board_lacks(board: Board, config: Mapping[str, str]) -> str | None:
+def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
+    """Returns the clock, memory or feature of the configuration that the board lacks. None if it has all."""
     clocks = sorted(board.clocks) or [board.clock.sys_hz]
-    clock_hz = optional("clock_hz", config)
+    clock_hz = optional_number("clock_hz", config)
     if clock_hz is not None and clock_hz not in clocks:
         return f"{board.title} has no clock of {clock_hz} Hz, but {', '.join(map(str, clocks))}"
     if "data" in config and getattr(board.memory, f"{config['data']}_start", None) is None:
@@ -118,7 +124,7 @@ def _board_lacks(board: Board, config: Mapping[str, str]) -> str | None:
     return None
 
 
-def _start_forces(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
+def _start_up_obstacle(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
     """Returns why a feature cannot be off that the kernel's own start-up turns on."""
     for name in kernel.turns_on.get(board.core, ()):
         if config.get(f"feature.{name}") == "0":
@@ -129,7 +135,8 @@ def _start_forces(kernel: Kernel, board: Board, config: Mapping[str, str]) -> st
     return None
 
 
-def _compiler_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
+def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
+    """Returns why the compiler cannot build this kernel. None if it can."""
     compiler = config.get("compiler", DEFAULT_COMPILER)
     if compiler not in COMPILERS:
         raise UnknownNameError("compiler", compiler, COMPILERS)
@@ -137,13 +144,14 @@ def _compiler_lacks(kernel: Kernel, config: Mapping[str, str]) -> str | None:
         return None
     if compiler in kernel.reasons:
         return kernel.reasons[compiler]
-    if optional("lto", config):
+    if optional_number("lto", config):
         return f"GNU's linker cannot optimise across files that {compiler} compiled"
     return None if find_clang() else CLANG_MISSING
 
 
-def linker_lacks(kernel: Kernel, placement: int) -> str | None:
-    """Why a kernel's images cannot be linked in this order. None if they can, an export's as far as its script goes."""
+def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
+    """Returns why a kernel's images cannot be linked in this order. None if they can, an export's as far as its script
+    allows."""
     if placement and kernel.owns_start and kernel.export is None:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
     return None
@@ -151,19 +159,19 @@ def linker_lacks(kernel: Kernel, placement: int) -> str | None:
 
 def placement_option(config: Mapping[str, str]) -> int:
     """Returns the placement's number. The linker's own order is 0, also where no number is given. Raises PlanError."""
-    number = optional("placement", config) or 0
-    if not 0 <= number <= MOST_PLACEMENT:
-        raise PlanError(f"--config placement={number} must lie between 0 and {MOST_PLACEMENT}.")
+    number = optional_number("placement", config) or 0
+    if not 0 <= number <= MAX_PLACEMENT:
+        raise PlanError(f"--config placement={number} must lie between 0 and {MAX_PLACEMENT}.")
     return number
 
 
-def optional(key: str, config: Mapping[str, str]) -> int | None:
-    """The whole number of a key, if it is given. Raises PlanError."""
-    return whole_option(key, config[key]) if key in config else None
+def optional_number(key: str, config: Mapping[str, str]) -> int | None:
+    """Returns the whole number of a key. None if it is not given. Raises PlanError."""
+    return parse_whole(key, config[key]) if key in config else None
 
 
-def whole_option(key: str, value: str) -> int:
-    """A decimal or 0x integer. Raises PlanError."""
+def parse_whole(key: str, value: str) -> int:
+    """Returns a decimal or 0x integer. Raises PlanError."""
     try:
         return as_integer(value)
     except ValueError as cause:

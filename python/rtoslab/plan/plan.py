@@ -1,8 +1,7 @@
-"""Stage 1: from a suite or benchmarks and the user's options to a list of points.
+"""Stage 1: turns a suite or benchmarks and the user's options into a list of points.
 
-A point is one image on one target: kernel x board x benchmark x cores x configuration. A point that cannot exist
-(the kernel lacks a service, the board a core) stays in the list with its reason, so that no gap is silent.
-"""
+A point is one image on one target: kernel x board x benchmark x cores x configuration. A point that cannot exist (the
+kernel lacks a service, the board a core) stays in the list with its reason, so that no gap is silent."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +23,7 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import require_config
-from rtoslab.plan.obstacles import obstacle, optional, placement_option, whole_option
+from rtoslab.plan.obstacles import find_obstacle, optional_number, parse_whole, placement_option
 from rtoslab.plan.point_options import DEFAULT_CODE, DEFAULT_COMPILER, POINT_KEYS
 
 DEFAULT_WINDOW_MS = 250
@@ -33,7 +32,7 @@ SAMPLE_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One cell of an experiment. Its options are in `point_options`. Mappings are kept sorted by key."""
+    """One cell of an experiment. Its options are in `point_options`. Mappings are sorted by key."""
 
     benchmark: str
     kernel: str
@@ -44,29 +43,29 @@ class Point:
     opt: str = DEFAULT_OPT
     compiler: str = DEFAULT_COMPILER
     lto: bool = False
-    """The kernel optimised across its files when linking. Its services stay calls."""
+    """Whether the linker optimises the kernel across its files. Its services stay calls."""
     placement: int = 0
-    """In which order code and data lie: 0 the linker's, any other number one of its own."""
+    """The order of code and data: 0 is the linker's, any other number gives one of its own."""
     code: str = DEFAULT_CODE
     data: str | None = None
-    """Where data and stacks lie. None: what board.toml says. The same holds for the next two."""
+    """The memory of data and stacks. None: the one in board.toml. The same holds for the next two."""
     clock_hz: int | None = None
     wait_states: int | None = None
     features: Mapping[str, int] = field(default_factory=dict)
-    """Caches and prefetchers switched other than board.toml says, 0 or 1."""
+    """Caches and prefetchers set other than in board.toml, 0 or 1."""
     kernel_config: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
     timing: Mapping[str, int] = field(default_factory=dict)
     instrument: str | None = None
-    """What latencies are measured with. None: the benchmark counts. The same holds for the next one."""
+    """The instrument of latencies. None: the benchmark counts. The same holds for the next one."""
     samples: int | None = None
     """The samples of each series."""
     not_applicable: str | None = None
-    """Why this point cannot be measured. None if it can."""
+    """The reason why this point cannot be measured. None if it can."""
 
     @property
     def label(self) -> str:
-        """Short, for progress lines and errors."""
+        """Returns a short text for progress lines and errors."""
         return f"{self.benchmark} {self.kernel} {self.board} {count_text(self.cores, 'core')}" + (
             f" by {self.instrument}" if self.instrument else ""
         )
@@ -83,19 +82,19 @@ class Options:
     config: Mapping[str, str] = field(default_factory=dict)
     """Keyed by the keys of `point_options`. Instruments separated by commas if several."""
     full: bool = False
-    """The papers' own durations and numbers of samples instead of the short ones."""
+    """Whether to take the papers' own durations and numbers of samples, not the short ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The points in the order they are reported, and the suite they come from, if from one."""
+    """The points in the order of the report, and the suite that they come from, if they come from one."""
 
     points: tuple[Point, ...]
     suite: str | None
 
 
 def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> Plan:
-    """Expands suites and benchmarks. Raises UnknownNameError, PlanError."""
+    """Returns the points of suites and benchmarks. Raises UnknownNameError, PlanError."""
     points: list[Point] = []
     suites: list[str] = []
     seen: set[str] = set()
@@ -114,8 +113,8 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
 
 
 def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
-    """The points of one experiment. The user's options go before its own. Raises UnknownNameError, PlanError."""
-    require_few(
+    """Returns the points of one experiment. The user's options override its own. Raises UnknownNameError, PlanError."""
+    require_point_limit(
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
     )  # fmt: skip
@@ -130,7 +129,9 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
         for kernel in options.kernels or (*experiment.kernels, *external)
         for board in options.boards or experiment.boards
         for cores in options.cores or experiment.cores
-        for config in ({**given, **swept, **options.config} for swept in _sweep(experiment.sweep, options.config))
+        for config in (
+            {**given, **swept, **options.config} for swept in _sweep_combinations(experiment.sweep, options.config)
+        )
         for point in _points_by_kind(
             catalogue.benchmark(benchmark),
             catalogue.kernel(kernel),
@@ -151,7 +152,7 @@ def _require_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
             raise UnknownNameError("feature of a board", name, known)
 
 
-def require_few(*axes: Sequence[object]) -> None:
+def require_point_limit(*axes: Sequence[object]) -> None:
     """Raises PlanError if the axes have more combinations than one experiment may hold."""
     count = math.prod(map(len, axes))
     if count > POINTS:
@@ -166,25 +167,30 @@ def _points_by_kind(
     request: tuple[int, Options],
     config: Mapping[str, str],
 ) -> list[Point]:
-    """One point for counts. For latencies one by each instrument."""
+    """Returns one point for counts, and one for each instrument for latencies."""
     window_ms, options = request
     if benchmark.facts.kind == "counts":
         long_enough_ms = options.window_ms or max(window_ms, benchmark.facts.window_ms)
-        return [one_point(benchmark, kernel, board, cores, long_enough_ms, config)]
+        return [make_point(benchmark, kernel, board, cores, long_enough_ms, config)]
     limit_ms = options.window_ms or benchmark.facts.limit_ms
-    plain = one_point(benchmark, kernel, board, cores, limit_ms, config)
-    samples, lack = _samples(benchmark.facts.for_kernel(kernel.facts), board.facts, config, full=options.full)
-    why = plain.not_applicable or _unmeasurable(kernel.facts, cores) or lack
-    able = benchmark.facts.instruments
-    names = _instruments(config.get("instrument")) or able
-    blind = f"{benchmark.facts.title} can be measured by {', '.join(able)} only"
+    plain = make_point(benchmark, kernel, board, cores, limit_ms, config)
+    samples, lack = _sample_count(benchmark.facts.for_kernel(kernel.facts), board.facts, config, full=options.full)
+    reason = plain.not_applicable or _latency_obstacle(kernel.facts, cores) or lack
+    instruments = benchmark.facts.instruments
+    names = _parse_instruments(config.get("instrument")) or instruments
+    unsupported = f"{benchmark.facts.title} can be measured by {', '.join(instruments)} only"
     return [
-        replace(plain, instrument=name, samples=samples, not_applicable=why or (None if name in able else blind))
+        replace(
+            plain,
+            instrument=name,
+            samples=samples,
+            not_applicable=reason or (None if name in instruments else unsupported),
+        )
         for name in names
     ]
 
 
-def _instruments(instrument: str | None) -> list[str]:
+def _parse_instruments(instrument: str | None) -> list[str]:
     """Returns the instruments in the requested order."""
     names = list(dict.fromkeys(instrument.split(","))) if instrument is not None else []
     for name in names:
@@ -193,11 +199,14 @@ def _instruments(instrument: str | None) -> list[str]:
     return names
 
 
-def _samples(benchmark: Benchmark, board: Board, config: Mapping[str, str], *, full: bool) -> tuple[int, str | None]:
-    """How many of each series: what was asked for, or the usual number if the board's memory holds so many."""
+def _sample_count(
+    benchmark: Benchmark, board: Board, config: Mapping[str, str], *, full: bool
+) -> tuple[int, str | None]:
+    """Returns the samples of each series: the requested number, or the usual one if the board's memory holds so
+    many."""
     room = board.limits.sample_bytes
     most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
-    samples = optional("samples", config)
+    samples = optional_number("samples", config)
     if samples is not None and samples < 1:
         raise PlanError(f"samples={samples}: at least one sample is needed.")
     required = samples or (benchmark.full_samples if full else 0) or benchmark.samples
@@ -208,7 +217,8 @@ def _samples(benchmark: Benchmark, board: Board, config: Mapping[str, str], *, f
     return required, f"{board.title} has memory for {most} samples of each series, not for {required}"
 
 
-def _unmeasurable(kernel: Kernel, cores: int) -> str | None:
+def _latency_obstacle(kernel: Kernel, cores: int) -> str | None:
+    """Returns why latencies cannot be measured. None if they can."""
     if cores > 1:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
@@ -217,15 +227,15 @@ def _unmeasurable(kernel: Kernel, cores: int) -> str | None:
     return None
 
 
-def _sweep(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -> list[dict[str, str]]:
-    """Every combination of the axes' values, the last axis fastest. A key that the user sets is not swept."""
+def _sweep_combinations(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -> list[dict[str, str]]:
+    """Returns every combination of the axes' values, the last axis fastest. A key that the user sets is not swept."""
     free = {key: values for key, values in axes.items() if key not in config}
     return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
 
 
 def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:
-    """Returns what of the options the conformance suite can be asked for: no benchmark, so no window and no
-    parameters."""
+    """Returns the points that the conformance suite checks for the options. It is no benchmark, so they have no window
+    and no parameters."""
     suite = catalogue.conformance
     nothing = Benchmark.model_validate(
         {
@@ -236,14 +246,14 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
     )
     program = Entry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
     return tuple(
-        one_point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
+        make_point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
         for kernel in options.kernels or (DEFAULT_KERNEL,)
         for board in options.boards or (DEFAULT_BOARD,)
         for cores in options.cores or (1,)
     )
 
 
-def one_point(
+def make_point(
     benchmark: Entry[Benchmark],
     kernel: Entry[Kernel],
     board: Entry[Board],
@@ -251,32 +261,32 @@ def one_point(
     window_ms: int,
     config: Mapping[str, str],
 ) -> Point:
-    """The point of one benchmark under the options. With the reason, if it cannot be. Raises PlanError for a
-    configuration that is none."""
+    """Returns the point of one benchmark under the options, with the reason if it cannot exist. Raises PlanError for an
+    invalid configuration."""
     require_config(config)
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
     for name in params:
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
-    features = {key: whole_option(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
+    features = {key: parse_whole(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
     return Point(
         benchmark=benchmark.id,
         kernel=kernel.id,
         board=board.id,
         cores=cores,
         window_ms=window_ms,
-        warmup_ms=optional("warmup_ms", config),
+        warmup_ms=optional_number("warmup_ms", config),
         opt=config.get("opt", DEFAULT_OPT),
         compiler=config.get("compiler", DEFAULT_COMPILER),
-        lto=bool(optional("lto", config)),
+        lto=bool(optional_number("lto", config)),
         placement=placement_option(config),
         code=config.get("code", DEFAULT_CODE),
         data=config.get("data"),
-        clock_hz=optional("clock_hz", config),
-        wait_states=optional("wait_states", config),
+        clock_hz=optional_number("clock_hz", config),
+        wait_states=optional_number("wait_states", config),
         features={key.removeprefix("feature."): value for key, value in features.items()},
         kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in POINT_KEYS},
         params=params,
-        timing={key: whole_option(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
-        not_applicable=obstacle(benchmark, kernel, board, cores, config),
+        timing={key: parse_whole(key, value) for key, value in sorted(config.items()) if key.startswith("timing.")},
+        not_applicable=find_obstacle(benchmark, kernel, board, cores, config),
     )

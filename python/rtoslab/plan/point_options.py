@@ -1,4 +1,4 @@
-"""The options of a point, written down once: their keys in `--config`, what they are unless said, an example.
+"""The options of a point, in one table: their keys in `--config`, their defaults, an example.
 
 Each is a field of `Point` of the same name. A point's name (`PointId.config`), the macros of the kernel, and the help
 of `rtoslab run` follow from this table. Their CMake names are in `images.image_inputs`."""
@@ -15,18 +15,18 @@ DEFAULT_CODE: Final = "flash"
 
 @dataclass(frozen=True, slots=True)
 class PointOption:
-    """One option."""
+    """One option of a point."""
 
     key: str
-    usual: str | None
-    """What it is unless it is said. None: what board.toml or benchmark.toml say."""
+    default: str | None
+    """The value if the option is not given. None: the one in board.toml or benchmark.toml."""
     example: str
 
-    def text(self, point: object) -> str | None:
-        """Returns what a point's configuration says of it: only what is not as usual."""
+    def config_text(self, point: object) -> str | None:
+        """Returns the option's text in a point's configuration. None where it has the default."""
         value = getattr(point, self.key)
         text = str(int(value)) if isinstance(value, bool) else str(value)
-        return None if value is None or text == self.usual else text
+        return None if value is None or text == self.default else text
 
 
 POINT_OPTIONS: Final = (
@@ -42,24 +42,24 @@ POINT_OPTIONS: Final = (
     PointOption("clock_hz", None, "84000000"),
     PointOption("wait_states", None, "5"),
 )
-"""In the order in which a stored point has them."""
-GROUPS: Final = (("feature", "NAME=0"), ("param", "NAME=N"), ("timing", "KEY=N"))
+"""In the order of a stored point's configuration."""
+KEY_GROUPS: Final = (("feature", "NAME=0"), ("param", "NAME=N"), ("timing", "KEY=N"))
 """Keys with a dot: the board's caches and prefetchers, the benchmark's parameters, the virtual board's timing rules.
 Any other key is a macro of the kernel's configuration."""
 POINT_KEYS: Final = frozenset(option.key for option in POINT_OPTIONS)
-USUAL: Final = {option.key: option.usual for option in POINT_OPTIONS if option.usual is not None}
-"""What a point's configuration does not say, because it says only what differs."""
+DEFAULTS: Final = {option.key: option.default for option in POINT_OPTIONS if option.default is not None}
+"""The values that a point's configuration leaves out, because it has only what differs."""
 
 
-def with_usual(config: Mapping[str, str]) -> dict[str, str]:
-    """A point's configuration, and what it does not say of itself: so two can be compared key by key."""
-    return {**USUAL, **config}
+def with_defaults(config: Mapping[str, str]) -> dict[str, str]:
+    """Returns a point's configuration with the defaults that it leaves out, so that two can be compared key by key."""
+    return {**DEFAULTS, **config}
 
 
 CONFIG_HELP: Final = ", ".join(
     [
         *(f"{option.key}={option.example}" for option in POINT_OPTIONS),
-        *(f"{name}.{rest}" for name, rest in GROUPS),
+        *(f"{name}.{rest}" for name, rest in KEY_GROUPS),
         "or a macro of the kernel's configuration.",
     ]
 )

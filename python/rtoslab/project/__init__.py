@@ -1,14 +1,19 @@
-"""A project of anybody's: its own images, measured, held against budgets and against figures kept in its repository.
+"""Measures a user's project: its own images, compared with budgets and with figures stored in its repository.
 
-`project_file` says what rtoslab.toml holds, `building` runs the project's build in each placement, `measuring` makes
-figures, `budgets` holds them against what is allowed at most, `project_baseline` keeps them as a baseline, `judging`
-compares, `summary` says what was found.
-"""
+`project_file` reads rtoslab.toml, `building` runs the project's build in each placement, `measuring` makes figures,
+`budgets` compares them with their limits, `project_baseline` stores them as a baseline, `judging` compares both,
+`summary` formats the result."""
 
-from rtoslab.project.budgets import interval_over_budget, over_budget
+from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
 from rtoslab.project.building import build_image
 from rtoslab.project.judging import NOTHING_MEASURED, ProjectJudgement, judge_project, project_sentence
-from rtoslab.project.measuring import figures_of, find_function, project_subject
+from rtoslab.project.measuring import find_function, measure_project, project_subject
 from rtoslab.project.project_baseline import read_project_baseline, write_project_baseline
 from rtoslab.project.project_file import Project, read_project
-from rtoslab.project.summary import as_markdown, change_table, judgement_as_json, judgement_as_junit, regression_table
+from rtoslab.project.summary import (
+    change_table,
+    judgement_as_json,
+    judgement_as_junit,
+    judgement_as_markdown,
+    regression_table,
+)

@@ -1,27 +1,27 @@
-"""Measured functions and intervals against the budgets that their project states."""
+"""Compares measured functions and intervals with the budgets in the project file."""
 
 from rtoslab.instruments import MeasuredCalls, MeasuredFunction, MeasuredInterval
 from rtoslab.project.project_file import ProjectFunction, ProjectInterval
 
 
-def over_budget(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> list[str]:
-    """A line for each budget that the function exceeds, or that it cannot be held against."""
-    name, where = f"{function.image}: {function.name}", calls.cut_reason and f" ({calls.cut_reason})"
+def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> list[str]:
+    """Returns a line for each budget that the function exceeds, or that cannot be checked."""
+    name, cut_text = f"{function.image}: {function.name}", calls.cut_reason and f" ({calls.cut_reason})"
     if function.max_cycles is None and function.max_stack_bytes is None:
         return []
     if not measured.tally.calls and not (measured.open and function.max_cycles is None):
-        return [f"{name}: no call returned{where}, so that its budget is not held"]
+        return [f"{name}: no call returned{cut_text}, so that its budget is not held"]
     lines = []
     if function.max_cycles is not None:
-        begun = next(
+        begin_text = next(
             (f", begun in cycle {call.start:,}" for call in measured.greatest if function.by in call.measures), ""
         )
-        seen = [(measured.cycles[function.by].maximum, begun)]
+        seen = [(measured.cycles[function.by].maximum, begin_text)]
         # One that continues may have taken more already.
         seen += [(call.cycles[function.by], f", begun in cycle {call.start:,}, not over") for call in measured.open]
-        most, begun = max(seen, key=lambda pair: pair[0])
+        most, begin_text = max(seen, key=lambda pair: pair[0])
         if most > function.max_cycles:
-            lines.append(f"{name}: {most:,} cycles {function.by}, {function.max_cycles:,} allowed{begun}")
+            lines.append(f"{name}: {most:,} cycles {function.by}, {function.max_cycles:,} allowed{begin_text}")
     depths = [call.stack_bytes for call in measured.open]
     if function.max_stack_bytes is not None and None in depths:
         return [*lines, f"{name}: its stack cannot be told, for it sets the stack pointer itself"]
@@ -31,8 +31,8 @@ def over_budget(function: ProjectFunction, calls: MeasuredCalls, measured: Measu
     return lines
 
 
-def interval_over_budget(interval: ProjectInterval, measured: MeasuredInterval, cut: str) -> list[str]:
-    """A line if the interval exceeds its budget, or cannot be held against it."""
+def exceeded_interval_budget(interval: ProjectInterval, measured: MeasuredInterval, cut: str) -> list[str]:
+    """Returns a line if the interval exceeds its budget, or if that cannot be checked."""
     if interval.max_cycles is None:
         return []
     name = f"{interval.image}: {interval.name}"

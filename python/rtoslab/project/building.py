@@ -1,9 +1,8 @@
-"""A project's own build, in one placement or several.
+"""Runs a project's own build, in one placement or several.
 
-A build cannot be asked from outside to lay its code elsewhere. So it is told: RTOSLAB_PLACEMENT is the placement's
-number, and RTOSLAB_PLACEMENT_SOURCE names an assembler file which, linked first, moves all that follows it. Whether
-the code did move is seen in the image.
-"""
+A build cannot be asked from outside to place its code elsewhere, so it gets two variables: RTOSLAB_PLACEMENT is the
+placement's number, and RTOSLAB_PLACEMENT_SOURCE names an assembler file which, linked first, moves all that follows it.
+The image then shows whether the code has moved."""
 
 import os
 import shlex
@@ -26,46 +25,46 @@ long as the longest line of the boards' flash or caches, or a multiple of it."""
 
 
 def padding_bytes(placement: int) -> int:
-    """How far a placement's padding moves what follows it."""
+    """Returns by how many bytes a placement's padding moves the code after it."""
     return placement * _STEP_BYTES % _SPAN_BYTES
 
 
 @contextmanager
-def placing() -> Iterator[Path]:
-    """A folder for the padding's source, outside the project."""
+def placement_folder() -> Iterator[Path]:
+    """Yields a folder for the padding's source, outside the project."""
     with tempfile.TemporaryDirectory(prefix="rtoslab-placement-") as folder:
         yield Path(folder)
 
 
 def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[int, Path] | None = None) -> None:
-    """Runs an image's build command, whose output goes to standard error. Raises BuildError, and ToolMissingError
-    where it does not start.
+    """Runs an image's build command. Its output goes to standard error. Raises BuildError, and ToolMissingError where
+    it does not start.
 
-    `placement`: its number, and a folder for the padding's source.
-    """
+    `placement`: its number, and a folder for the padding's source."""
     if not image.build:
         return
     command = shlex.join(image.build)
     environment = {name: value for name, value in os.environ.items() if name not in _VARIABLES}
     if placement is not None:
-        number, place = placement
-        source = place / "rtoslab_placement.s"
-        write_whole(source, _padding(number), "the placement's source")
+        number, source_folder = placement
+        source = source_folder / "rtoslab_placement.s"
+        write_whole(source, _padding_source(number), "the placement's source")
         environment |= dict(zip(_VARIABLES, (str(number), str(source)), strict=True))
     try:
         done = subprocess.run(image.build, cwd=folder, stdin=subprocess.DEVNULL, stdout=2, env=environment, check=False)
     except OSError as cause:
-        why = f"`{image.build[0]}` does not start: {(cause.strerror or 'it is no program').lower()}"
+        reason = f"`{image.build[0]}` does not start: {(cause.strerror or 'it is no program').lower()}"
         raise ToolMissingError(
-            f"The image {name!r} cannot be built by `{command}` ({why}); install it, or correct `build` in "
+            f"The image {name!r} cannot be built by `{command}` ({reason}); install it, or correct `build` in "
             "rtoslab.toml."
         ) from None
     if done.returncode:
         raise BuildError(f"The image {name!r} was not built: `{command}` ended with {done.returncode}; see its output.")
 
 
-def _padding(placement: int) -> str:
-    """Kept by the linker (R) though nobody refers to it."""
+def _padding_source(placement: int) -> str:
+    """Returns the assembler source of the padding. The flag R makes the linker retain it though nothing refers to
+    it."""
     size = padding_bytes(placement)
     space = f"    .space {size}\n" if size else ""
     return f'    .syntax unified\n    .section .text.rtoslab_placement, "axR", %progbits\n    .balign 4\n{space}'

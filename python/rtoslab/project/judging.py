@@ -1,4 +1,4 @@
-"""New figures of a project held against its baseline: what became worse, and whether its code did.
+"""Compares new figures of a project with its baseline: which became worse, and whether its code changed.
 
 | cause | what it means |
 |---|---|
@@ -17,7 +17,7 @@ from typing import Final
 from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Band, Metric
 from rtoslab.base import count_text
 from rtoslab.compare import CALLS, Limit, Rules, loss_clauses
-from rtoslab.project.measuring import COUNTS, ImageFigures, middle
+from rtoslab.project.measuring import COUNTS, ImageFigures, median_of_placements
 
 CHANGED: Final = "changed"
 OTHER_CODE: Final = "other code"
@@ -28,7 +28,7 @@ UNKNOWN: Final = "unknown"
 NOTHING_MEASURED: Final = "nothing was measured, for no function was called and no interval ended"
 MOST_NAMES: Final = 3
 PLACEMENT: Final = "placement"
-"""A verdict: the bands of both sides' placements overlap, so that another place may be worth the difference."""
+"""A verdict: the bands of both sides' placements overlap, so that another placement may make the difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,15 @@ class FigureChange:
     after: Metric
     cause: str
     functions: tuple[str, ...] = ()
-    """Whose code is another, where that is the cause."""
+    """The functions whose code differs, where that is the cause."""
     overlap: bool = False
-    """For figures in several placements: some place of the one side is as good as some place of the other.
-    """
+    """For figures in several placements: whether some placement of one side is as good as some placement of the
+    other."""
 
     @property
     def delta(self) -> float:
-        """Returns the change in the figure's unit. More is worse. For a number of calls it is the distance."""
+        """Returns the change in the figure's unit, positive if it is worse. For a number of calls it is the
+        distance."""
         moved = self.after.value - self.before.value
         return abs(moved) if self.before.unit == CALLS else moved
 
@@ -66,8 +67,8 @@ class FigureChange:
         return self.before.id
 
     @property
-    def cause_words(self) -> str:
-        """The cause, with the functions that it is."""
+    def cause_text(self) -> str:
+        """Returns the cause, with the names of the functions whose code differs."""
         more = f" and {len(self.functions) - MOST_NAMES} more" if len(self.functions) > MOST_NAMES else ""
         return f"{self.cause}: {', '.join(self.functions[:MOST_NAMES])}{more}" if self.functions else self.cause
 
@@ -79,49 +80,49 @@ class ProjectJudgement:
     changes: tuple[FigureChange, ...]
     """The changes of every figure that both sides have."""
     regressions: tuple[tuple[FigureChange, Limit], ...]
-    """The largest share first."""
-    let_pass: tuple[tuple[FigureChange, Limit], ...]
-    """Worse, but by moving alone, which the project lets pass."""
-    over: tuple[str, ...]
-    """Budgets exceeded."""
-    lost: tuple[str, ...]
-    """Why there is no answer, a clause each."""
+    """The changes beyond their limit, the largest share first."""
+    passed_moves: tuple[tuple[FigureChange, Limit], ...]
+    """Changes beyond their limit where the code only moved, which the project lets pass."""
+    exceeded_budgets: tuple[str, ...]
+    """A line for each exceeded budget."""
+    unanswered: tuple[str, ...]
+    """The reasons why there is no answer, a clause each."""
     notes: tuple[str, ...]
     other_compiler: tuple[str, str] | None = None
-    """The baseline's and the project's, of the first image where they differ."""
+    """The compilers of the baseline and the project, of the first image where they differ."""
 
     @property
     def failed(self) -> bool:
         """Whether something became worse, or exceeds its budget."""
-        return bool(self.regressions or self.over)
+        return bool(self.regressions or self.exceeded_budgets)
 
 
 def judge_project(
     before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures], rules: Rules, *, moved: str
 ) -> ProjectJudgement:
-    """Every figure against its limit. `moved`: "pass" lets pass what only moved."""
+    """Compares every figure with its limit. `moved`: "pass" lets figures pass whose code only moved."""
     changes: list[FigureChange] = []
     lost = _not_measured(after)
     notes: list[str] = []
     for name, now in after.items():
-        lost += [f"{name}: {now.cut}"] if now.cut else []
+        lost += [f"{name}: {now.cut_reason}"] if now.cut_reason else []
         notes += [f"{name}: placements n/a, {now.problem}; measured as it is built"] if now.problem else []
         then = before.get(name)
         if then is None:
             lost.append(f"{name}: not in the baseline; `rtoslab baseline` adds it")
             continue
-        unlike = _unlike(then, now)
+        unlike = _different_conditions(then, now)
         if unlike:
             lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it anew")
             continue
-        lost += _without_pair(name, then, now)
-        changes += [change for key in then.items if key in now.items for change in _changes(name, key, then, now)]
+        lost += _unpaired_figures(name, then, now)
+        changes += [change for key in then.items if key in now.items for change in _item_changes(name, key, then, now)]
     lost += [
         f"{name}: in the baseline, but no longer in the project; `rtoslab baseline` removes it"
         for name in before
         if name not in after
     ]
-    judged = [figure_change for figure_change in changes if not figure_change.overlap and _counts(figure_change)]
+    judged = [figure_change for figure_change in changes if not figure_change.overlap and _is_compared(figure_change)]
     worse = [
         (figure_change, limit) for figure_change in judged if (limit := rules.broken_limit(figure_change)) is not None
     ]
@@ -130,39 +131,41 @@ def judge_project(
     return ProjectJudgement(
         changes=tuple(changes),
         regressions=tuple(item for item in worse if item not in passing),
-        let_pass=tuple(passing),
-        over=tuple(line for figures in after.values() for line in figures.over),
-        lost=tuple(lost),
+        passed_moves=tuple(passing),
+        exceeded_budgets=tuple(line for figures in after.values() for line in figures.exceeded_budgets),
+        unanswered=tuple(lost),
         notes=tuple(notes),
         other_compiler=_other_compiler(before, after),
     )
 
 
-def _counts(change: FigureChange) -> bool:
-    """Instructions are held of changed code alone: the same code may wait in a loop a turn longer in another place."""
+def _is_compared(change: FigureChange) -> bool:
+    """Whether a change is compared with its limit. Instructions are compared only where code changed: the same code may
+    wait in a loop a turn longer in another placement."""
     return change.before.unit != INSTRUCTIONS or change.cause == CHANGED
 
 
 def _not_measured(after: Mapping[str, ImageFigures]) -> list[str]:
-    """A clause if no function of any image was called and no interval ended."""
+    """Returns a clause if no function of any image was called and no interval ended."""
     if any(figures.is_measured for figures in after.values()):
         return []
     return [NOTHING_MEASURED]
 
 
-def _unlike(then: ImageFigures, now: ImageFigures) -> str:
-    for what, first, second in (
+def _different_conditions(then: ImageFigures, now: ImageFigures) -> str:
+    """Returns a clause on the first condition in which baseline and project differ. Empty if they are alike."""
+    for condition, first, second in (
         ("board", then.board, now.board),
         ("cores", then.cores, now.cores),
         ("placements", then.placements, now.placements),
     ):
         if first != second:
-            return f"the baseline has {what} {first}, the project {second}"
+            return f"the baseline has {condition} {first}, the project {second}"
     return ""
 
 
-def _without_pair(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
-    """Items and figures that only one side has, a clause each."""
+def _unpaired_figures(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
+    """Returns a clause for each item and figure that only one side has."""
     result = []
     for key, item in then.items.items():
         if key not in now.items:
@@ -181,23 +184,24 @@ def _without_pair(name: str, then: ImageFigures, now: ImageFigures) -> list[str]
     return result + [f"{name}: {key} is not in the baseline; `rtoslab baseline` adds it" for key in fresh]
 
 
-def _changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
+def _item_changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
+    """Returns the changes of an item's figures."""
     first, second = then.items[key], now.items[key]
-    cause, functions = _cause(then, now, key)
+    cause, functions = _change_cause(then, now, key)
     changes = []
     for figure, before in first.figures.items():
         after = second.figures.get(figure)
         if after is not None:
-            unit = _unit(figure)
+            unit = _figure_unit(figure)
             label = f"{image}/{key}.{figure}"
             overlap = len(before) > 1 and min(after) <= max(before) and min(before) <= max(after)
-            old, new = (_metric(label, unit, values) for values in (before, after))
+            old, new = (_make_metric(label, unit, values) for values in (before, after))
             why = (cause, functions) if unit in {CYCLES, INSTRUCTIONS} else ("", ())
             changes.append(FigureChange(image, key, figure, old, new, *why, overlap and unit == CYCLES))
     return changes
 
 
-def _unit(figure: str) -> str:
+def _figure_unit(figure: str) -> str:
     if figure in COUNTS:
         return CALLS
     if figure.startswith(INSTRUCTIONS):
@@ -205,12 +209,12 @@ def _unit(figure: str) -> str:
     return BYTES if figure.endswith("_bytes") else CYCLES
 
 
-def _metric(label: str, unit: str, values: Sequence[float]) -> Metric:
-    return Metric(label, unit, middle(values), band=Band(values) if len(values) > 1 else None)
+def _make_metric(label: str, unit: str, values: Sequence[float]) -> Metric:
+    return Metric(label, unit, median_of_placements(values), band=Band(values) if len(values) > 1 else None)
 
 
-def _cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
-    """Returns why the cycles of an item differ, and the functions that it is, if it is their code."""
+def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
+    """Returns why the cycles of an item differ, and the functions whose code changed, if that is the cause."""
     before, after = then.items[key], now.items[key]
     if not before.code or not after.code:
         return UNKNOWN, ()
@@ -228,6 +232,7 @@ def _cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[
 
 
 def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures]) -> tuple[str, str] | None:
+    """Returns both compilers of the first image where they differ. None if all are the same."""
     for name, now in after.items():
         then = before.get(name)
         if then is not None and then.compiler != now.compiler:
@@ -235,15 +240,15 @@ def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, Imag
     return None
 
 
-def _because(change: FigureChange) -> str:
-    return f" The code: {change.cause_words}." if change.functions else ""
+def _cause_sentence(change: FigureChange) -> str:
+    return f" The code: {change.cause_text}." if change.functions else ""
 
 
 def project_sentence(judged: ProjectJudgement) -> str:
-    """The gate's answer."""
+    """Returns the gate's answer in sentences."""
     figures = count_text(len(judged.changes), "figure")
-    if judged.lost:
-        return f"The gate cannot tell: {loss_clauses(judged.lost)}."
+    if judged.unanswered:
+        return f"The gate cannot tell: {loss_clauses(judged.unanswered)}."
     parts = []
     if judged.regressions:
         change, limit = judged.regressions[0]
@@ -252,12 +257,16 @@ def project_sentence(judged: ProjectJudgement) -> str:
         parts.append(
             f"Regression: {len(judged.regressions)} of {figures} passed their limit; the largest: {change.label}: "
             f"{change.delta:+g} {change.before.unit} ({change.percent:+.2f} %), allowed {limit}."
-            f"{_because(change)}{by_place}"
+            f"{_cause_sentence(change)}{by_place}"
         )
-    if judged.over:
-        parts.append(f"Over budget: {'; '.join(judged.over[:3])}.")
+    if judged.exceeded_budgets:
+        parts.append(f"Over budget: {'; '.join(judged.exceeded_budgets[:3])}.")
     if parts:
         return " ".join(parts)
     better = sum(figure_change.delta < 0 and not figure_change.overlap for figure_change in judged.changes)
-    passing = f"; {len(judged.let_pass)} worse by moving alone, which the project lets pass" if judged.let_pass else ""
+    passing = (
+        f"; {len(judged.passed_moves)} worse by moving alone, which the project lets pass"
+        if judged.passed_moves
+        else ""
+    )
     return f"Same or better: {figures} within their limits, {better} of them better{passing}."

@@ -1,8 +1,9 @@
-"""The figures of a project: of each image its size, of each function and interval how long it took, in every placement.
+"""Measures the figures of a project: the size of each image, and the durations of each function and interval, in every
+placement.
 
-A function's code is named by a digest of the instructions of all that may have taken its cycles, wherever they lie, and
-where it lies by another. So a figure that changed while its code did not is told from one whose code did.
-"""
+A function's code is identified by a digest of all instructions that may have taken its cycles, wherever they are, and
+their addresses by another digest. So a figure that changed while its code did not differs from one whose code
+changed."""
 
 import hashlib
 import json
@@ -27,48 +28,49 @@ from rtoslab.instruments import (
     measure_calls,
     measure_intervals,
 )
-from rtoslab.project.budgets import interval_over_budget, over_budget
-from rtoslab.project.building import build_image, placing
+from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
+from rtoslab.project.building import build_image, placement_folder
 from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
 
 DIGITS: Final = 12
 COUNTS: Final = frozenset({"calls", "count"})
-"""Figures that say how often something was measured."""
-Say = Callable[[str], None]
+"""The figures with the number of calls or intervals."""
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A function, an interval, or an image's sizes: figures by name, a value for each placement."""
+class ProjectItem:
+    """A function, an interval, or an image's sizes: figures by name, with a value for each placement."""
 
     figures: Mapping[str, tuple[float, ...]]
     code: str = ""
-    """Digest of its instructions, wherever they lie. Empty where no symbol tells, or where there is none (a size)."""
+    """Digest of its instructions, wherever they are. Empty where a function has no symbol, or where there is no code (a
+    size)."""
     places: str = ""
-    """Digest of where they lie, in the first placement."""
+    """Digest of the addresses of its code, in the first placement."""
     functions: frozenset[str] = frozenset()
-    """Whose instructions those are. Of none: all that ran."""
+    """The functions of that code. Empty: all that ran."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageFigures:
-    """One image."""
+    """The figures of one image."""
 
     board: str
     cores: int
     compiler: str
-    """As the ELF file says. Empty if it does not."""
+    """The compiler that the ELF file names. Empty if it names none."""
     placements: int
-    items: Mapping[str, Item]
+    items: Mapping[str, ProjectItem]
     """Keyed by name. `image` is its size."""
     functions: Mapping[str, str] = field(default_factory=dict)
-    """Functions that ran since reset and that have a symbol of their own: digest of each one's instructions."""
+    """By name, the digest of the instructions of each function that ran since reset and has a symbol of its own."""
     problem: str = ""
-    """Why it was not measured in as many placements as the project asks for. Empty if it was."""
-    over: tuple[str, ...] = ()
-    """Budgets exceeded, a line each."""
-    cut: str = ""
-    """Why the measured part is not the one asked for. Empty if it is."""
+    """Why it was not measured in as many placements as the project requests. Empty if it was."""
+    exceeded_budgets: tuple[str, ...] = ()
+    """A line for each exceeded budget."""
+    cut_reason: str = ""
+    """Why the measured part is not the requested one. Empty if it is."""
 
     @property
     def is_measured(self) -> bool:
@@ -86,54 +88,65 @@ class _PlacedImage:
     subject: Subject
     calls: MeasuredCalls | None
     intervals: MeasuredIntervals | None
-    items: Mapping[str, Item]
+    items: Mapping[str, ProjectItem]
     functions: Mapping[str, str]
 
 
-def figures_of(catalogue: Catalogue, project: Project, folder: Path, say: Say) -> dict[str, ImageFigures]:
-    """Builds and measures all of a project. Raises BuildError, ImageFileError, SymbolError, RunError."""
-    return {name: _image(catalogue, project, name, folder, say) for name in project.image}
+def measure_project(
+    catalogue: Catalogue, project: Project, folder: Path, progress: Progress
+) -> dict[str, ImageFigures]:
+    """Builds and measures all images of a project. Raises BuildError, ImageFileError, SymbolError, RunError."""
+    return {name: _measure_image(catalogue, project, name, folder, progress) for name in project.image}
 
 
-def function_name(function: ProjectFunction) -> str:
-    """Returns what a function's figures are called: by its usual cycles its name alone."""
+def function_label(function: ProjectFunction) -> str:
+    """Returns the name of a function's figures: its own name, with the kind of cycles if that is not the usual one."""
     return function.name if function.by == "inclusive" else f"{function.name}, {function.by}"
 
 
-def _image(catalogue: Catalogue, project: Project, name: str, folder: Path, say: Say) -> ImageFigures:
+def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Path, progress: Progress) -> ImageFigures:
+    """Builds and measures one image in all its placements."""
     image = project.image[name]
     placed: list[_PlacedImage] = []
-    with placing() as place:
+    with placement_folder() as source_folder:
         for number in reversed(range(image.placements)):  # the usual one last, so that it is what stays
             several = image.placements > 1
-            say(f"{name}: building and measuring" + (f" placement {number}" if several else ""))
-            build_image(name, image, folder, (number, place) if several else None)
-            placed.insert(0, _measure(catalogue, project, name, image, folder))
-    problem = _why_not_placed(placed)
+            progress(f"{name}: building and measuring" + (f" placement {number}" if several else ""))
+            build_image(name, image, folder, (number, source_folder) if several else None)
+            placed.insert(0, _measure_placement(catalogue, project, name, image, folder))
+    problem = _placement_problem(placed)
     used = placed[:1] if problem else placed
     first = placed[0]
-    over, cut = _over(project, name, first)
+    over, cut = _exceeded_budgets(project, name, first)
     return ImageFigures(
         board=image.board,
         cores=first.subject.cores,
         compiler=compiler_names(first.subject.elf),
         placements=len(used),
-        items={key: _together([(first if key == IMAGE else item).items[key] for item in used]) for key in first.items},
+        items={
+            key: _merge_placements([(first if key == IMAGE else item).items[key] for item in used])
+            for key in first.items
+        },
         functions=first.functions,
         problem=problem,
-        over=tuple(f"{item} (in placement 0, the image as it is built)" if len(used) > 1 else item for item in over),
-        cut=cut,
+        exceeded_budgets=tuple(
+            f"{item} (in placement 0, the image as it is built)" if len(used) > 1 else item for item in over
+        ),
+        cut_reason=cut,
     )
 
 
 def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> Subject:
-    """Returns what is run of a project's image. Raises ImageFileError, PlanError."""
+    """Returns the run that measures a project's image. Raises ImageFileError, PlanError."""
     stretch = Stretch(start=image.start, end=image.until)
     path = str(folder / image.elf)
     return make_subject(catalogue, path, board=image.board, cores=image.cores, window_ms=image.for_ms, stretch=stretch)
 
 
-def _measure(catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path) -> _PlacedImage:
+def _measure_placement(
+    catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path
+) -> _PlacedImage:
+    """Measures one image as it is built now."""
     subject = project_subject(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
     required = [interval for interval in project.interval if interval.image == name]
@@ -145,29 +158,32 @@ def _measure(catalogue: Catalogue, project: Project, name: str, image: ProjectIm
     ran = (calls.ran if calls else frozenset[str]()) | (intervals.ran if intervals else frozenset[str]())
     digests = code_digests(subject.elf, ran)
     sizes = {symbol.name: symbol.size for symbol in elf.symbols if symbol.is_function}
-    items = {IMAGE: Item({f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()})}
+    items = {IMAGE: ProjectItem({f"{key}_bytes": (value,) for key, value in berkeley_sizes(elf.sections).items()})}
     for function in functions:
         assert calls is not None
-        items[function_name(function)] = _function(function, calls, find_function(calls, function), digests, sizes)
+        items[function_label(function)] = _function_item(
+            function, calls, find_function(calls, function), digests, sizes
+        )
     for number, item in enumerate(required):
         assert intervals is not None
-        items[item.name] = _interval(intervals.intervals[number], intervals.ran, digests)
+        items[item.name] = _interval_item(intervals.intervals[number], intervals.ran, digests)
     codes = {name: digest[:DIGITS] for name, (digest, _) in sorted(digests.items())}
     return _PlacedImage(subject, calls, intervals, items, codes)
 
 
 def find_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
-    """A project's function among those measured."""
+    """Returns a project's function among the measured ones."""
     return next(function for function in calls.functions if required.name in function.function.requested)
 
 
-def _function(
+def _function_item(
     function: ProjectFunction,
     calls: MeasuredCalls,
     measured: MeasuredFunction,
     digests: Mapping[str, tuple[str, int]],
     sizes: Mapping[str, int],
-) -> Item:
+) -> ProjectItem:
+    """Returns the figures and code digests of a measured function."""
     spread, tally = measured.cycles.get(function.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
     figures |= _spread_figures(spread)
@@ -178,13 +194,13 @@ def _function(
     figures |= {"stack_bytes": (max(known),)} if known else {}
     size = sizes.get(measured.function.name)
     figures |= {"size_bytes": (size,)} if size else {}
-    responsible = _responsible(function, calls, measured)
+    responsible = _functions_in_cycles(function, calls, measured)
     functions = frozenset[str]() if responsible == calls.ran else responsible
-    return Item(figures, *_code(responsible, digests), functions)
+    return ProjectItem(figures, *_code_digests(responsible, digests), functions)
 
 
-def _responsible(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
-    """All whose instructions may have taken the function's cycles."""
+def _functions_in_cycles(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> frozenset[str]:
+    """Returns all functions whose instructions may have taken the function's cycles."""
     tally, cycles = measured.tally, measured.cycles
     by_jump = tally.entered_by_jump or tally.went_on  # what a tail call leads to is beside it on call paths
     others = function.by == "inclusive" and "other tasks" in cycles and cycles["other tasks"].maximum
@@ -194,15 +210,18 @@ def _responsible(function: ProjectFunction, calls: MeasuredCalls, measured: Meas
     return measured.ran | calls.handled if disturbed else measured.ran
 
 
-def _interval(measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]) -> Item:
+def _interval_item(
+    measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]
+) -> ProjectItem:
+    """Returns the figures and code digests of a measured interval."""
     figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
     figures |= _spread_figures(measured.cycles)
     figures |= _instruction_figures(measured.instructions, ("min",))  # others may have an interrupt in them
-    return Item(figures, *_code(ran, digests))
+    return ProjectItem(figures, *_code_digests(ran, digests))
 
 
 def _spread_figures(spread: Spread | None) -> dict[str, tuple[float, ...]]:
-    """Calls that never ended do not count."""
+    """Returns the figures of a spread. Calls that never ended do not count."""
     if spread is None:
         return {}
     return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}
@@ -215,8 +234,8 @@ def _instruction_figures(spread: Spread | None, kinds: Sequence[str]) -> dict[st
     return {f"{INSTRUCTIONS}_{kind}": (values[kind],) for kind in kinds}
 
 
-def _code(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
-    """Digests of instructions and of places. Empty where one of the functions has none."""
+def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
+    """Returns the digests of instructions and of addresses. Both are empty where one of the functions has none."""
     sorted_names = sorted(names)
     if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""
@@ -228,8 +247,8 @@ def _digest(rows: Sequence[tuple[str, str | int]]) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
 
 
-def _why_not_placed(placed: Sequence[_PlacedImage]) -> str:
-    """Why placements are none: the code did not move, or is not the same."""
+def _placement_problem(placed: Sequence[_PlacedImage]) -> str:
+    """Returns why the placements are invalid: the code did not move, or is not the same. Empty if they are valid."""
     if len(placed) == 1:
         return ""
     keys = [key for key in placed[0].items if key != IMAGE]
@@ -242,27 +261,29 @@ def _why_not_placed(placed: Sequence[_PlacedImage]) -> str:
     return ""
 
 
-def _together(items: Sequence[Item]) -> Item:
+def _merge_placements(items: Sequence[ProjectItem]) -> ProjectItem:
+    """Returns the item with the values of all placements."""
     shared = [key for key in items[0].figures if all(key in item.figures for item in items)]
     figures = {key: tuple(item.figures[key][0] for item in items) for key in shared}
     return replace(items[0], figures=figures)
 
 
-def _over(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
+def _exceeded_budgets(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
+    """Returns a line for each exceeded budget, and why the measured part was cut short."""
     lines: list[str] = []
     cut = next(
         (item.cut_reason for item in (placed.calls, placed.intervals) if item is not None and item.cut_reason), ""
     )
     for function in project.function:
         if function.image == name and placed.calls is not None:
-            lines += over_budget(function, placed.calls, find_function(placed.calls, function))
+            lines += exceeded_budgets(function, placed.calls, find_function(placed.calls, function))
     intervals = [project_interval for project_interval in project.interval if project_interval.image == name]
     if placed.intervals is not None:
         for interval, measured in zip(intervals, placed.intervals.intervals, strict=True):
-            lines += interval_over_budget(interval, measured, placed.intervals.cut_reason)
+            lines += exceeded_interval_budget(interval, measured, placed.intervals.cut_reason)
     return lines, cut
 
 
-def middle(values: Sequence[float]) -> float:
-    """Returns what a figure in several placements stands as."""
+def median_of_placements(values: Sequence[float]) -> float:
+    """Returns the median, which represents a figure in several placements."""
     return median(values)

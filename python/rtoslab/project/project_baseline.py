@@ -1,8 +1,7 @@
-"""The figures of a project as a text file for its repository: rtoslab.baseline.toml.
+"""Stores the figures of a project as a text file for its repository: rtoslab.baseline.toml.
 
 [image.NAME] board, cores, compiler, placements, [image.NAME.functions]. [[item]] image, name, digests of code and
-places, [item.figures]. It is sealed: an edited figure would be a regression without a cause, or hide one.
-"""
+places, [item.figures]. It is sealed: an edited figure would be a regression without a cause, or hide one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from pydantic import Field
 from rtoslab.base import CatalogueError, PlanError, Strict, __version__, content_seal, toml_key, toml_lines, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.intake import is_file, path_text
-from rtoslab.project.measuring import ImageFigures, Item
+from rtoslab.project.measuring import ImageFigures, ProjectItem
 
 FORMAT: Final = 2
 UNSEALED: Final = 1
@@ -29,7 +28,7 @@ class BaselineImage(Strict):
     compiler: str = ""
     placements: int = 1
     functions: dict[str, str] = Field(default_factory=dict)
-    """Functions that ran since reset: digest of each one's instructions."""
+    """By name, the digest of the instructions of each function that ran since reset."""
 
 
 class BaselineItem(Strict):
@@ -38,19 +37,20 @@ class BaselineItem(Strict):
     image: str
     name: str
     code: str = ""
-    """Digest of the instructions that may have taken its cycles, wherever they lie. Empty where no symbol tells."""
+    """Digest of the instructions that may have taken its cycles, wherever they are. Empty where a function has no
+    symbol."""
     places: str = ""
-    """Digest of where they lay."""
+    """Digest of the addresses of that code."""
     functions: tuple[str, ...] = ()
-    """Whose instructions those are. Of none: all that ran."""
+    """The functions of that code. Empty: all that ran."""
     figures: dict[str, Value]
     """A number, or one for each placement where they differ."""
 
-    def item(self, placements: int) -> Item:
+    def measured_item(self, placements: int) -> ProjectItem:
         """Returns the item as it was measured."""
         values = self.figures.items()
         figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
-        return Item(figures, self.code, self.places, frozenset(self.functions))
+        return ProjectItem(figures, self.code, self.places, frozenset(self.functions))
 
 
 class ProjectBaseline(Strict):
@@ -58,7 +58,7 @@ class ProjectBaseline(Strict):
 
     format: int = FORMAT
     seal: str = ""
-    """Digest of all else."""
+    """Digest of everything else."""
     rtoslab: str = ""
     """The version that measured."""
     simulator: str = ""
@@ -68,22 +68,23 @@ class ProjectBaseline(Strict):
 
     @property
     def digest(self) -> str:
-        """The seal that its content has."""
+        """Returns the seal of its content."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
-    def figures(self) -> dict[str, ImageFigures]:
+    def image_figures(self) -> dict[str, ImageFigures]:
         """Returns the figures as they were measured."""
         return {
             name: ImageFigures(
                 item.board, item.cores, item.compiler, item.placements,
-                {one.name: one.item(item.placements) for one in self.item if one.image == name}, item.functions,
+                {one.name: one.measured_item(item.placements) for one in self.item if one.image == name},
+                item.functions,
             )
             for name, item in self.image.items()
         }  # fmt: skip
 
 
 def read_project_baseline(path: Path) -> ProjectBaseline:
-    """Raises CatalogueError naming file and key, PlanError where there is none."""
+    """Reads a baseline. Raises CatalogueError naming file and key, PlanError where there is none."""
     if not is_file(path):
         raise PlanError(f"There is no baseline {path_text(path)}; `rtoslab baseline` writes it from what is measured.")
     baseline = read_toml(path, ProjectBaseline)
@@ -99,14 +100,14 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
         if item.image not in baseline.image:
             raise CatalogueError(f"{path}, item {item.name!r}: no image is named {item.image!r}; write it again.")
         placements = baseline.image[item.image].placements
-        for name, values in item.item(placements).figures.items():
+        for name, values in item.measured_item(placements).figures.items():
             if len(values) != placements:
                 raise CatalogueError(f"{path}, {item.name}, {name}: {len(values)} values for {placements} placements.")
     return baseline
 
 
 def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
-    """The same figures as the same bytes. Raises StoreError."""
+    """Writes the figures as a baseline. The same figures give the same bytes. Raises StoreError."""
     baseline = _make_baseline(figures, simulator)
     lines = [
         "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file.",

@@ -1,4 +1,4 @@
-"""`rtoslab.toml`: the images of anybody's project, and what their functions and intervals may take at most."""
+"""Reads `rtoslab.toml`: the images of a user's project, and the budgets of their functions and intervals."""
 
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -14,45 +14,47 @@ Positive = Annotated[int, Field(gt=0, lt=2**63)]
 
 
 class ProjectImage(Strict):
-    """An image and how to make it."""
+    """An image and how it is built."""
 
     elf: Annotated[str, Field(min_length=1)]
-    """The ELF file, from the project file's folder on."""
+    """The path of the ELF file, relative to the project file's folder."""
     board: str
     cores: Positive | None = None
-    """Released from reset. All of the board's if it is not said."""
+    """The cores released from reset. All of the board's by default."""
     build: tuple[str, ...] = ()
-    """A program and its arguments, run in the project file's folder before anything is measured. No shell."""
+    """A program and its arguments, run in the project file's folder before the measurement. No shell."""
     for_ms: Positive = 1000
-    """At most so long, at the board's usual clock."""
+    """The longest time to run, at the board's usual clock."""
     start: str | None = None
     """A symbol, an address or a cycle, as `--from`."""
     until: str | None = None
     """Likewise, as `--until`."""
     kernel: str | None = None
-    """Whose tasks, services and locks have names in `trace` and `profile`. Found by the image's symbols if not said."""
+    """The kernel whose tasks, services and locks have names in `trace` and `profile`. By default found by the image's
+    symbols."""
     placements: Annotated[int, Field(gt=0, le=64)] = 1
-    """The gate measures so many: `build` is run for each, and told by RTOSLAB_PLACEMENT which."""
+    """The number of placements that the gate measures. `build` is run for each, with its number in
+    RTOSLAB_PLACEMENT."""
 
 
 class ProjectFunction(Strict):
-    """A function of interest, with what a call of it may take."""
+    """A function to measure, with its budget."""
 
     image: str
     name: Annotated[str, Field(min_length=1)]
     """A symbol, an address, or file.c:line."""
     max_cycles: Positive | None = None
     by: Literal["inclusive", "undisturbed", "exclusive"] = "inclusive"
-    """Which cycles `max_cycles` bounds."""
+    """The kind of cycles that `max_cycles` bounds."""
     max_stack_bytes: Annotated[int, Field(ge=0, lt=2**32)] | None = None
 
 
 class ProjectInterval(Strict):
-    """An interval from one instruction to another, with what may be between."""
+    """An interval from one instruction to another, with its budget."""
 
     image: str
     name: Annotated[str, Field(min_length=1)]
-    """What it is called in tables and in the baseline."""
+    """Its name in tables and in the baseline."""
     start: Annotated[str, Field(min_length=1)]
     """A symbol, an address, or file.c:line."""
     until: Annotated[str, Field(min_length=1)]
@@ -61,20 +63,20 @@ class ProjectInterval(Strict):
 
 
 class ProjectGate(Strict):
-    """How `rtoslab gate` judges."""
+    """The settings of `rtoslab gate`."""
 
     baseline: Annotated[str, Field(min_length=1)] = BASELINE_FILE
-    """Where its figures are kept, from the project file's folder on."""
+    """The file with the baseline, relative to the project file's folder."""
     limits: dict[str, str] = Field(default_factory=dict)
     """How much worse figures may become, by patterns of their names: `"*.p99" = "+10 cycles|+2 %"`."""
     moved: Literal["fail", "pass"] = "fail"
-    """What a figure counts as that became worse while its code only moved."""
+    """Whether a figure fails or passes that became worse while its code only moved."""
     other_compiler: Literal["refuse", "skip", "compare"] = "refuse"
-    """Where the baseline was measured with another one."""
+    """What to do where the baseline was measured with another compiler."""
 
 
 class Project(Strict):
-    """A project of anybody's: rtoslab.toml."""
+    """A user's project: the content of rtoslab.toml."""
 
     image: dict[str, ProjectImage]
     function: tuple[ProjectFunction, ...] = ()
@@ -83,14 +85,15 @@ class Project(Strict):
 
 
 def read_project(folder: Path) -> Project:
-    """The project of a folder. Raises CatalogueError naming file and key."""
+    """Reads the project of a folder. Raises CatalogueError naming file and key."""
     project = read_toml(folder / PROJECT_FILE, Project)
     require_images(project)
     return project
 
 
 def require_images(project: Project) -> None:
-    """Functions, intervals and images name each other, and each has a name of its own. Raises CatalogueError."""
+    """Raises CatalogueError where functions, intervals and images do not name each other, or where two have the same
+    name."""
     images = [("function", function) for function in project.function] + [
         ("interval", interval) for interval in project.interval
     ]

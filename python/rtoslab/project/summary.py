@@ -1,4 +1,4 @@
-"""The result of a project's gate, for a terminal, a pull request (Markdown), and machines (JSON, JUnit XML)."""
+"""Formats the result of a project's gate: for a terminal, a pull request (Markdown), and machines (JSON, JUnit XML)."""
 
 import math
 from typing import Any, Final
@@ -14,58 +14,58 @@ _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
 def regression_table(judged: ProjectJudgement) -> Table:
-    """Returns what passed its limit, the largest share first."""
-    rows = [(*_row(change), str(limit), change.cause_words) for change, limit in judged.regressions]
+    """Returns the figures beyond their limit, the largest share first."""
+    rows = [(*_change_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
     return Table("regressions", "Passed their limit", _COLUMNS, rows)
 
 
 def change_table(judged: ProjectJudgement) -> Table:
-    """Every other figure that is not what it was."""
+    """Returns every other figure that changed."""
     worse = [change for change, _ in judged.regressions]
     others = [figure_change for figure_change in judged.changes if figure_change.delta and figure_change not in worse]
-    rows = [(*_row(other), "placement" if other.overlap else "", other.cause_words) for other in others]
+    rows = [(*_change_cells(other), "placement" if other.overlap else "", other.cause_text) for other in others]
     return Table("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
 
 
-def _row(change: FigureChange) -> tuple[str, str, str, str]:
+def _change_cells(change: FigureChange) -> tuple[str, str, str, str]:
     moved = change.after.value - change.before.value
-    return change.label, _figure(change.before), _figure(change.after), f"{moved:+,g}"
+    return change.label, _format_metric(change.before), _format_metric(change.after), f"{moved:+,g}"
 
 
-def _figure(metric: Metric) -> str:
-    return _number(metric.value) if metric.band is None else band_text(metric.band, _number)
+def _format_metric(metric: Metric) -> str:
+    return _format_number(metric.value) if metric.band is None else band_text(metric.band, _format_number)
 
 
-def _ends(metric: Metric) -> list[float] | None:
+def _band_ends(metric: Metric) -> list[float] | None:
     return None if metric.band is None else [metric.band.least, metric.band.most]
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
-def as_markdown(judged: ProjectJudgement) -> str:
+def judgement_as_markdown(judged: ProjectJudgement) -> str:
     """Returns the result for the summary of a pull request."""
     lines = ["# rtoslab gate", "", escape_paragraph(project_sentence(judged)), ""]
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
-            lines += [f"## {table.title}", "", _line(table.columns), f"|---|{'---:|' * 3}---|---|"]
-            lines += [*(_line([str(cell) for cell in row]) for row in table.rows), ""]
-    for title, texts in (("Over budget", judged.over), ("Notes", judged.notes)):
+            lines += [f"## {table.title}", "", _markdown_row(table.columns), f"|---|{'---:|' * 3}---|---|"]
+            lines += [*(_markdown_row([str(cell) for cell in row]) for row in table.rows), ""]
+    for title, texts in (("Over budget", judged.exceeded_budgets), ("Notes", judged.notes)):
         if texts:
             lines += [f"## {title}", "", *(f"- {escape_paragraph(text)}" for text in texts), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _line(cells: Any) -> str:
+def _markdown_row(cells: Any) -> str:
     return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
 
 
 def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
-    """All of it as plain values."""
+    """Returns the result as plain values."""
     limits = {change.label: str(limit) for change, limit in judged.regressions}
     return {
-        "verdict": "unknown" if judged.lost else "worse" if judged.failed else "pass",
+        "verdict": "unknown" if judged.unanswered else "worse" if judged.failed else "pass",
         "sentence": project_sentence(judged),
         "figures": [
             {
@@ -75,8 +75,8 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
                 "unit": figure_change.before.unit,
                 "before": figure_change.before.value,
                 "now": figure_change.after.value,
-                "before_band": _ends(figure_change.before),
-                "now_band": _ends(figure_change.after),
+                "before_band": _band_ends(figure_change.before),
+                "now_band": _band_ends(figure_change.after),
                 "percent": figure_change.percent if math.isfinite(figure_change.percent) else None,
                 "code": figure_change.cause or None,
                 "functions": list(figure_change.functions),
@@ -85,21 +85,21 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
             }
             for figure_change in judged.changes
         ],
-        "over_budget": list(judged.over),
-        "lost": list(judged.lost),
+        "over_budget": list(judged.exceeded_budgets),
+        "lost": list(judged.unanswered),
         "notes": list(judged.notes),
         "other_compiler": list(judged.other_compiler) if judged.other_compiler else None,
     }
 
 
 def judgement_as_junit(judged: ProjectJudgement) -> str:
-    """A test case for each figure, budget and loss."""
+    """Returns JUnit XML with a test case for each figure, budget and missing answer."""
     limits = {change.label: limit for change, limit in judged.regressions}
     root = ET.Element("testsuites", name="rtoslab")
     suite = ET.SubElement(
         root, "testsuite", name="rtoslab gate",
-        tests=str(len(judged.changes) + len(judged.over) + len(judged.lost)),
-        failures=str(len(limits) + len(judged.over)), errors=str(len(judged.lost)),
+        tests=str(len(judged.changes) + len(judged.exceeded_budgets) + len(judged.unanswered)),
+        failures=str(len(limits) + len(judged.exceeded_budgets)), errors=str(len(judged.unanswered)),
     )  # fmt: skip
     for figure_change in judged.changes:
         case = ET.SubElement(
@@ -110,8 +110,8 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
         )
         if figure_change.label in limits:
             message = (
-                f"{_figure(figure_change.before)} {figure_change.before.unit} before, "
-                f"{_figure(figure_change.after)} now: it passed its limit {limits[figure_change.label]}"
+                f"{_format_metric(figure_change.before)} {figure_change.before.unit} before, "
+                f"{_format_metric(figure_change.after)} now: it passed its limit {limits[figure_change.label]}"
             )
             ET.SubElement(
                 case,
@@ -119,7 +119,7 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
                 message=escape_xml_characters(message),
                 type=escape_xml_characters(figure_change.cause or "worse"),
             )
-    for kind, texts in (("failure", judged.over), ("error", judged.lost)):
+    for kind, texts in (("failure", judged.exceeded_budgets), ("error", judged.unanswered)):
         for number, text in enumerate(texts):
             case = ET.SubElement(suite, "testcase", classname="project", name=f"{kind} {number}")
             ET.SubElement(

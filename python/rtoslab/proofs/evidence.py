@@ -14,10 +14,10 @@ from rtoslab.results import Finding, Verdict
 from rtoslab.targets import ALL_CORES, Switch, WindowObservations
 
 LOOP_100_CYCLES: Final = 1407
-"""What the ruler's loop takes on a Pico with -O2."""
+"""The cycles of the calibration loop on a Pico with -O2."""
 
 USUAL_PACE: Final = 2.5
-"""Cycles for an instruction of the benchmark's own, at most, where the cache keeps its code: 1.3 to 2.4 were seen."""
+"""The most cycles for an instruction of the benchmark's own code that runs from the cache: 1.3 to 2.4 were observed."""
 
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
@@ -27,16 +27,17 @@ a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex."""
 
 
 class RuleParams(Strict):
-    """Base of every rule's keys."""
+    """The keys that every rule has."""
 
     rule: str
     when: tuple[Condition, ...] = ()
-    """The rule is asked only where all of these are so."""
+    """The rule is judged only where all of these conditions hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One run: the firmware's word, the probes' word, the facts to read them by."""
+    """The evidence of one run: the firmware's records, the observations of the probes, and the facts of board, kernel
+    and benchmark."""
 
     decoded: DecodedRun
     observed: WindowObservations | None
@@ -44,22 +45,22 @@ class Evidence:
     board: Board
     kernel: Kernel
     samples: int = 0
-    """The samples of each series, as asked for. 0: the benchmark counts."""
+    """The requested samples of each series. 0: the benchmark counts."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """The point's configuration: what differs from board.toml and kernel.toml."""
+    """The point's configuration: the settings that differ from board.toml and kernel.toml."""
 
     @property
     def cores(self) -> range:
-        """Cores the kernel ran on."""
+        """Returns the cores that the kernel ran on."""
         return range(self.decoded.begin.cores)
 
     @property
     def is_pinned(self) -> bool:
-        """Whether each task ran on its own core alone. Else, what happens on a core is the doing of any task."""
+        """Whether each task ran on its own core alone. Otherwise any task may be the cause of an event on a core."""
         return self.decoded.params.get("pinned") != "0"
 
     @property
-    def parties(self) -> list[tuple[str, list[int]]]:
+    def compared_groups(self) -> list[tuple[str, list[int]]]:
         """Returns the cores on which counts are compared with observations: each core for pinned tasks, else all cores
         together."""
         if self.is_pinned:
@@ -67,23 +68,24 @@ class Evidence:
         return [("all cores", self.metric_cores)]
 
     @property
-    def groups(self) -> list[tuple[str, int]]:
-        """Cores whose tasks count for themselves: of pinned tasks each core, else all of them together."""
+    def counting_groups(self) -> list[tuple[str, int]]:
+        """Returns the groups of tasks that count for themselves: each core's for pinned tasks, else all of them
+        together."""
         if self.is_pinned or len(self.cores) == 1:
             return [(f"core {core}", core) for core in self.cores]
         return [("all cores", ALL_CORES)]
 
     @property
     def metric_cores(self) -> list[int]:
-        """Cores whose tasks count towards the result."""
+        """Returns the cores whose tasks count towards the result."""
         return [core for core in self.cores if self.benchmark.metric.counts_on(core)]
 
-    def is_so(self, condition: Condition) -> bool:
-        """Whether a condition of a rule holds in this run. Raises CatalogueError for a name it does not know."""
+    def meets_condition(self, condition: Condition) -> bool:
+        """Whether a condition of a rule holds in this run. Raises CatalogueError for an unknown name."""
         name, sign, number = condition.split()
         tasks = int(any(task.handle for task in self.decoded.tasks))
         sliced = int(self.kernel.time_slice_ticks > 0)
-        known: dict[str, int | str] = {
+        values: dict[str, int | str] = {
             **{service: int(service in self.benchmark.services) for service in self.kernel.services},
             "cores": len(self.cores),
             "tasks": tasks,
@@ -94,73 +96,74 @@ class Evidence:
             **{key: str(value) for key, value in self.benchmark.params.items() if key in SHOWN_IF_UNUSUAL},
             **{key: self.decoded.params[key] for key in self.benchmark.params if key in self.decoded.params},
         }
-        value = known.get(name)
+        value = values.get(name)
         if value is None:
             raise CatalogueError(f"A proof of {self.benchmark.id} asks for {name!r}, which is no parameter of it.")
         return int(value) == int(number) if sign == "=" else int(value) > int(number)
 
     def collisions(self, core: int, service: str) -> int | None:
-        """Attempts on this core that did not find their object free. None without probes.
+        """Returns the number of attempts on this core that did not find their object free. None without probes.
 
-        A kernel whose functions do not tell shows it by switches out of a call of `service` to a task not under test.
-        """
+        In a kernel whose functions do not report them, these are the switches out of a call of `service` to a task not
+        under test."""
         if self.observed is None or self.kernel.probes is None:
             return None
         if core in self.observed.waits:
             return self.observed.waits[core].failed
-        tasks = {task.handle for task in self.decoded.tasks if task.core == core} - self.controls()
+        tasks = {task.handle for task in self.decoded.tasks if task.core == core} - self.control_tasks()
         return sum(
             count
-            for switch, count in self.switches(core).items()
+            for switch, count in self.task_switches(core).items()
             if switch.cause == service and switch.before in tasks and switch.after not in tasks
         )
 
-    def objects(self, core: int, service: str) -> set[int]:
-        """Addresses of the objects (first arguments) that a core called a watched service with."""
+    def called_objects(self, core: int, service: str) -> set[int]:
+        """Returns the addresses of the objects (first arguments) with which a core called a watched service."""
         assert self.observed is not None
         return {value for where, name, value in self.observed.objects if (where, name) == (core, service)}
 
     @property
-    def slices(self) -> int:
-        """Returns the most switches among equals on a core that may come from the tick. This kernel cannot be told to
-        avoid them."""
+    def max_time_slices(self) -> int:
+        """Returns the most switches among equals on a core that may come from the tick, in a kernel that always slices
+        time."""
         period = self.kernel.time_slice_ticks
-        return (self.ticks + 1) // period if period else 0
+        return (self.window_ticks + 1) // period if period else 0
 
     @property
-    def ticks(self) -> int:
-        """Ticks of the kernel that the window lasted, by its stamps."""
+    def window_ticks(self) -> int:
+        """Returns the number of kernel ticks in the window, by its stamps."""
         begin, (window, *_) = self.decoded.begin, self.decoded.windows
         return (window.close_ticks - window.open_ticks) * int(self.decoded.params["tick_hz"]) // begin.timer_hz
 
-    def count(self, core: int) -> int:
-        """Counts of the metric's tasks on one core, all windows."""
+    def metric_count(self, core: int) -> int:
+        """Returns the counts of the metric's tasks on one core, over all windows."""
         return sum(count.count for count in self.decoded.counts if count.core == core and self._is_metric(count))
 
-    def counters(self, core: int) -> dict[int, int]:
-        """Task index -> count on one core, for the metric's tasks."""
+    def metric_counters(self, core: int) -> dict[int, int]:
+        """Returns the counts of the metric's tasks on one core, by task index."""
         return {
             count.index: count.count for count in self.decoded.counts if count.core == core and self._is_metric(count)
         }
 
     def _is_metric(self, count: Count) -> bool:
+        """Whether the count belongs to a task of the metric."""
         return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(count.core)
 
-    def handle(self, core: int, index: int) -> int | None:
-        """Control block address of a task under test."""
+    def task_handle(self, core: int, index: int) -> int | None:
+        """Returns the address of a task's control block. None if it is unknown."""
         handles = [
             task.handle for task in self.decoded.tasks if (task.core, task.index) == (core, index) and task.handle
         ]
         return handles[0] if handles else None
 
-    def controls(self) -> set[int]:
-        """Control blocks of tasks that are not under test (the window's own control task)."""
+    def control_tasks(self) -> set[int]:
+        """Returns the control blocks of tasks that are not under test, such as the window's control task."""
         return {task.handle for task in self.decoded.tasks if task.index >= self.benchmark.tasks_per_core}
 
-    def switches(self, core: int) -> Counter[Switch]:
-        """Switches of one core that do not enter or leave a control task."""
+    def task_switches(self, core: int) -> Counter[Switch]:
+        """Returns the switches of one core that do not enter or leave a control task."""
         assert self.observed is not None
-        controls = self.controls()
+        controls = self.control_tasks()
         return Counter(
             {
                 switch: count
@@ -170,33 +173,35 @@ class Evidence:
         )
 
     def switches_into(self) -> defaultdict[int | None, Counter[int]]:
-        """Counts the switches by the control block of the new task and by core, without those of the control task."""
+        """Returns the number of switches by the control block of the new task and by core, without those of the control
+        task."""
         switches: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
         for core in self.cores:
-            for switch, count in self.switches(core).items():
+            for switch, count in self.task_switches(core).items():
                 switches[switch.after][core] += count
         return switches
 
-    def slowness(self) -> float:
-        """How much longer the benchmark's own code may take than where its bounds were found, a Pico with -O2.
+    def code_slowdown(self) -> float:
+        """Returns how much longer the benchmark's own code may take than on a Pico with -O2, where its limits were
+        found.
 
-        By the image's own ruler, a loop that only counts. At least 1.
-        """
+        It is measured by the image's calibration loop, which only counts. At least 1."""
         loops = [
             ruler.repeats[-1] for ruler in self.decoded.rulers if ruler.name == "loop_100" and ruler.unit == "cycles"
         ]
         return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
 
-    def longest_own(self, cycles: float) -> int:
-        """Returns what may pass between two calls where so many cycles may on the fewest cores that the benchmark
-        has.
+    def own_cycle_limit(self, cycles: float) -> int:
+        """Returns the limit of own cycles between two calls. `cycles` is the limit on the fewest cores that the
+        benchmark supports.
 
         Cores that run from one cache push each other's lines out, and what one of them reads anew waits for the others.
         """
-        return int(cycles * self.slowness() * len(self.cores) / self.benchmark.min_cores)
+        return int(cycles * self.code_slowdown() * len(self.cores) / self.benchmark.min_cores)
 
-    def pace(self, core: int) -> float:
-        """Returns how many times as long as usual an instruction of the benchmark's own took on a core. At least 1.
+    def own_code_pace(self, core: int) -> float:
+        """Returns how many times as long as usual an instruction of the benchmark's own code took on a core. At least
+        1.
 
         If the kernel's code drives it out of the cache in each round, an instruction takes ten cycles or twenty."""
         own = self.observed.own if self.observed else ()
@@ -206,31 +211,33 @@ class Evidence:
 
     @property
     def bounds_instructions(self) -> bool:
-        """Whether another proof says how many instructions of the benchmark's own a round takes at most."""
+        """Whether another proof limits the benchmark's own instructions in a round."""
         bounds = [table for table in self.benchmark.proof if "instructions" in table]
-        return any(all(map(self.is_so, table.get("when", ()))) for table in bounds)
+        return any(all(map(self.meets_condition, table.get("when", ()))) for table in bounds)
 
-    def checks(self, core: int) -> dict[str, int]:
-        """The firmware's self-checks of one core by name."""
+    def check_values(self, core: int) -> dict[str, int]:
+        """Returns the values of the firmware's self-checks on one core, by name."""
         return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
-def finding(rule: str, demands: str, problems: list[str], seen: list[str]) -> Finding:
-    """The finding of a rule that looked: it holds if there are no problems."""
+def make_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> Finding:
+    """Returns the finding of a rule that was judged. It holds if there are no problems."""
     verdict = Verdict.FAILS if problems else Verdict.HOLDS
-    return Finding(rule=rule, demands=demands, saw="; ".join(problems or seen), verdict=verdict)
+    return Finding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
 
 
-def unseen(rule: str, demands: str, why: str = "this target has no probes") -> Finding:
-    """The finding of a rule that had nothing to look at or nothing to look with."""
-    return Finding(rule=rule, demands=demands, saw=why, verdict=Verdict.UNSEEN)
+def unseen_finding(rule: str, demands: str, reason: str = "this target has no probes") -> Finding:
+    """Returns the finding of a rule that could not be judged, with the reason."""
+    return Finding(rule=rule, demands=demands, saw=reason, verdict=Verdict.UNSEEN)
 
 
-def compare(where: str, what: str, value: int, required: float, tolerance: float, extra: int = 0) -> tuple[str, bool]:
-    """A sentence on `value` against `required`, and whether they agree. Up to `extra` more may have another cause.
+def compare_count(
+    where: str, counted: str, value: int, required: float, tolerance: float, extra: int = 0
+) -> tuple[str, bool]:
+    """Returns a sentence that compares `value` with `required`, and whether they agree. Up to `extra` more may have
+    another cause.
 
-    Nothing counted never agrees.
-    """
+    A value of 0 never agrees."""
     more = f" and up to {extra} by time slices" if extra else ""
-    sentence = f"{where}: {value} {what}, {required:g} expected{more}"
+    sentence = f"{where}: {value} {counted}, {required:g} expected{more}"
     return sentence, value > 0 and -tolerance <= value - required <= tolerance + extra

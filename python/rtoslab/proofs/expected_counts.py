@@ -1,4 +1,4 @@
-"""The common parts of rules about the inside of intervals."""
+"""The expected number of events inside an interval, for rules about intervals."""
 
 from dataclasses import dataclass
 
@@ -9,30 +9,31 @@ from rtoslab.targets import Interval
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCount:
-    """How often something must be inside an interval."""
+    """How many events must be inside an interval."""
 
     count: int
     per: str | None
-    """A parameter's name: so often for each of its value."""
+    """The name of a parameter. Its value multiplies the count."""
     slack: int
 
-    def number(self, evidence: Evidence) -> int:
-        """The whole number."""
+    def expected(self, evidence: Evidence) -> int:
+        """Returns the expected number."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
-    def fits(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
-        """Whether `count` is right. Up to `extra` more may have another cause, up to `spared` fewer have one."""
-        return -self.slack - spared <= count - self.number(evidence) <= self.slack + extra
+    def accepts(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
+        """Whether `count` is right. Up to `extra` more may have another cause, and up to `spared` may be missing."""
+        return -self.slack - spared <= count - self.expected(evidence) <= self.slack + extra
 
-    def words(self, evidence: Evidence, one: str, several: str) -> str:
-        """`1 call`, `200 calls, give or take 2`."""
-        number = self.number(evidence)
+    def describe(self, evidence: Evidence, one: str, several: str) -> str:
+        """Returns the expected number in words: `1 call`, `200 calls, give or take 2`."""
+        number = self.expected(evidence)
         around = f", give or take {self.slack}" if self.slack else ""
         return f"{number or 'no'} {one if number == 1 else several}{around}"
 
 
 def sample_intervals(evidence: Evidence, series: str) -> list[Interval]:
-    """The intervals of a series that became samples. Raises UnknownNameError if the benchmark has no such series."""
+    """Returns the intervals of a series that became samples. Raises UnknownNameError if the benchmark has no such
+    series."""
     ids = evidence.benchmark.series_ids
     if series not in ids:
         raise UnknownNameError(f"series of {evidence.benchmark.id}", series, ids)

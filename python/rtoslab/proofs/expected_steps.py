@@ -35,7 +35,7 @@ FAILS = "fails"
 LINES = ("soft", "asynchronous", "edge")
 _OFTEN = re.compile(r"^(?P<words>.*?) ?(?P<often>\?|\*|\+\d+)?$")
 _BOUND = re.compile(r"^(?:(?P<service>[a-z_]+): )?(?P<step>.*)$")
-_WHO = {ISR, ANY, OTHER}
+_ACTORS = {ISR, ANY, OTHER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,74 +46,78 @@ class ExpectedStep:
     kind: str
     """call, fill, switch, preempt, start, stop, tick, interrupt, pin. Either, group: of several, see `parts`"""
     who: str = ""
-    """Index of a task, or ISR. Of a switch where it comes from."""
+    """The index of a task, or ISR. For a switch, the task that it leaves."""
     name: str = ""
-    """Service, series, line, level, or where a switch goes to."""
+    """The service, series, line or level. For a switch, the task that it enters."""
     operands: tuple[str, ...] = ()
     fails: bool = False
     least: int = 1
     repeated: bool = False
-    """It may come more often than `least`."""
+    """Whether it may come more often than `least`."""
     parts: tuple["ExpectedStep", ...] = ()
     by_yield: bool = False
-    """Whether a yield that is no function asked for the switch, just before."""
+    """Whether the switch follows a yield that is inlined, so that no function call shows it."""
 
 
-def present(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
-    """The steps that are part of a round where these services are measured, without what they were bound to."""
-    present_parts = []
+def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
+    """Returns the steps of a round where these services are measured, without the services that they are bound to."""
+    steps = []
     for text in texts:
         match = _BOUND.match(text)
         assert match is not None
         if match["service"] is None or match["service"] in services:
-            present_parts.append(match["step"])
-    return tuple(present_parts)
+            steps.append(match["step"])
+    return tuple(steps)
 
 
-def parse(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedStep, ...]:
-    """The steps of a round. Raises CatalogueError for a text that is none."""
-    return tuple(_often(text, params) for text in texts)
+def parse_steps(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedStep, ...]:
+    """Returns the steps of a round. Raises CatalogueError for a text that is no step."""
+    return tuple(_parse_repeated_step(text, params) for text in texts)
 
 
-def _often(text: str, params: Mapping[str, str]) -> ExpectedStep:
+def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedStep:
+    """Returns a step with the number of times that it may come."""
     match = _OFTEN.match(text)
     assert match is not None
     often = match["often"] or ""
-    step = replace(_step(match["words"], text, params), text=text)
+    step = replace(_parse_step(match["words"], text, params), text=text)
     if not often:
         return step
     return replace(step, least=int(often[1:] or 0), repeated=often != "?")
 
 
-def _step(words: str, text: str, params: Mapping[str, str]) -> ExpectedStep:  # noqa: PLR0911 (a return a kind)
+def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedStep:  # noqa: PLR0911 (a return a kind)
+    """Returns the step of a text without its repetition."""
     if words.startswith("( ") and words.endswith(" )"):
-        return ExpectedStep(text, "group", parts=parse(words[2:-2].split(", "), params))
+        return ExpectedStep(text, "group", parts=parse_steps(words[2:-2].split(", "), params))
     if " | " in words:
-        return ExpectedStep(text, "either", parts=parse(words.split(" | "), params))
-    match _fill(words, params).split():
+        return ExpectedStep(text, "either", parts=parse_steps(words.split(" | "), params))
+    match _fill_parameters(words, params).split():
         case ["tick"]:
             return ExpectedStep(text, "tick")
         case ["interrupt", line] if line in LINES:
             return ExpectedStep(text, "interrupt", name=line)
         case ["pin", ("up" | "down") as level]:
             return ExpectedStep(text, "pin", name=level)
-        case [("switch" | "preempt") as kind, one, other] if _is_who(one) and _is_who(other):
+        case [("switch" | "preempt") as kind, one, other] if _is_actor(one) and _is_actor(other):
             return ExpectedStep(text, kind, one, other)
-        case [who, ("start" | "stop") as kind, series] if _is_who(who):
+        case [who, ("start" | "stop") as kind, series] if _is_actor(who):
             return ExpectedStep(text, kind, who, series)
-        case [who, "fill"] if _is_who(who):
+        case [who, "fill"] if _is_actor(who):
             return ExpectedStep(text, "fill", who)
-        case [who, service, *operands] if _is_who(who):
+        case [who, service, *operands] if _is_actor(who):
             fails = operands[-1:] == [FAILS]
             return ExpectedStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
     raise CatalogueError(f"{text!r} is no step of a round; correct benchmark.toml, see proofs/expected_steps.py.")
 
 
-def _is_who(word: str) -> bool:
-    return word.isdecimal() or word in _WHO
+def _is_actor(word: str) -> bool:
+    """Whether the word names a task, a handler, or any of them."""
+    return word.isdecimal() or word in _ACTORS
 
 
-def _fill(text: str, params: Mapping[str, str]) -> str:
+def _fill_parameters(text: str, params: Mapping[str, str]) -> str:
+    """Returns the text with the parameters' values."""
     try:
         return text.format(**params)
     except (KeyError, IndexError, ValueError):

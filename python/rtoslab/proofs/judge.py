@@ -1,4 +1,4 @@
-"""The proofs of a benchmark found by name, and judged in its order."""
+"""Finds the rules of a benchmark's proofs by name, and judges them in the benchmark's order."""
 
 from collections.abc import Sequence
 from types import ModuleType
@@ -12,32 +12,33 @@ from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results import Finding
 
-_OF_A_WINDOW: Final[tuple[dict[str, Any], ...]] = (
+_WINDOW_PROOFS: Final[tuple[dict[str, Any], ...]] = (
     {"rule": "own_code"},
     {"rule": "kernel_calls"},
     {"rule": "window_told"},
     {"rule": "interrupts_told"},
     {"rule": "board_state"},
 )
-IMPLIED: Final[dict[str, tuple[dict[str, Any], ...]]] = {
-    "counts": _OF_A_WINDOW,
-    "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}, *_OF_A_WINDOW),
+IMPLIED_PROOFS: Final[dict[str, tuple[dict[str, Any], ...]]] = {
+    "counts": _WINDOW_PROOFS,
+    "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}, *_WINDOW_PROOFS),
 }
-"""Keyed by a benchmark's kind: what holds for all of that kind, unless they have a proof by that rule of their own."""
+"""The proofs of every benchmark of a kind, unless the benchmark has a proof by the same rule."""
 
 
 def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
-    """Services whose calls the benchmark's proofs need to see."""
+    """Returns the services whose calls the benchmark's proofs need."""
     names: dict[str, None] = {}
-    for module, params in _parse(benchmark):
-        if hasattr(module, "watched"):
-            names.update(dict.fromkeys(module.watched(params)))
+    for module, params in _parse_proofs(benchmark):
+        if hasattr(module, "watched_services"):
+            names.update(dict.fromkeys(module.watched_services(params)))
     return tuple(names)
 
 
 def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
-    """Every proof of the benchmark, in its order. A benchmark without proofs is an error: it would prove nothing."""
-    parsed = _parse(evidence.benchmark)
+    """Returns the finding of every proof of the benchmark, in its order. Raises CatalogueError for a benchmark without
+    proofs, which would prove nothing."""
+    parsed = _parse_proofs(evidence.benchmark)
     if not parsed:
         raise CatalogueError(
             f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing."
@@ -45,14 +46,15 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
     return tuple(
         module.judge(params, evidence)
         for module, params in parsed
-        if all(evidence.is_so(condition) for condition in params.when)
+        if all(evidence.meets_condition(condition) for condition in params.when)
     )
 
 
-def _parse(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
+def _parse_proofs(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
+    """Returns the rule module and the parameters of each proof, the implied ones included."""
     parsed = []
     rules = {rule.get("rule") for rule in benchmark.proof}
-    implied = [rule for rule in IMPLIED[benchmark.kind] if rules and rule["rule"] not in rules]
+    implied = [rule for rule in IMPLIED_PROOFS[benchmark.kind] if rules and rule["rule"] not in rules]
     for table in (*benchmark.proof, *implied):
         name = str(table.get("rule", ""))
         if name not in all_rules():

@@ -1,4 +1,4 @@
-"""The steps of a run that rules judge."""
+"""The observed steps of a run that rules judge."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,18 +11,19 @@ from rtoslab.targets import Step
 from rtoslab.targets import steps as seen
 
 END_TICK: Final = "end_tick"
-"""In kernel.toml, of a sleep: it is told the tick at which it ends."""
+"""In kernel.toml, the argument of a sleep that is the tick at which it ends."""
 START_TICK: Final = "start_tick"
-"""Likewise, of a wait with a time-out: it is told the tick at which it begins."""
-TICKS_OF_THE_CLOCK: Final = frozenset({END_TICK, START_TICK})
-"""Arguments that the port reckons from the clock, which it reads just before."""
+"""In kernel.toml, the argument of a wait with a time-out that is the tick at which it begins."""
+CLOCK_ARGUMENTS: Final = frozenset({END_TICK, START_TICK})
+"""Arguments that the port computes from the clock, which it reads just before."""
 _WORD: Final = 0xFFFF_FFFF
 
 
-def steps_of(evidence: Evidence) -> tuple[Step, ...]:
-    """Returns the steps of a latency benchmark until the last series has its samples. After that the tasks end."""
+def judged_steps(evidence: Evidence) -> tuple[Step, ...]:
+    """Returns the steps of a run. Those of a latency benchmark end when the last series has its samples, because the
+    tasks end then."""
     assert evidence.observed is not None
-    steps = _sleeps_by_length(evidence.kernel.for_cpu(evidence.board.cpu), evidence.observed.steps)
+    steps = _with_sleep_lengths(evidence.kernel.for_cpu(evidence.board.cpu), evidence.observed.steps)
     if evidence.benchmark.kind != "latency":
         return steps
     missing = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
@@ -36,14 +37,14 @@ def steps_of(evidence: Evidence) -> tuple[Step, ...]:
     return steps
 
 
-def are_cut(evidence: Evidence) -> bool:
-    """Whether a latency benchmark continued when no more steps were kept: a round of 100 000 loops is longer."""
+def are_steps_cut(evidence: Evidence) -> bool:
+    """Whether a latency benchmark ran on after the limit of recorded steps: a round of 100 000 loops is longer."""
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 
-def _sleeps_by_length(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Rewrites the sleeps of a kernel that takes the tick at which they end. Each gets its length and loses the look
-    at the clock just before, by the same task. Without one it stays as it is."""
+def _with_sleep_lengths(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Returns the steps with sleeps by their length, for a kernel whose sleeps take the tick at which they end. The
+    read of the clock just before by the same task is dropped. A sleep without one stays as it is."""
     if END_TICK not in kernel.observed_arguments("sleep_ticks"):
         return tuple(steps)
     sleeps, clocks = kernel.symbols.get("sleep_ticks", ()), kernel.symbols.get("tick_now", ())

@@ -1,4 +1,4 @@
-"""Whether one step is what was wanted. See `course`."""
+"""Compares one observed step with an expected one. `course` explains steps."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,67 +11,69 @@ from rtoslab.targets import FIRST_EXTERNAL, HANDLER, Step
 from rtoslab.targets import steps as seen
 
 _WORD = 0xFFFF_FFFF
-_GIVES = {"free": "malloc", "pool_give": "pool_take"}
-"""Services that give a block back, and those that take it."""
-_UNTOLD = ("item", "pointer")
-"""Arguments of which it says enough that there is one: where a message lies."""
+_TAKING_SERVICES = {"free": "malloc", "pool_give": "pool_take"}
+"""By service that gives a block back, the service that takes it."""
+_POINTER_ARGUMENTS = ("item", "pointer")
+"""Arguments that only need to be there: the address of a message."""
 
 
 class Service:
-    """A service of a kernel as it is seen to be called."""
+    """A service of a kernel, as its calls are observed."""
 
     def __init__(self, kernel: Kernel, name: str) -> None:
         self._functions = frozenset(kernel.symbols.get(name, ()))
-        self.told = kernel.observed_arguments(name)
+        self.observed_arguments = kernel.observed_arguments(name)
         self.success = kernel.results.get(name)
-        """What it gives when it is done. None: that is not told."""
-        operands = list(enumerate(self.told[:2]))
+        """The result of a successful call. None: the result does not show success."""
+        operands = list(enumerate(self.observed_arguments[:2]))
         self._fixed = [(at, word & _WORD) for at, word in operands if isinstance(word, int)]
-        self._untold = [at for at, word in operands if word in _UNTOLD]
+        self._nonzero = [at for at, word in operands if word in _POINTER_ARGUMENTS]
 
-    def is_called(self, step: Step) -> bool:
-        """Whether a call may be one of it, by its function and by those arguments that must be so."""
+    def matches_call(self, step: Step) -> bool:
+        """Whether an observed call may be one of this service, by its function and its fixed arguments."""
         if step.name not in self._functions:
             return False
-        if not self._fixed and not self._untold:
+        if not self._fixed and not self._nonzero:
             return True
         operands = step.first, step.second
-        return all(operands[at] == value for at, value in self._fixed) and all(operands[at] for at in self._untold)
+        return all(operands[at] == value for at, value in self._fixed) and all(operands[at] for at in self._nonzero)
 
 
 @dataclass(slots=True)
-class Names:
-    """The meaning of the capitals of a round, and the heap blocks that are held."""
+class RoundNames:
+    """The meanings of the capital letters in a round, and the heap blocks that are held."""
 
     values: dict[str, int] = field(default_factory=dict)
     blocks: dict[int, int] = field(default_factory=dict)
-    """Address -> bytes."""
-    unknown: list[int] = field(default_factory=list)
-    """Bytes of blocks whose address is not known yet: the kernel's call gave a code, and the address elsewhere."""
+    """By address, the bytes of each block."""
+    unlocated: list[int] = field(default_factory=list)
+    """The sizes of blocks whose address is not known yet: the kernel's call returned a code, and stored the address
+    elsewhere."""
 
-    def copy(self) -> "Names":
-        """So that a try can be given up."""
-        return Names(dict(self.values), dict(self.blocks), list(self.unknown))
+    def copy(self) -> "RoundNames":
+        """Returns a copy, so that an attempt can be given up."""
+        return RoundNames(dict(self.values), dict(self.blocks), list(self.unlocated))
 
-    def learn(self, tried: "Names") -> None:
-        """Takes over the names that a finished attempt has learned."""
-        self.values, self.blocks, self.unknown = tried.values, tried.blocks, tried.unknown
+    def adopt(self, tried: "RoundNames") -> None:
+        """Takes over the names that a finished attempt has bound."""
+        self.values, self.blocks, self.unlocated = tried.values, tried.blocks, tried.unlocated
 
-    def is_filled(self, block: int, size: int) -> bool:
-        """Whether it is one that is held, of this size. One whose address was not known is known by it."""
-        if block not in self.blocks and size in self.unknown:
-            self.unknown.remove(size)
+    def match_held_block(self, block: int, size: int) -> bool:
+        """Whether a held block has this address and size. A block of that size without an address gets this one."""
+        if block not in self.blocks and size in self.unlocated:
+            self.unlocated.remove(size)
             self.blocks[block] = size
         return self.blocks.get(block) == size
 
-    def is_given_back(self, block: int) -> bool:
-        """Whether it was held. For an object of unknown address it tells whether there is one."""
+    def release_block(self, block: int) -> bool:
+        """Removes a block. Returns whether it was held, or whether any block of unknown address was."""
         if self.blocks.pop(block, None) is not None:
             return True
-        return bool(self.unknown) and self.unknown.pop() is not None
+        return bool(self.unlocated) and self.unlocated.pop() is not None
 
-    def is_called(self, name: str, value: int) -> bool:
-        """Whether `value` may be what `name` stands for: another name must not stand for it."""
+    def bind_name(self, name: str, value: int) -> bool:
+        """Binds a name to `value` if it is not bound. Returns whether the name stands for it, and no other name
+        does."""
         if name in self.values:
             return self.values[name] == value
         if value in self.values.values():
@@ -80,22 +82,22 @@ class Names:
         return True
 
 
-Test = Callable[[Step, Names], bool]
+StepTest = Callable[[Step, RoundNames], bool]
 
 
-class Matcher:
-    """Knows one core's tasks and the kernel's facts."""
+class StepMatcher:
+    """Compares observed steps with expected ones, by one core's tasks and the kernel's facts."""
 
     def __init__(self, evidence: Evidence, core: int) -> None:
         self._kernel = evidence.kernel.for_cpu(evidence.board.cpu)
         self._board = evidence.board
         self.dispatches = self._kernel.behaviour.handler_entry == "kernel"
-        """The kernel's own code runs before a handler."""
+        """Whether the kernel's own code runs before a handler."""
         self._series = evidence.benchmark.series_ids
         self._pin_measures = evidence.decoded.params.get("instrument") == "pin"
         indices = {task.index for task in evidence.decoded.tasks if task.core == core}
-        self._tasks = {str(index): evidence.handle(core, index) or 0 for index in indices} or {"0": 0}
-        self._others = evidence.controls() - {None, 0}
+        self._tasks = {str(index): evidence.task_handle(core, index) or 0 for index in indices} or {"0": 0}
+        self._others = evidence.control_tasks() - {None, 0}
         self._tasks = {index: block for index, block in self._tasks.items() if block not in self._others}
         self._numbers = [
             (task.priority, evidence.observed.priorities[task.handle])
@@ -109,32 +111,32 @@ class Matcher:
             "task_priority": {item: observed.priorities.get(block) for item, block in mine.items()} if observed else {},
             "task_number": {item: observed.numbers.get(block) for item, block in mine.items()} if observed else {},
         }
-        """Word of kernel.toml -> task -> what the kernel's calls know it by."""
+        """By word of kernel.toml and task, the value by which the kernel's calls know the task."""
         probes = self._kernel.probes
         self._service = cache(lambda name: Service(self._kernel, name))
         irq = self._board.irq
         named = {"soft": irq.soft, "asynchronous": irq.asynchronous, "edge": self._board.pins.in_irq}
         self._lines = {name: FIRST_EXTERNAL + named[name] for name in LINES}
-        """Line of board.toml -> exception number."""
+        """The exception number of each line of board.toml."""
         self._numbers_of_lines = frozenset(self._lines.values())
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
-    def visible(self, wanted_steps: Iterable[ExpectedStep]) -> tuple[ExpectedStep, ...]:
-        """Returns the visible part of a round: a yield that is no function of the kernel only by the switch after it,
-        a pin's edge where it is not the instrument."""
+    def visible_steps(self, wanted_steps: Iterable[ExpectedStep]) -> tuple[ExpectedStep, ...]:
+        """Returns the visible steps of a round: an inlined yield shows only in the switch after it, and a pin's edge
+        only where the pin is not the instrument."""
         visible: list[ExpectedStep] = []
         yields = False
         for step in wanted_steps:
             if step.kind == "call" and step.name == "yield" and self._inline_yield:
                 yields = True
             elif step.kind != "pin" or not self._pin_measures:
-                parts = self.visible(step.parts)
+                parts = self.visible_steps(step.parts)
                 visible.append(replace(step, parts=parts, by_yield=yields and step.kind == "switch"))
                 yields = False
         return tuple(visible)
 
-    def is_others(self, step: Step) -> bool:
-        """The control task, and interrupts that are none of a benchmark's."""
+    def is_unrelated(self, step: Step) -> bool:
+        """Whether a step belongs to the control task, or to an interrupt that is none of the benchmark's."""
         if step.kind == seen.SWITCH:
             return bool({step.who, step.first} & self._others)
         if step.kind == seen.INTERRUPT:
@@ -143,36 +145,37 @@ class Matcher:
             return self._pin_measures
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
-    def test(self, expected: ExpectedStep) -> Test:
-        """Whether a step is the wanted one. The names may learn by it. Made once for thousands of steps."""
-        may = self.may(expected)
+    def step_test(self, expected: ExpectedStep) -> StepTest:
+        """Returns a function that tells whether a step is the expected one, and binds names by it. It is built once for
+        thousands of steps."""
+        may = self.possible_step_test(expected)
         if expected.kind == "call":
-            return self._calls(expected, may)
+            return self._call_test(expected, may)
         if expected.kind == "either":
-            parts = [self.test(part) for part in expected.parts]
+            parts = [self.step_test(part) for part in expected.parts]
             return lambda step, names: any(part(step, names) for part in parts)
         if expected.kind == "fill":
-            is_whose = self._is(expected.who)
+            is_whose = self._actor_test(expected.who)
             return lambda step, names: (
-                step.kind == seen.FILL and names.is_filled(step.first, step.second) and is_whose(step.who)
+                step.kind == seen.FILL and names.match_held_block(step.first, step.second) and is_whose(step.who)
             )
         return lambda step, _: may(step)
 
-    def may(self, expected: ExpectedStep) -> Callable[[Step], bool]:
-        """Whether a step can be the wanted one, whatever the names stand for."""
+    def possible_step_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
+        """Returns a function that tells whether a step can be the expected one, whatever the names stand for."""
         if expected.kind == "either":
-            parts = [self.may(part) for part in expected.parts]
+            parts = [self.possible_step_test(part) for part in expected.parts]
             return lambda step: any(part(step) for part in parts)
         if expected.kind in {"switch", "preempt"}:
-            return self._switches(expected)
-        kind, is_whose, is_so = expected.kind, self._is(expected.who or ANY), self._is_so(expected)
+            return self._switch_test(expected)
+        kind, is_whose, is_so = expected.kind, self._actor_test(expected.who or ANY), self._detail_test(expected)
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
-    def _is_so(self, expected: ExpectedStep) -> Callable[[Step], bool]:
-        """Returns the test for a step of the expected kind."""
+    def _detail_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
+        """Returns the test of a step's details, by the expected kind."""
         match expected.kind:
             case "call":
-                return self._service(expected.name).is_called
+                return self._service(expected.name).matches_call
             case "pin":
                 is_up = expected.name == "up"
                 return lambda step: bool(step.first) == is_up
@@ -184,27 +187,28 @@ class Matcher:
                 return lambda step: step.first == series
         return lambda _: True
 
-    def describe(self, step: Step) -> str:
-        """A step in words."""
-        who = self._name_of(step.who)
+    def describe_step(self, step: Step) -> str:
+        """Returns a step in words."""
+        who = self._task_name(step.who)
         if step.kind == seen.CALL:
             gave = f" giving {step.result:#x}" if step.result is not None else ""
             return f"{who} called {step.name}({step.first:#x}, {step.second:#x}){gave}"
         if step.kind == seen.SWITCH:
             cause = f" out of {step.name}" if step.name else " out of no call"
-            return f"a switch from {who} to {self._name_of(step.first)}{cause}"
+            return f"a switch from {who} to {self._task_name(step.first)}{cause}"
         if step.kind in {seen.START, seen.STOP}:
             return f"{who}: {step.kind} {self._series[step.first]}"
         return f"{who}: {step.kind} {step.first:#x}"
 
-    def _name_of(self, block: int) -> str:
+    def _task_name(self, block: int) -> str:
+        """Returns the name of a control block for messages."""
         if block == HANDLER:
             return "a handler"
         indices = [index for index, task in self._tasks.items() if task == block]
         return f"task {indices[0]}" if indices else "another task"
 
-    def _is(self, who: str) -> Callable[[int], bool]:
-        """Whether a control block is whom a round means."""
+    def _actor_test(self, who: str) -> Callable[[int], bool]:
+        """Returns the test of a control block for the task that a round names."""
         if who == ISR:
             return lambda block: block == HANDLER
         if who == OTHER:
@@ -215,8 +219,9 @@ class Matcher:
         mine = self._tasks.get(who, -1)
         return lambda block: block == mine
 
-    def _switches(self, expected: ExpectedStep) -> Callable[[Step], bool]:
-        is_from, is_to = self._is(expected.who), self._is(expected.name)
+    def _switch_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
+        """Returns the test for an expected switch."""
+        is_from, is_to = self._actor_test(expected.who), self._actor_test(expected.name)
         is_any = expected.kind == "preempt" or expected.who in {OTHER, ANY}
 
         def may(step: Step) -> bool:
@@ -226,29 +231,35 @@ class Matcher:
 
         return may
 
-    def _calls(self, expected: ExpectedStep, may: Callable[[Step], bool]) -> Test:
-        success, operands = self._service(expected.name).success, self._operands(expected)
+    def _call_test(self, expected: ExpectedStep, may: Callable[[Step], bool]) -> StepTest:
+        """Returns the test for an expected call, which binds names."""
+        success, operands = self._service(expected.name).success, self._operand_tests(expected)
         name, fails = expected.name, expected.fails
 
-        def test(step: Step, names: Names) -> bool:
+        def test(step: Step, names: RoundNames) -> bool:
             if not may(step):
                 return False
             for is_second, is_named in operands:
                 if not is_named(step.second if is_second else step.first, names):
                     return False
-            if not self._block_is_so(step, name, names):
+            if not self._track_block(step, name, names):
                 return False
             return success is None or step.result is None or (step.result == success) != fails
 
         return test
 
-    def _operands(self, expected: ExpectedStep) -> Sequence[tuple[int, Callable[[int, Names], bool]]]:
-        """Which of a call's arguments a round names, each with its test."""
-        operands = self._service(expected.name).told[:2]
-        named = [(at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _UNTOLD]
-        return [(at, self._named(pair, word)) for (at, word), pair in zip(named, expected.operands, strict=False)]
+    def _operand_tests(self, expected: ExpectedStep) -> Sequence[tuple[int, Callable[[int, RoundNames], bool]]]:
+        """Returns the position and the test of each argument that a round names."""
+        operands = self._service(expected.name).observed_arguments[:2]
+        named = [
+            (at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _POINTER_ARGUMENTS
+        ]
+        return [
+            (at, self._operand_test(pair, word)) for (at, word), pair in zip(named, expected.operands, strict=False)
+        ]
 
-    def _named(self, operand: str, word: str) -> Callable[[int, Names], bool]:
+    def _operand_test(self, operand: str, word: str) -> Callable[[int, RoundNames], bool]:
+        """Returns the test of an argument against an operand of the round."""
         due: int | None
         if operand.isdecimal():
             due = int(operand)
@@ -258,19 +269,19 @@ class Matcher:
         elif word in self._known_as and operand[0] == "T" and operand[1:].isdecimal():
             due = self._known_as[word].get(operand[1:], -1)
         else:
-            return lambda value, names: names.is_called(operand, value)
+            return lambda value, names: names.bind_name(operand, value)
         return lambda value, _: value == due
 
-    def _block_is_so(self, step: Step, service: str, names: Names) -> bool:
-        """Whether a taken block is noted, or a released one was taken before. A function that returns a code does not
-        tell the block's address: the function that fills it does."""
+    def _track_block(self, step: Step, service: str, names: RoundNames) -> bool:
+        """Records a block that is taken, or returns whether a released one was taken before. A function that returns a
+        code does not tell the block's address: the function that fills it does."""
         operands = (step.first, step.second)
-        if service in _GIVES:
-            return names.is_given_back(operands[self._kernel.argument_place(service, "block")])
-        if service in _GIVES.values() and step.result is not None:
+        if service in _TAKING_SERVICES:
+            return names.release_block(operands[self._kernel.argument_place(service, "block")])
+        if service in _TAKING_SERVICES.values() and step.result is not None:
             size = operands[self._kernel.argument_place(service, "bytes")]
             if service not in self._kernel.results:
                 names.blocks[step.result] = size
             elif step.result == self._kernel.results[service]:
-                names.unknown.append(size)
+                names.unlocated.append(size)
         return True

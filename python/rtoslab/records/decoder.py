@@ -1,9 +1,8 @@
-"""The strict reader of a benchmark's record stream: typed samples with units, or an error that names the line.
+"""Decodes a benchmark's record stream strictly: typed samples with units, or an error that names the line.
 
-The trap it prevents: a number read from a damaged or foreign stream. There is no lenient mode. Every line must carry
-its check sum and its place in the sequence, the stream must begin and end, and the firmware's own overrides (fault,
-assert, overflow, error) beat everything else that was received.
-"""
+It prevents numbers from a damaged or foreign stream. There is no lenient mode. Every line must carry its check sum and
+its place in the sequence, the stream must begin and end, and the firmware's own overrides (fault, assert, overflow,
+error) take precedence over everything else that was received."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,11 +11,19 @@ from typing import Final
 from rtoslab.base import DecodeError, OverrideReceivedError
 from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, one_line
 from rtoslab.records.samples import Begin, Check, Count, DecodedRun, Heap, Ruler, Sample, Stack, Task, Window
-from rtoslab.records.wire import OVERRIDES, Line, WireConstants, expand_runs, has_form, parse_line, run_count
+from rtoslab.records.wire import (
+    OVERRIDES,
+    RecordLine,
+    WireConstants,
+    count_run_values,
+    expand_runs,
+    has_form,
+    parse_line,
+)
 
 _BEGIN: Final = b"@0 begin "
-_NUMBERS: Final = ("_hz", "_ms", "_us", "_ticks", "_cycles", "_bytes", "_percent", "samples")
-"""What the name of a parameter ends in that is a number."""
+_NUMBER_SUFFIXES: Final = ("_hz", "_ms", "_us", "_ticks", "_cycles", "_bytes", "_percent", "samples")
+"""Endings of the names of parameters whose value is a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class ExpectedIdentity:
 
 
 def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
-    """Reads a whole stream. Raises OverrideReceivedError, else DecodeError for the first defect."""
+    """Returns the run of a whole stream. Raises OverrideReceivedError, else DecodeError for the first defect."""
     if len(raw) > STREAM_BYTES or raw.count(b"\n") > STREAM_LINES:
         raise DecodeError(
             0, f"it is longer than {STREAM_BYTES:,} bytes or {STREAM_LINES:,} lines; ask for fewer samples."
@@ -36,24 +43,25 @@ def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | No
     start = raw.find(_BEGIN)
     if start < 0:
         what = "nothing was received" if not raw else f"no begin record in {len(raw)} bytes"
-        raise _override_in(raw, 1, constants) or DecodeError(0, f"{what}.")
+        raise _find_override(raw, 1, constants) or DecodeError(0, f"{what}.")
     first_number = raw.count(b"\n", 0, start) + 1
     try:
-        decoded = _assemble(_lines(raw[start:], first_number, constants), constants, expected, start)
+        decoded = _assemble(_parse_lines(raw[start:], first_number, constants), constants, expected, start)
     except DecodeError as defect:
-        raise _override_in(raw, 1, constants) or defect from None
-    earlier = _override_in(raw[:start], 1, constants)
+        raise _find_override(raw, 1, constants) or defect from None
+    earlier = _find_override(raw[:start], 1, constants)
     if earlier is not None and earlier.fields["run"] == decoded.begin.run:  # another run's last words are noise
         raise earlier
     return decoded
 
 
-def decode_begun(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
-    """Returns what a run said that broke off, up to its first defect. None if that is not even who it was.
+def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
+    """Returns the records of a run that broke off, up to its first defect. None if not even its identity was received.
 
-    For the conformance suite, whose notes of one scene stand whatever became of a later one. No figure is taken so."""
+    The conformance suite uses it: the notes of one scene are valid whatever became of a later one. No figure is taken
+    from it."""
     start = raw.find(_BEGIN)
-    lines: list[Line] = []
+    lines: list[RecordLine] = []
     for number, text in enumerate(raw[:STREAM_BYTES][max(start, 0) :].split(b"\n")[:STREAM_LINES], 1):
         try:
             line = parse_line(text.removesuffix(b"\r"), number, constants.line_max_chars)
@@ -65,10 +73,11 @@ def decode_begun(raw: bytes, constants: WireConstants, expected: ExpectedIdentit
     if not lines:
         return None
     body = {"run": lines[0].fields["run"], "records": str(len(lines)), "status": "ok"}
-    return _assemble([*lines, Line(0, len(lines), "end", body)], constants, expected, start)
+    return _assemble([*lines, RecordLine(0, len(lines), "end", body)], constants, expected, start)
 
 
-def _override_in(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
+def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
+    """Returns the first override in the stream as an error. None if there is none."""
     for number, text in enumerate(raw.split(b"\n"), first_number):
         if not any(b" " + name.encode() + b" " in text for name in OVERRIDES):
             continue
@@ -85,10 +94,11 @@ def _override_in(raw: bytes, first_number: int, constants: WireConstants) -> Ove
     return None
 
 
-def _lines(stream: bytes, first_number: int, constants: WireConstants) -> list[Line]:
+def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> list[RecordLine]:
+    """Returns all lines of a stream. Raises DecodeError for the first defect."""
     texts = stream.split(b"\n")
     tail = texts.pop()
-    lines: list[Line] = []
+    lines: list[RecordLine] = []
     ended = False
     for number, text in enumerate(texts, first_number):
         content = text.removesuffix(b"\r")
@@ -115,36 +125,38 @@ def _lines(stream: bytes, first_number: int, constants: WireConstants) -> list[L
 
 
 def _assemble(
-    lines: list[Line], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
+    lines: list[RecordLine], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
 ) -> DecodedRun:
-    begin, end = _identity(lines[0], lines[-1], constants, expected)
+    """Returns the run of its lines."""
+    begin, end = _parse_identity(lines[0], lines[-1], constants, expected)
     if end.integer("records") != len(lines) - 1:
         raise DecodeError(
             end.number, f"the end record speaks of {end.integer('records')} records, {len(lines) - 1} were received."
         )
-    windows = tuple(_window(line) for line in _of(lines, "window"))
-    counts = tuple(_count(line, {window.n for window in windows}) for line in _of(lines, "count"))
-    heaps = [_heap(line) for line in _of(lines, "heap")]
-    for name, keys in _UNIQUE.items():
-        _refuse_twins(_of(lines, name), keys)
+    windows = tuple(_parse_window(line) for line in _records_named(lines, "window"))
+    counts = tuple(_parse_count(line, {window.n for window in windows}) for line in _records_named(lines, "count"))
+    heaps = [_parse_heap(line) for line in _records_named(lines, "heap")]
+    for name, keys in _UNIQUE_KEYS.items():
+        _require_unique(_records_named(lines, name), keys)
     return DecodedRun(
         begin=begin,
-        params=_params(_of(lines, "param")),
-        tasks=tuple(_task(line) for line in _of(lines, "task")),
-        rulers=tuple(_ruler(line) for line in _of(lines, "ruler")),
+        params=_parse_params(_records_named(lines, "param")),
+        tasks=tuple(_parse_task(line) for line in _records_named(lines, "task")),
+        rulers=tuple(_parse_ruler(line) for line in _records_named(lines, "ruler")),
         windows=windows,
         counts=counts,
         checks=tuple(
-            Check(line.text("name"), line.integer("core"), line.integer("value")) for line in _of(lines, "check")
+            Check(line.text("name"), line.integer("core"), line.integer("value"))
+            for line in _records_named(lines, "check")
         ),
         heap=heaps[0] if heaps else None,
-        stacks=tuple(_stack(line) for line in _of(lines, "stack")),
-        samples=tuple(_samples(_of(lines, "sample"))),
+        stacks=tuple(_parse_stack(line) for line in _records_named(lines, "stack")),
+        samples=tuple(_parse_samples(_records_named(lines, "sample"))),
         skipped_bytes=skipped,
     )
 
 
-_UNIQUE: Final[dict[str, tuple[str, ...]]] = {
+_UNIQUE_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "param": ("name",),
     "task": ("core", "index"),
     "window": ("n",),
@@ -155,11 +167,13 @@ _UNIQUE: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def _of(lines: list[Line], record: str) -> list[Line]:
+def _records_named(lines: list[RecordLine], record: str) -> list[RecordLine]:
+    """Returns the lines with records of this name."""
     return [line for line in lines if line.record == record]
 
 
-def _refuse_twins(lines: list[Line], keys: tuple[str, ...]) -> None:
+def _require_unique(lines: list[RecordLine], keys: tuple[str, ...]) -> None:
+    """Raises DecodeError for two records with the same keys."""
     seen: set[tuple[str, ...]] = set()
     for line in lines:
         identity = tuple(line.fields[key] for key in keys)
@@ -170,9 +184,10 @@ def _refuse_twins(lines: list[Line], keys: tuple[str, ...]) -> None:
         seen.add(identity)
 
 
-def _identity(
-    first: Line, end: Line, constants: WireConstants, expected: ExpectedIdentity | None
-) -> tuple[Begin, Line]:
+def _parse_identity(
+    first: RecordLine, end: RecordLine, constants: WireConstants, expected: ExpectedIdentity | None
+) -> tuple[Begin, RecordLine]:
+    """Returns the begin and end records, which must be of the expected run."""
     if first.integer("wire") != constants.wire_version:
         raise DecodeError(
             first.number, f"wire version {first.integer('wire')}, this decoder reads {constants.wire_version}."
@@ -205,14 +220,14 @@ def _identity(
     return begin, end
 
 
-def _window(line: Line) -> Window:
+def _parse_window(line: RecordLine) -> Window:
     window = Window(line.integer("n"), line.integer("open_ticks"), line.integer("close_ticks"))
     if window.close_ticks <= window.open_ticks:
         raise DecodeError(line.number, "the window closes before it opens.")
     return window
 
 
-def _count(line: Line, windows: set[int]) -> Count:
+def _parse_count(line: RecordLine, windows: set[int]) -> Count:
     count = Count(
         line.integer("n"),
         line.integer("core"),
@@ -229,25 +244,25 @@ def _count(line: Line, windows: set[int]) -> Count:
 
 
 class _Params(dict[str, str]):
-    """A request for one that the image did not send raises an error."""
+    """The parameters of a run. A parameter that the image did not send raises an error."""
 
     def __missing__(self, name: str) -> str:
         raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")
 
 
-def _params(lines: list[Line]) -> dict[str, str]:
-    """A unit after a name, or its being a rate, makes a number of its value."""
+def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
+    """Returns the parameters. The value of a name that ends in a unit or a rate must be a number."""
     params = _Params({line.text("name"): line.text("value") for line in lines})
     for line in lines:
         name, value = line.text("name"), line.fields["value"]
-        if not name.endswith(_NUMBERS):
+        if not name.endswith(_NUMBER_SUFFIXES):
             continue
         if not has_form(value, "decimal") or (name.endswith("_hz") and value == "0"):
             raise DecodeError(line.number, f"the parameter {one_line(name[:40])} cannot be {value[:40] or 'empty'}.")
     return params
 
 
-def _task(line: Line) -> Task:
+def _parse_task(line: RecordLine) -> Task:
     return Task(
         line.integer("core"),
         line.integer("index"),
@@ -258,7 +273,7 @@ def _task(line: Line) -> Task:
     )
 
 
-def _ruler(line: Line) -> Ruler:
+def _parse_ruler(line: RecordLine) -> Ruler:
     repeats = {key: line.value(key) for key in line.fields if key not in {"name", "core", "n"}}
     values = tuple(item for value in repeats.values() if isinstance(value, tuple) for item in value)
     units = {key.rpartition("_")[2] if "_" in key else "ticks" for key in repeats}
@@ -269,7 +284,7 @@ def _ruler(line: Line) -> Ruler:
     return Ruler(line.text("name"), line.integer("core"), units.pop(), values)
 
 
-def _heap(line: Line) -> Heap:
+def _parse_heap(line: RecordLine) -> Heap:
     counted = line.integer("allocations") if "allocations" in line.fields else None
     heap = Heap(line.integer("size_bytes"), line.integer("peak_bytes"), counted)
     if heap.peak_bytes > heap.size_bytes:
@@ -277,18 +292,19 @@ def _heap(line: Line) -> Heap:
     return heap
 
 
-def _stack(line: Line) -> Stack:
+def _parse_stack(line: RecordLine) -> Stack:
     stack = Stack(line.integer("core"), line.integer("index"), line.integer("used_bytes"), line.integer("size_bytes"))
     if stack.used_bytes > stack.size_bytes:
         raise DecodeError(line.number, f"{stack.used_bytes} bytes used of a stack of {stack.size_bytes}.")
     return stack
 
 
-def _samples(lines: list[Line]) -> Iterator[Sample]:
-    """Counted before they are expanded: a run of a few characters stands for a million."""
+def _parse_samples(lines: list[RecordLine]) -> Iterator[Sample]:
+    """Yields the samples of each line. They are counted before they are expanded: a few characters may stand for a
+    million values."""
     left = SERIAL_VALUES
     for line in lines:
-        count = run_count(line.fields["values"])
+        count = count_run_values(line.fields["values"])
         if count != line.integer("n"):
             raise DecodeError(line.number, f"n={line.integer('n')} but {count} values.")
         left -= count

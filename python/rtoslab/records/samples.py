@@ -1,11 +1,11 @@
-"""A benchmark image's report, as typed values with units. `decode` makes them. Nothing here is proved yet."""
+"""The report of a benchmark image as typed values with units. `decode` makes them. No proof has been judged yet."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """The image's identity."""
+    """The identity that the image reports."""
 
     run: str
     bench: str
@@ -51,7 +51,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One counter over one window. The count is `close - open`."""
+    """One counter over one window. Its count is `close - open`."""
 
     n: int
     core: int
@@ -62,7 +62,7 @@ class Count:
 
     @property
     def count(self) -> int:
-        """Counts made inside the window."""
+        """Returns the counts inside the window."""
         return self.close - self.open
 
 
@@ -82,7 +82,7 @@ class Heap:
     size_bytes: int
     peak_bytes: int
     allocations: int | None
-    """None means: the kernel does not count them."""
+    """None if the kernel does not count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class DecodedRun:
-    """A whole, undamaged run. Nothing here is proved yet: see `proofs`."""
+    """A whole, undamaged run. `proofs` judges it."""
 
     begin: Begin
     params: dict[str, str]
@@ -122,6 +122,6 @@ class DecodedRun:
     """Bytes before the begin record (terminal noise)."""
 
     def window_s(self, n: int) -> float:
-        """Length of window `n` in seconds."""
+        """Returns the length of window `n` in seconds."""
         window = next(window for window in self.windows if window.n == n)
         return (window.close_ticks - window.open_ticks) / self.begin.timer_hz

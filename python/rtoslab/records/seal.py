@@ -1,5 +1,4 @@
-"""Seals stored folders: each file's digest is stored beside it and checked at every read, so no change goes
-unnoticed.
+"""Seals stored folders: each file's digest is stored beside it and checked at every read, so no change goes unnoticed.
 
     seal.json    {"files": {name: SHA-256}, "folder": name of the folder, "format": 1, "sha256": of the rest}
 
@@ -21,7 +20,7 @@ _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
 
 def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files of the folder `name` with their seal."""
+    """Returns the files of the folder `name`, with the file of their seal."""
     body = {
         "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},
         "folder": name,
@@ -31,12 +30,12 @@ def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
-    """Raises AlteredError, naming the first file below `folder` that is not what the seal of the folder `name` says."""
-    stated = _read(folder, files.get(SEAL_FILE))
+    """Raises AlteredError naming the first file below `folder` that does not match the seal of the folder `name`."""
+    seal = _read_seal(folder, files.get(SEAL_FILE))
     again = _AGAIN.format(folder=folder)
-    if stated["folder"] != name:
-        raise AlteredError(f"{folder} holds what was stored as {stated['folder']}; give it back its name, or {again}")
-    for item, digest in stated["files"].items():
+    if seal["folder"] != name:
+        raise AlteredError(f"{folder} holds what was stored as {seal['folder']}; give it back its name, or {again}")
+    for item, digest in seal["files"].items():
         if item not in files:
             raise AlteredError(f"{folder / item} is missing though it was stored; {again}")
         if hashlib.sha256(files[item]).hexdigest() != digest:
@@ -44,24 +43,23 @@ def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def read_sealed(folder: Path) -> dict[str, bytes]:
-    """The files of a sealed folder and its seal. Other files there are left alone.
+    """Returns the files of a sealed folder, its seal included. Other files in it are ignored.
 
-    Raises AlteredError for one that is not as it was stored, is missing or cannot be read.
-    """
-    content = _bytes(folder, SEAL_FILE)
-    names = _read(folder, content)["files"]
-    files = {SEAL_FILE: content, **{item: _bytes(folder, item) for item in names}}
+    Raises AlteredError for a file that was altered, is missing or cannot be read."""
+    content = _file_bytes(folder, SEAL_FILE)
+    names = _read_seal(folder, content)["files"]
+    files = {SEAL_FILE: content, **{item: _file_bytes(folder, item) for item in names}}
     present = {name: item for name, item in files.items() if item is not None}
     require_sealed(folder.name, present, folder)
     return present
 
 
 def unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Returns names in a sealed folder that are none of its `files`, as `read_sealed` returned them."""
+    """Returns the names in a sealed folder that are not among `files`, which `read_sealed` returned."""
     return sorted({path.name for path in folder.iterdir()} - set(files))
 
 
-def _bytes(folder: Path, name: str) -> bytes | None:
+def _file_bytes(folder: Path, name: str) -> bytes | None:
     """Returns the bytes of a file. None if there is none of that name."""
     try:
         (folder / name).lstat()
@@ -71,16 +69,16 @@ def _bytes(folder: Path, name: str) -> bytes | None:
     return read_bytes(folder / name, CACHED_BYTES, "the stored file", AlteredError)
 
 
-def _read(folder: Path, content: bytes | None) -> dict[str, Any]:
-    """Returns what a seal says, its own digest checked: it must be byte for byte what is written today."""
+def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
+    """Returns the content of a seal after a check of its own digest: it must be byte for byte what is written today."""
     again = _AGAIN.format(folder=folder)
     if content is None:
         raise AlteredError(
             f"{folder / SEAL_FILE} is missing, so nothing shows that the rest is as it was stored; {again}"
         )
     try:
-        stated = parse_object(content)
-        body = {key: stated[key] for key in ("files", "folder", "format")}
+        seal = parse_object(content)
+        body = {key: seal[key] for key in ("files", "folder", "format")}
         whole = canonical({**body, "sha256": _digest(body)}).encode() == content
         if whole and body["format"] == FORMAT and all("/" not in item for item in body["files"]):
             return body

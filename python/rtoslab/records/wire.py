@@ -1,7 +1,6 @@
-"""The wire format's tables: which records exist, their fields and forms. Constants come from spec/wire.toml.
+"""The tables of the wire format: the records, their fields and forms. Constants come from spec/wire.toml.
 
-`decode` walks the stream. This module knows what a single line may look like. See spec/wire.md for the prose.
-"""
+`decode` reads the stream. This module defines a single line. spec/wire.md has the prose."""
 
 import re
 import zlib
@@ -29,7 +28,7 @@ class WireConstants:
 
 
 @cache
-def constants(root: Path) -> WireConstants:
+def read_wire_constants(root: Path) -> WireConstants:
     """Reads spec/wire.toml of the checkout at `root`."""
     path = root / "spec" / "wire.toml"
     table = read_table(path, "the constants of the wire format", CatalogueError)
@@ -72,7 +71,7 @@ RECORDS: Final[dict[str, dict[str, str]]] = {
 }
 
 OPTIONAL: Final = {"heap": frozenset({"allocations"})}
-"""Fields that a record may lack: what not every kernel counts."""
+"""Fields that a record may lack, because not every kernel counts them."""
 
 # A ruler's repeats: `t0=..` one by one, or one list whose key ends in its unit.
 RULER_REPEAT: Final = re.compile(r"t[0-9]+(_(cycles|ticks|us))?|[a-z][a-z0-9_]*_(cycles|ticks|us)")
@@ -92,7 +91,7 @@ _FORMS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RecordLine:
     """One well-formed record line: its CRC held, its record and every field are known."""
 
     number: int
@@ -102,23 +101,23 @@ class Line:
     """As received, still percent-encoded."""
 
     def value(self, key: str) -> Value:
-        """The field in its type."""
-        return _convert(self.fields[key], RECORDS[self.record].get(key, L))
+        """Returns the field in its type."""
+        return _convert_value(self.fields[key], RECORDS[self.record].get(key, L))
 
     def integer(self, key: str) -> int:
-        """A numeric field."""
+        """Returns a numeric field."""
         value = self.value(key)
         assert isinstance(value, int)
         return value
 
     def text(self, key: str) -> str:
-        """A text field, percent-decoded."""
+        """Returns a text field, percent-decoded."""
         value = self.value(key)
         assert isinstance(value, str)
         return value
 
 
-def parse_line(raw: bytes, number: int, line_max_chars: int) -> Line:
+def parse_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
     """Parses one line without its line end. Raises DecodeError with `number`."""
     if len(raw) > line_max_chars:
         raise DecodeError(number, f"{len(raw)} characters, more than the {line_max_chars} allowed.")
@@ -132,12 +131,12 @@ def parse_line(raw: bytes, number: int, line_max_chars: int) -> Line:
     name = record.decode()
     if name not in RECORDS:
         raise DecodeError(number, f"unknown record {name!r}.")
-    line = Line(number, int(seq), name, _fields(body.decode("ascii"), number))
+    line = RecordLine(number, int(seq), name, _split_fields(body.decode("ascii"), number))
     _check_fields(line)
     return line
 
 
-def _fields(body: str, number: int) -> dict[str, str]:
+def _split_fields(body: str, number: int) -> dict[str, str]:
     fields: dict[str, str] = {}
     for pair in body.split():
         key, value = pair.split("=")
@@ -147,7 +146,7 @@ def _fields(body: str, number: int) -> dict[str, str]:
     return fields
 
 
-def _check_fields(line: Line) -> None:
+def _check_fields(line: RecordLine) -> None:
     forms = RECORDS[line.record]
     missing = [key for key in forms if key not in line.fields and key not in OPTIONAL.get(line.record, ())]
     if missing:
@@ -175,7 +174,7 @@ def has_form(value: str, form: str) -> bool:
     return True
 
 
-def _convert(value: str, form: str) -> Value:
+def _convert_value(value: str, form: str) -> Value:
     if form == T:
         return unquote(value, errors="replace")
     if form == L:
@@ -186,7 +185,7 @@ def _convert(value: str, form: str) -> Value:
 
 
 def expand_runs(text: str) -> tuple[int, ...]:
-    """`812,13x3` is 812, 13, 13, 13: a number, or a number and how often it is there in a row."""
+    """Returns the values of a list with runs: `812,13x3` is 812, 13, 13, 13."""
     values: list[int] = []
     for run in text.split(","):
         value, _, repeats = run.partition("x")
@@ -194,8 +193,8 @@ def expand_runs(text: str) -> tuple[int, ...]:
     return tuple(values)
 
 
-def run_count(text: str) -> int:
-    """How many values `expand_runs` would give, without making them."""
+def count_run_values(text: str) -> int:
+    """Returns the number of values that `expand_runs` would return, without making them."""
     return sum(int(run.partition("x")[2] or 1) for run in text.split(","))
 
 

@@ -1,6 +1,6 @@
 """Reference results: kernels of the papers, measured by this project, for readers who do not have their sources."""
 
-from rtoslab.reference.age import changed_since, out_of_date
+from rtoslab.reference.age import changes_since_point, changes_since_reference
 from rtoslab.reference.code_digest import add_code_digests, compiled_files, today_code
 from rtoslab.reference.reference_file import (
     Reference,
@@ -10,14 +10,14 @@ from rtoslab.reference.reference_file import (
     write_reference,
 )
 from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
-from rtoslab.reference.stored_rows import StoredRow, in_placements, row_as_json, row_from_json, row_of_points
+from rtoslab.reference.stored_rows import StoredRow, row_as_json, row_from_json, row_from_points, with_placement_values
 from rtoslab.reference.substitutes import (
-    WORD,
+    REFERENCE_MARK,
     further_placements,
     mark_as_reference,
-    of_paper,
-    references,
-    substitutes,
+    read_references,
+    reference_points_of_paper,
+    substitute_points,
     weights_of_paper,
 )
 from rtoslab.reference.tree_age import tree_changes

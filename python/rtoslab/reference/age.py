@@ -1,4 +1,5 @@
-"""Whether reference results are of today's checkout: the timing of virtual boards, and our files in their images."""
+"""Compares reference results with today's checkout: the timing of virtual boards, and the project's files in their
+images."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,21 +13,23 @@ from rtoslab.store import StoredPoint
 from rtoslab.targets import timing_version
 
 
-def changed_since(root: Path, point: StoredPoint) -> list[str]:
-    """Returns what has changed since a measured point was: files of ours, "the virtual board"; empty if nothing has. A
-    change of comments alone is none.
+def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
+    """Returns what has changed since a point was measured: files of this project, "the virtual board". Empty if nothing
+    has. A change of comments alone does not count.
 
-    Points have most files in common: check many of them inside one `contents_cache`."""
+    Points share most files, so call it for many of them within one cache scope."""
     return _changed_files(root, [point.manifest])
 
 
-def out_of_date(root: Path, reference: Reference) -> list[str]:
-    """The same of all points and weights of a file."""
+def changes_since_reference(root: Path, reference: Reference) -> list[str]:
+    """Returns what has changed since the points and weights of a file were measured."""
     measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
     return _changed_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
 
 
 def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
+    """Returns the files of this project that differ from the manifests' digests, and "the virtual board" if its timing
+    differs."""
     files = {
         item
         for manifest in manifests
@@ -38,7 +41,7 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
         {
             name
             for name, digest in files
-            if digest != today(root, name) and code_digests.get(digest) != today_code(root, name)
+            if digest != current_digest(root, name) and code_digests.get(digest) != today_code(root, name)
         }
     )
     # What is only weighed runs on no board.
@@ -47,7 +50,7 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
 
 
 @memoize_by_contents
-def today(folder: Path, name: str) -> str:
-    """SHA-256 of a file of the folder as it is now. Empty if it has none of that name."""
+def current_digest(folder: Path, name: str) -> str:
+    """Returns the SHA-256 of a file as it is now. Empty if the folder has none of that name."""
     path = folder / name
     return sha256_of(path) if path.is_file() else ""

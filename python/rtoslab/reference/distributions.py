@@ -1,8 +1,7 @@
-"""The samples of a series as a distribution: how often each sample came, whichever came first.
+"""Stores the samples of a series as a distribution: how often each sample came, without their order.
 
-Every figure that does not ask for the order of samples comes out of it as out of the samples themselves. A sample is
-its cycles with all that was counted inside it. When it began is not kept.
-"""
+Every figure that does not depend on the order of samples is the same from it. A sample is its cycles with everything
+counted inside it. Its time is not stored."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,11 +13,11 @@ from rtoslab.results import COLUMNS, SeriesSamples
 STORED_COLUMNS: Final = tuple(name for name in COLUMNS if name != "start_cycle")
 
 
-def distribution(series: SeriesSamples) -> dict[str, Any]:
-    """The series as JSON: `columns` (those that the target could fill) and `rows`, each a number of samples, then one.
+def samples_to_distribution(series: SeriesSamples) -> dict[str, Any]:
+    """Returns the series as JSON: `columns` (those that the target could fill) and `rows`, each a number of samples,
+    then one of them.
 
-    The rows ascend, so the same samples give the same text in whatever order they were taken.
-    """
+    The rows ascend, so the same samples give the same text in any order."""
     columns = [name for name in STORED_COLUMNS if getattr(series, name)]
     samples = Counter(zip(*(getattr(series, name) for name in columns), strict=True))
     return {
@@ -28,16 +27,18 @@ def distribution(series: SeriesSamples) -> dict[str, Any]:
     }
 
 
-def values_in(stored: Mapping[str, Any]) -> int:
-    """How many values `samples_of` would make: a row of a few bytes may stand for any number. Raises ValueError."""
+def count_values(stored: Mapping[str, Any]) -> int:
+    """Returns the number of values that `distribution_to_samples` would make: a row of a few bytes may stand for any
+    number. Raises ValueError."""
     counts: list[int] = [row[0] for row in stored["rows"]]
     if not all(type(count) is int and count > 0 for count in counts):
         raise ValueError("a distribution's row does not begin with a number of samples")
     return sum(counts) * len(stored["columns"])
 
 
-def samples_of(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The series of a distribution, as `SeriesSamples` takes it: equal samples side by side. Raises ValueError."""
+def distribution_to_samples(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the series of a distribution in the form of `SeriesSamples`, with equal samples side by side. Raises
+    ValueError."""
     plain = {name: value for name, value in stored.items() if name not in {"columns", "rows"}}
     columns, rows = stored["columns"], stored["rows"]
     if not set(columns) <= set(STORED_COLUMNS) or any(len(row) != len(columns) + 1 for row in rows):

@@ -1,10 +1,10 @@
-"""`reference/<paper>/<kernel>.jsonl`: the points of a paper with one kernel, measured here once and kept with the code.
+"""`reference/<paper>/<kernel>.jsonl`: the points of a paper with one kernel, measured here once and stored with the
+code.
 
 One JSON object a line: what all points share, then each point in the linker's own order (its result with distributions
-in place of samples, and what is its own of the manifest), then the values of points that were measured in further
-placements, then what minimal programs weigh (each with its whole manifest), last the SHA-256 of the lines before. No
-image, no raw sample, no path of a machine.
-"""
+in place of samples, and its own part of the manifest), then the values of points that were measured in further
+placements, then the sizes of minimal programs (each with its whole manifest), last the SHA-256 of the lines before. No
+image, no raw sample, no path of a machine."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,9 +15,9 @@ from typing import Any, Final
 from rtoslab.analyses import PlacedValues, group_placements, placement_number, placement_values
 from rtoslab.base import AlteredError, StoreError, make_folder, write_whole
 from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
-from rtoslab.reference.distributions import distribution, samples_of, values_in
+from rtoslab.reference.distributions import count_values, distribution_to_samples, samples_to_distribution
 from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
-from rtoslab.reference.shared_parts import own, shared, together
+from rtoslab.reference.shared_parts import common_part, merge_parts, own_part
 from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ResultFile, Weight
 from rtoslab.store import StoredPoint
 
@@ -38,7 +38,7 @@ class StoredWeight:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One file: a paper's points with one kernel, measured or n/a, and what its programs weigh."""
+    """The content of one file: a paper's points with one kernel, measured or n/a, and the sizes of its programs."""
 
     path: Path
     paper: str
@@ -46,7 +46,7 @@ class Reference:
     points: tuple[StoredPoint, ...]
     weights: tuple[StoredWeight, ...] = ()
     placed: tuple[PlacedValues, ...] = ()
-    """Values of its points in all their placements, the one of `points` first."""
+    """The values of its points in all their placements. The first is the one of `points`."""
 
 
 def reference_path(root: Path, paper: str, kernel: str) -> Path:
@@ -55,7 +55,7 @@ def reference_path(root: Path, paper: str, kernel: str) -> Path:
 
 
 def reference_paths(root: Path, paper: str = "*") -> list[Path]:
-    """Every file of a paper, or of all."""
+    """Returns every file of a paper, or of all."""
     return sorted((root / FOLDER).glob(f"{paper}/*.jsonl"))
 
 
@@ -63,20 +63,19 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     """Writes the points that were measured or are n/a. A failed one is no reference. Raises StoreError.
 
     A point in several placements is written in the first, with its values in all. One that failed in the first
-    placement is left out, whatever the others gave.
-    """
+    placement is left out, whatever the others' results are."""
     own = [point for point in points if placement_number(point.result.point) == "0"]
     measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
     groups = group_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
     placed = [placement_values(group) for group in groups if len(group) > 1 and placement_number(group[0].point) == "0"]
     if not any(isinstance(stored_point.result, MeasuredPoint) for stored_point in measured):
         raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
-    common = shared(
+    common = common_part(
         [stored_point.manifest for stored_point in measured if isinstance(stored_point.result, MeasuredPoint)]
     )
     objects = [
         {"format": FORMAT, "paper": path.parent.name, "kernel": path.stem, "manifest": common},
-        *(_as_json(stored_point, common) for stored_point in measured),
+        *(_point_as_json(stored_point, common) for stored_point in measured),
         *(_values_as_json(values) for values in placed),
         *({_WEIGHT: weight.weight.model_dump(mode="json"), "manifest": weight.manifest} for weight in weights),
     ]
@@ -84,20 +83,19 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     write_whole(path, seal_lines(objects), "the reference results")
 
 
-def read_reference(path: Path, like: Collection[PointId] | None = None) -> Reference:
-    """One file. Raises AlteredError naming it if it is not what was written, or another version's.
+def read_reference(path: Path, like_points: Collection[PointId] | None = None) -> Reference:
+    """Reads one file. Raises AlteredError naming it if it was altered, or is of another version.
 
-    `like`: of the points only those of a benchmark and board of these, and no weights. All references together take
-    seconds to read, most of it the samples of points that nobody asked for.
-    """
+    `like_points`: read only points with a benchmark and board of these, and no weights. All references together take
+    seconds to read, most of it for samples of points that nobody asked for."""
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
         head, *lines = unseal_lines(text)
-        header = _head(path, head)
-        parsed = list(_of_bearable_size(lines if like is None else _lines_like(like, lines)))
-        points = tuple(_point(path, point, header["manifest"]) for point in parsed if "result" in point)
+        header = _parse_header(path, head)
+        parsed = list(_parse_within_limit(lines if like_points is None else _lines_of_points(like_points, lines)))
+        points = tuple(_point_from_json(path, point, header["manifest"]) for point in parsed if "result" in point)
         placed = tuple(_values_from_json(point[_PLACED]) for point in parsed if _PLACED in point)
-        weights = tuple(_weight(path, point) for point in parsed if _WEIGHT in point)
+        weights = tuple(_weight_from_json(path, point) for point in parsed if _WEIGHT in point)
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
@@ -107,52 +105,52 @@ def read_reference(path: Path, like: Collection[PointId] | None = None) -> Refer
     return Reference(path, header["paper"], header["kernel"], points, weights, placed)
 
 
-def _lines_like(like: Collection[PointId], lines: Iterable[str]) -> list[str]:
+def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
     """Returns the lines that `json_line` could have written for these points, so that no other line needs parsing."""
     prefixes = {
-        tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in like
+        tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in points
     }
     return [line for line in lines if any(all(part in line for part in parts) for parts in prefixes)]
 
 
-def _of_bearable_size(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The lines parsed, as long as their samples are no more than a record stream may have."""
+def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yields the lines parsed. Raises ValueError for more samples than a record stream may have."""
     left = SERIAL_VALUES
     for line in lines:
         parsed = parse_object(line)
-        left -= sum(values_in(series) for series in parsed.get("result", {}).get("series", ()))
+        left -= sum(count_values(series) for series in parsed.get("result", {}).get("series", ()))
         if left < 0:
             raise ValueError(f"its distributions stand for more than {SERIAL_VALUES:,} values")
         yield parsed
 
 
-def _head(path: Path, line: str) -> dict[str, Any]:
+def _parse_header(path: Path, line: str) -> dict[str, Any]:
     header = parse_object(line)
     if (header["format"], header["paper"], header["kernel"]) != (FORMAT, path.parent.name, path.stem):
         raise ValueError("it says another format, paper or kernel")
     return header
 
 
-def under(point: StoredPoint, kernel: str) -> StoredPoint:
-    """The point under another name of its kernel."""
+def with_kernel_name(point: StoredPoint, kernel: str) -> StoredPoint:
+    """Returns the point with another name of its kernel."""
     identity = point.result.point.model_copy(update={"kernel": kernel})
     return replace(point, result=point.result.model_copy(update={"point": identity}))
 
 
-def _as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
+def _point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
     result = point.result
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
     if isinstance(result, MeasuredPoint) and result.series:
-        dumped["series"] = [distribution(samples) for samples in result.series]
-    return {"result": dumped, "manifest": own(point.manifest, common) if isinstance(result, MeasuredPoint) else {}}
+        dumped["series"] = [samples_to_distribution(samples) for samples in result.series]
+    return {"result": dumped, "manifest": own_part(point.manifest, common) if isinstance(result, MeasuredPoint) else {}}
 
 
-def _point(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
+def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
     stored = line["result"]
     if "series" in stored:
-        stored["series"] = [samples_of(series) for series in stored["series"]]
+        stored["series"] = [distribution_to_samples(series) for series in stored["series"]]
     result = ResultFile.model_validate({"result": stored}).result
-    manifest = together(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
+    manifest = merge_parts(common, line["manifest"]) if isinstance(result, MeasuredPoint) else {}
     return StoredPoint(path, result, manifest)
 
 
@@ -169,5 +167,5 @@ def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
     return PlacedValues(str(line["run_id"]), by_name)
 
 
-def _weight(path: Path, line: Mapping[str, Any]) -> StoredWeight:
+def _weight_from_json(path: Path, line: Mapping[str, Any]) -> StoredWeight:
     return StoredWeight(path, Weight.model_validate(line[_WEIGHT]), line["manifest"])

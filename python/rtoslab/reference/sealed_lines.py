@@ -1,4 +1,4 @@
-"""Lines of JSON with the SHA-256 of all of them in the last line, so that an edit by hand is noticed."""
+"""Lines of JSON, with the SHA-256 of all of them in the last line, which reveals an edit by hand."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ _SEAL: Final = "sha256"
 
 
 def json_line(value: Mapping[str, Any]) -> str:
-    """Returns one object as a line that is the same for the same object."""
+    """Returns an object as one line. The same object gives the same line."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
 
 

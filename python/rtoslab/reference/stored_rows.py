@@ -1,4 +1,5 @@
-"""The values of one point in all its placements as a line of JSON: figures without samples, evidence and manifest.
+"""Stores the values of one point in all its placements as a line of JSON: figures without samples, evidence and
+manifest.
 
 A whole reference point takes some 13 kB, and a row 1 kB. The proofs need a new measurement of the point."""
 
@@ -17,30 +18,33 @@ class StoredRow:
     """One point in one configuration, with its values by placement."""
 
     stands_for: PointId
+    """The point whose values the row represents."""
     kernel: str
-    """The id of the tree or kernel that was measured, and its version."""
+    """The id of the tree or kernel that was measured."""
     version: str
     values: tuple[Value, ...]
     reason: str = ""
-    """Why there are no values."""
+    """The reason why there are no values."""
     deviations: Mapping[str, str] = field(default_factory=dict)
-    """The checks of the port contract that the kernel fails as declared, and what was seen."""
-    one_of_many: bool = False
-    """Whether it is in one placement, though the place of its code may move its figures."""
+    """The checks of the port contract that the kernel fails as declared, with the observation."""
+    single_placement: bool = False
+    """Whether it was measured in one placement only, though the placement may change its figures."""
 
 
-def row_of_points(replaces: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
-    """Returns the row of a point by those of its placements that were measured. If none was, with the reason."""
+def row_from_points(represented_point: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
+    """Returns the row of a point from its measured placements. If none was measured, with the reason."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
-        return StoredRow(replaces, kernel, "", (), reason)
+        return StoredRow(represented_point, kernel, "", (), reason)
     build: Any = next(point.manifest.get("build") or {} for point in points if isinstance(point.result, MeasuredPoint))
     version = str(build.get("kernel_version", ""))
-    return StoredRow(replaces, kernel, version, row_values(measured, replaces), deviations=measured[0].deviations)
+    return StoredRow(
+        represented_point, kernel, version, row_values(measured, represented_point), deviations=measured[0].deviations
+    )
 
 
-def row_values(points: Sequence[MeasuredPoint], replaces: PointId) -> tuple[Value, ...]:
-    """Returns the values of one point, which is given in each of its placements, as values of another point."""
+def row_values(points: Sequence[MeasuredPoint], represented_point: PointId) -> tuple[Value, ...]:
+    """Returns the values of one point, given in each of its placements, as values of the represented point."""
     known = placement_values(points)
     times: Counter[tuple[str, str, str]] = Counter()
     result = []
@@ -49,34 +53,40 @@ def row_values(points: Sequence[MeasuredPoint], replaces: PointId) -> tuple[Valu
         numbers = known.values_of(value, times[key])
         times[key] += 1
         if numbers:
-            result.append(in_placements(replace(value, point=replaces), numbers))
+            result.append(with_placement_values(replace(value, point=represented_point), numbers))
     return tuple(result)
 
 
 def row_as_json(row: StoredRow) -> dict[str, Any]:
-    """Returns the row as `row_from_json` reads it."""
+    """Returns the row as JSON that `row_from_json` reads."""
     written: dict[str, Any] = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel}
     written |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
     if row.reason:
         return written | {"reason": row.reason}
-    written |= {"one_of_many": True} if row.one_of_many else {}
+    written |= {"one_of_many": True} if row.single_placement else {}
     first = row.values[0] if row.values else None
     shared = (
         {"clock_hz": first.clock_hz, "params": dict(first.params), "counted": first.benchmark_metric} if first else {}
     )
     numbers = [
-        [value.metric, value.stat, value.unit, value.n, [_plain(number) for number in value.placement_band.values]]
+        [
+            value.metric,
+            value.stat,
+            value.unit,
+            value.n,
+            [_without_decimal_point(number) for number in value.placement_band.values],
+        ]
         for value in row.values
     ]
     return written | shared | {"values": numbers}
 
 
 def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
-    """Returns one row, whose values bear `name` as their run id. Raises ValueError, LookupError, TypeError."""
+    """Returns one row, whose values have `name` as their run id. Raises ValueError, LookupError, TypeError."""
     point = PointId.model_validate(line["point"])
     reason = str(line.get("reason", ""))
     values = tuple(
-        in_placements(
+        with_placement_values(
             Value(
                 point=point,
                 run_id=name,
@@ -98,12 +108,12 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     return StoredRow(point, str(line["kernel"]), str(line["version"]), values, reason, deviations, is_single)
 
 
-def in_placements(value: Value, numbers: Sequence[float]) -> Value:
+def with_placement_values(value: Value, numbers: Sequence[float]) -> Value:
     """Returns the value with these numbers, one for each placement: the median of several, with their band."""
     band = Band(tuple(numbers)) if len(numbers) > 1 else None
     return replace(value, value=numbers[0] if band is None else band.median, band=band)
 
 
-def _plain(number: float) -> float:
-    """A whole number without its decimal point: most are counts of cycles."""
+def _without_decimal_point(number: float) -> float:
+    """Returns a whole number as an integer, because most are counts of cycles."""
     return int(number) if number == int(number) else number

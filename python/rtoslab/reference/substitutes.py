@@ -1,4 +1,4 @@
-"""Which reference results are beside points of one's own: those of kernels that were not measured here at all."""
+"""Finds the reference results to show beside a user's points: those of kernels that were not measured here at all."""
 
 import warnings
 from collections.abc import Collection, Iterator, Sequence
@@ -7,67 +7,73 @@ from typing import Final
 
 from rtoslab.analyses import PlacedValues
 from rtoslab.base import AlteredError, AlteredWarning
-from rtoslab.reference.reference_file import Reference, StoredWeight, read_reference, reference_paths, under
+from rtoslab.reference.reference_file import Reference, StoredWeight, read_reference, reference_paths, with_kernel_name
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
-WORD: Final = "(reference)"
-"""After a kernel's name wherever a reference result is shown."""
+REFERENCE_MARK: Final = "(reference)"
+"""The mark after a kernel's name wherever a reference result is shown."""
 
 
-def references(root: Path, paper: str = "*", like: Collection[PointId] | None = None) -> Iterator[Reference]:
-    """Every reference of a paper, or of all. One that cannot be read is told by an AlteredWarning. `like`: as
-    `read_reference` takes it."""
+def read_references(
+    root: Path, paper: str = "*", like_points: Collection[PointId] | None = None
+) -> Iterator[Reference]:
+    """Yields every reference of a paper, or of all. One that cannot be read is an AlteredWarning. `like_points`: see
+    `read_reference`."""
     for path in reference_paths(root, paper):
         try:
-            yield read_reference(path, like)
+            yield read_reference(path, like_points)
         except AlteredError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
 
-def substitutes(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Measured points like those given but for the kernel, of kernels that none of them has. Each kernel is marked.
+def substitute_points(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+    """Returns measured reference points of kernels that none of the points has, with a mark at each kernel's name.
 
-    Like: the same benchmark, board, cores, window and configuration. The same point may be in two papers: once.
-    """
-    missing = {_axes(item.result.point): place for place, item in enumerate(points)}
+    They equal one of the points but for the kernel: the same benchmark, board, cores, window and configuration. A point
+    in two papers comes once."""
+    missing = {_axes_without_kernel(item.result.point): place for place, item in enumerate(points)}
     present = {point.result.point.kernel for point in points}
     substitutes: dict[tuple[int, str], StoredPoint] = {}
-    for reference in references(root, like=[point.result.point for point in points]) if points else ():
+    for reference in read_references(root, like_points=[point.result.point for point in points]) if points else ():
         if reference.kernel in present:
             continue
         for point in reference.points:
-            place = missing.get(_axes(point.result.point))
+            place = missing.get(_axes_without_kernel(point.result.point))
             if place is not None and isinstance(point.result, MeasuredPoint):
                 substitutes.setdefault((place, reference.kernel), point)
     return mark_as_reference([substitutes[key] for key in sorted(substitutes)])
 
 
-def of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """A paper's reference points of kernels that none of the points has, under the kernels' plain names."""
+def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
+    """Returns a paper's reference points of kernels that none of the points has, under the kernels' plain names."""
     present = {stored_point.result.point.kernel for stored_point in points}
     return [
-        point for reference in references(root, paper) if reference.kernel not in present for point in reference.points
+        point
+        for reference in read_references(root, paper)
+        if reference.kernel not in present
+        for point in reference.points
     ]
 
 
 def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
-    """Values of the paper's reference points in all placements, by the run id of each point in the first one.
+    """Returns the values of the paper's reference points in all placements, by the run id of each point in the first
+    one.
 
-    A run id is the digest of everything that can change a number, so they hold for a point of a run that has it, too.
-    """
-    return {placed.run_id: placed for reference in references(root, paper) for placed in reference.placed}
+    A run id is the digest of everything that can change a number, so they also hold for a point of a run that has
+    it."""
+    return {placed.run_id: placed for reference in read_references(root, paper) for placed in reference.placed}
 
 
 def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:
-    """Returns what the paper's reference kernels weigh."""
-    return [weight for reference in references(root, paper) for weight in reference.weights]
+    """Returns the sizes of the paper's reference kernels."""
+    return [weight for reference in read_references(root, paper) for weight in reference.weights]
 
 
 def mark_as_reference(points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """The points with the mark at their kernels' names."""
-    return [under(point, f"{point.result.point.kernel} {WORD}") for point in points]
+    """Returns the points with the mark at their kernels' names."""
+    return [with_kernel_name(point, f"{point.result.point.kernel} {REFERENCE_MARK}") for point in points]
 
 
-def _axes(point: PointId) -> str:
+def _axes_without_kernel(point: PointId) -> str:
     return point.model_copy(update={"kernel": "", "title": ""}).model_dump_json()

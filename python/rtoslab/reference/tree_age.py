@@ -1,22 +1,22 @@
-"""Whether reference results are of the tree or the exports that the user names, as far as a look tells.
+"""Compares reference results with the tree or the exports that the user names.
 
 A tree is compared by its compiled files. If all are the same, the commits are compared too, because of headers. An
-export is compared by the files that images are linked with. A kernel that no tree is named of is not compared."""
+export is compared by the files that images are linked with. A kernel without a named tree is not compared."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.catalogue import DEFAULT_OPT, Catalogue, Entry, Kernel, Tree, export_key
-from rtoslab.reference.age import today
+from rtoslab.reference.age import current_digest
 from rtoslab.reference.reference_file import Reference
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.trees import find_export, find_repositories, linked_digest
 
 _COMPILED: Final = "kernel/"
-"""What manifests call the tree."""
+"""The name of the tree in manifests."""
 _COMMIT: Final = 12
-"""So many digits of a commit are shown."""
+"""The digits of a commit that are shown."""
 
 
 def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
@@ -27,11 +27,12 @@ def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
     changes: dict[str, None] = {}
     for point in reference.points:
         if isinstance(point.result, MeasuredPoint):
-            changes.update(dict.fromkeys(_changes(kernel, kernel.tree, point.result.point, point.manifest)))
+            changes.update(dict.fromkeys(_point_changes(kernel, kernel.tree, point.result.point, point.manifest)))
     return list(changes)
 
 
-def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mapping[str, Any]) -> list[str]:
+def _point_changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mapping[str, Any]) -> list[str]:
+    """Returns the differences between the named tree or export and the one that a point was measured with."""
     build = manifest["build"]
     if tree.version != build["kernel_version"]:
         return [f"{kernel.id} is {tree.version}, not {build['kernel_version']}"]
@@ -44,24 +45,25 @@ def _changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mappin
     sources = build["sources"].items()
     compiled = {name.removeprefix(_COMPILED): digest for name, digest in sources if name.startswith(_COMPILED)}
     folder = Path(tree.path)
-    changed = sorted(name for name, digest in compiled.items() if today(folder, name) != digest)
+    changed = sorted(name for name, digest in compiled.items() if current_digest(folder, name) != digest)
     if changed:
         return [f"{kernel.id}'s {name}" for name in changed]
-    return _commits(kernel.id, tree, measured)
+    return _commit_changes(kernel.id, tree, measured)
 
 
-def _commits(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list[str]:
+def _commit_changes(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list[str]:
+    """Returns a clause for each repository of the tree that is at another commit."""
     now = {repository.at: (repository.commit or "", repository.dirty) for repository in find_repositories(tree)}
     before = {
         repository["at"]: (repository["commit"] or "", repository["dirty"])
         for repository in measured.get("repositories", ())
     }
     return [
-        f"{ident} is at {_state(*now[at])}, not {_state(*before[at])}"
+        f"{ident} is at {_commit_text(*now[at])}, not {_commit_text(*before[at])}"
         for at in sorted(now.keys() & before.keys())
         if now[at] != before[at]
     ]
 
 
-def _state(commit: str, dirty: bool) -> str:
+def _commit_text(commit: str, dirty: bool) -> str:
     return f"{commit[:_COMMIT]}{', edited' if dirty else ''}"

@@ -12,7 +12,7 @@ from typing import Final
 
 from rtoslab.base import CatalogueError, __version__, find_root
 from rtoslab.reports.table import Document
-from rtoslab.store import Session, last_session, revision_of
+from rtoslab.store import Session, git_revision, last_session
 
 AUTHORS: Final = "The rtoslab contributors"
 SUBTITLE: Final = "a laboratory for real-time kernels"
@@ -83,7 +83,7 @@ def _last_sessions(document: Document) -> list[Session]:
 def _checkout_revision() -> str:
     """Returns the checkout's revision. Empty without a checkout."""
     try:
-        return revision_of(find_root())
+        return git_revision(find_root())
     except CatalogueError:
         return ""
 

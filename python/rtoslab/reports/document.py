@@ -7,7 +7,7 @@ from rtoslab.analyses import PlacementLookup, pinning_note, place_dependent_resu
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, read_papers
 from rtoslab.parity import Unfairness, has_comparable_points, lint_points
-from rtoslab.reference import WORD
+from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports import heading
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK, declared_deviations
@@ -151,7 +151,9 @@ def _add_versions(section: Section, versions: Mapping[str, str]) -> Section:
 
 def _point_kernel(record: Record) -> str:
     """Returns the kernel of a record as points name it."""
-    return f"{record.get('kernel')} {WORD}" if record.get("flags") == "reference" else str(record.get("kernel"))
+    return (
+        f"{record.get('kernel')} {REFERENCE_MARK}" if record.get("flags") == "reference" else str(record.get("kernel"))
+    )
 
 
 def _intervals_by_benchmark(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:

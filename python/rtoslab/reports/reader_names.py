@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.reference import WORD
+from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports.chart_data import ChartData
 from rtoslab.reports.table import Document, Section, TableData
 from rtoslab.results import PointId
@@ -26,7 +26,7 @@ def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, s
     titles |= {name: item.facts.title for name, item in catalogue.boards.items()}
     names = {}
     for point in points:
-        plain = point.kernel.removesuffix(f" {WORD}")
+        plain = point.kernel.removesuffix(f" {REFERENCE_MARK}")
         names[plain] = titles.get(plain) or _versioned_title(plain, titles)
         names[point.kernel] = point.kernel.replace(plain, names[plain])
         names[point.board] = titles.get(point.board, point.board)

@@ -1,7 +1,6 @@
-"""Samples kept small: whole numbers, not negative, in as few bytes each as the largest needs.
+"""Stores samples compactly: whole numbers, not negative, in as few bytes each as the largest needs.
 
-The trap it prevents: as tuples, samples of windows of 1000 s take gigabytes, in each process that looks at them.
-"""
+As tuples, samples of windows of 1000 s would take gigabytes, in each process that reads them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, overload
@@ -15,14 +14,14 @@ _WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class Column(Sequence[int]):
-    """A column of integers, equal to any sequence of the same values. `numpy.asarray` gives signed numbers, if they
-    do."""
+    """A column of integers, equal to any sequence of the same values. `numpy.asarray` returns signed numbers where they
+    fit."""
 
     __slots__ = ("_kept",)
 
     def __init__(self, values: ArrayLike | Sequence[int] = ()) -> None:
-        """Raises ValueError for what is no whole number, or negative."""
-        array = values if isinstance(values, np.ndarray) else _whole(list(values))  # type: ignore[arg-type]
+        """Raises ValueError for a value that is negative or no whole number."""
+        array = values if isinstance(values, np.ndarray) else _whole_numbers(list(values))  # type: ignore[arg-type]
         if array.size and (array.ndim != 1 or array.dtype.kind not in "iu" or int(array.min()) < 0):
             raise ValueError("samples are whole numbers from 0 on")
         largest = int(array.max()) if array.size else 0
@@ -31,7 +30,7 @@ class Column(Sequence[int]):
 
     @property
     def memory_bytes(self) -> int:
-        """Returns what it takes of memory."""
+        """Returns the bytes of memory that it takes."""
         return self._kept.nbytes
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -67,14 +66,14 @@ class Column(Sequence[int]):
         return Column, (self._kept,)
 
 
-def _whole(values: Sequence[object]) -> NDArray[Any]:
+def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
     # In a loop of Python's own this takes most of the time that a stored distribution is read in.
     if not set(map(type, values)) <= {int} or (values and not 0 <= min(values) <= max(values) < 1 << 64):  # type: ignore[type-var, operator]
         raise ValueError("samples are whole numbers from 0 on")
     return np.array(values, np.uint64)
 
 
-def _column(values: Any) -> Column:
+def _to_column(values: Any) -> Column:
     if isinstance(values, Column):
         return values
     if not isinstance(values, list | tuple | np.ndarray):
@@ -84,8 +83,8 @@ def _column(values: Any) -> Column:
 
 Samples = Annotated[
     Sequence[int],
-    PlainValidator(_column),
+    PlainValidator(_to_column),
     PlainSerializer(tuple, return_type=tuple[int, ...]),
     WithJsonSchema({"items": {"type": "integer"}, "type": "array"}),
 ]
-"""A field of a stored form that is kept as a `Column`."""
+"""A field of a stored form that is held as a `Column`."""

@@ -11,11 +11,11 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     UNSEEN = "unseen"
-    """The proof could not look: a real board has no probes, or there is nothing of the kind without a kernel."""
+    """The proof could not be judged: a real board has no probes, or there is nothing of the kind without a kernel."""
 
 
 class Finding(Strict):
-    """The requirement of a proof and its observation, in prose."""
+    """The demand of a proof and its observation, in prose."""
 
     rule: str
     demands: str

@@ -1,8 +1,7 @@
-"""The samples of a latency point, from whichever instrument its image has: counter readings, pin pulses, marks.
+"""The samples of a latency point, from the instrument of its image: counter readings, pin pulses, marks.
 
-Only the first samples of each series count, as many as were asked for: what an image does while its tasks come to their
-end is not measured. A real board sends counter readings. A logic analyser at its pin is not decoded here.
-"""
+Only the first samples of each series count, as many as were requested: the end of an image's tasks is not measured. A
+real board sends counter readings. A logic analyser at its pin is not decoded here."""
 
 from collections.abc import Sequence
 
@@ -24,16 +23,17 @@ def series_facts(benchmark: Benchmark) -> tuple[SeriesFacts, ...]:
     return (_EMPTY, *benchmark.series)
 
 
-def instrument_of(decoded: DecodedRun) -> str:
-    """Returns what the image says it measures with."""
+def image_instrument(decoded: DecodedRun) -> str:
+    """Returns the instrument that the image reports. Empty if it counts."""
     return decoded.params.get("instrument", "")
 
 
-def readings(
+def instrument_readings(
     decoded: DecodedRun, observed: WindowObservations | None, number: int, ident: str, count: int
 ) -> Sequence[int]:
-    """The first `count` samples of series `number` by the image's instrument, in cycles. Fewer if there are fewer."""
-    instrument = instrument_of(decoded)
+    """Returns the first `count` samples of series `number` by the image's instrument, in cycles. Fewer if there are
+    fewer."""
+    instrument = image_instrument(decoded)
     if instrument == "counter":
         values = [value for sample in decoded.samples if sample.metric == ident for value in sample.values]
         return values[:count]
@@ -45,22 +45,22 @@ def readings(
     return [interval.cycles for interval in intervals.of_series(number)[:count]]
 
 
-def series_of(
+def latency_series(
     benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
-    """Every series of a point whose proofs hold."""
+    """Returns every series of a point whose proofs hold."""
     count = int(decoded.params["samples"])
     intervals = observed.intervals if observed else None
     return tuple(
-        _series(facts, decoded, readings(decoded, observed, number, facts.id, count), intervals, number)
+        _make_series(facts, decoded, instrument_readings(decoded, observed, number, facts.id, count), intervals, number)
         for number, facts in enumerate(series_facts(benchmark))
     )
 
 
-def _series(
+def _make_series(
     facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: Intervals | None, number: int
 ) -> SeriesSamples:
-    instrument = instrument_of(decoded)
+    instrument = image_instrument(decoded)
     plain = SeriesSamples(
         id=facts.id,
         title=facts.title,

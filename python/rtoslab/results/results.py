@@ -1,8 +1,7 @@
-"""The outcome of a point: measured, failed or n/a. Only `Measured` has numbers, and it cannot hold a failed proof.
+"""The outcome of a point: measured, failed or n/a. Only `MeasuredPoint` has numbers, and it cannot hold a failed proof.
 
-The trap it prevents: a check fails and a number is reported all the same. `Measured` refuses at construction, so no
-later stage can meet an unverified number.
-"""
+It prevents a number that is reported although a check failed. `MeasuredPoint` refuses at construction, so no later
+stage can meet an unverified number."""
 
 from typing import Annotated, Literal
 
@@ -18,7 +17,7 @@ FORMAT = 1
 
 
 class PointId(StoredModel):
-    """Which point: the axes of every table."""
+    """The identity of a point: the axes of every table."""
 
     benchmark: str
     title: str
@@ -44,7 +43,7 @@ class HeapUse(StoredModel):
     size_bytes: int
     peak_bytes: int
     allocations: int | None = None
-    """None means: the kernel does not count them."""
+    """None if the kernel does not count them."""
 
 
 class StackUse(StoredModel):
@@ -85,7 +84,7 @@ class RulerRepeats(StoredModel):
 
 
 class CodePlace(StoredModel):
-    """One function of an image."""
+    """The code of one function in an image."""
 
     digest: str
     """The digest of its instructions, whatever the place: `images.code_digests`."""
@@ -106,22 +105,22 @@ class SeriesSamples(StoredModel):
     overhead: str | None = None
     """Another series that is part of this one and is subtracted in analyses."""
     rounds: int = 1
-    """Rounds in an interval. Analyses give the time of one."""
+    """Rounds in an interval. Analyses divide by it."""
     stamped: bool = False
-    """By a hardware timer, from its own event on: nothing of the instrument is in the samples."""
+    """Whether a hardware timer stamps the samples, from its own event on: nothing of the instrument is in them."""
     cycles: Samples
-    """By the instrument, as it was read: what the instrument costs itself is in it (series instrument.empty)."""
+    """The instrument's readings, with its own cost (series instrument.empty)."""
     mark_cycles: Samples = ()
     """The same intervals, in the same image, between the marks: no instrument inside."""
     start_cycle: Samples = ()
-    """When each began, since reset."""
+    """The cycle since reset at which each began."""
     switches: Samples = ()
-    """Context switches inside. So the next two, entries of the tick's exception and of interrupt lines."""
+    """Context switches inside. The next two count entries of the tick's exception and of interrupt lines."""
     ticks: Samples = ()
     interrupts: Samples = ()
     steps: int | None = None
-    """For a switch: the priorities that the kernel's search went down in every sample. None means: it does not search.
-    """
+    """For a switch: the number of priorities that the kernel's search went down, the same in every sample. None: it
+    does not search."""
 
 
 class AbsentSeries(StoredModel):
@@ -152,7 +151,7 @@ class MeasuredPoint(StoredModel):
     stacks: tuple[StackUse, ...]
     image: ImageBytes | None = None
     code: dict[str, CodePlace] = Field(default_factory=dict)
-    """The functions that were executed in the window and that the image has once. Empty where nobody watched."""
+    """The functions that were executed in the window and that the image has once. Empty where nothing observed them."""
     state: dict[str, str | int] = Field(default_factory=dict)
     """Point state: what changes cycles of the same code, as the window opened. Caches, wait states, prefetch, clocks,
     MPU, contexts of the FPU, pieces of the heap, urgencies of interrupts. Empty of points that were stored before it
@@ -163,11 +162,11 @@ class MeasuredPoint(StoredModel):
     proofs: tuple[Finding, ...]
     virtual: Virtual | None
     deviations: dict[str, str] = Field(default_factory=dict)
-    """Conformance checks that the kernel fails as its kernel.toml declares -> what was seen, with the reason."""
+    """The conformance checks that the kernel fails as its kernel.toml declares, with the observation and the reason."""
     series: tuple[SeriesSamples, ...] = ()
-    """The series of a latency benchmark. Then `counters` mean nothing."""
+    """The series of a latency benchmark. `counters` then mean nothing."""
     absent_series: tuple[AbsentSeries, ...] = ()
-    """Those that are n/a on this kernel."""
+    """The series that are n/a on this kernel."""
 
     @model_validator(mode="after")
     def _check(self) -> "MeasuredPoint":
@@ -179,34 +178,34 @@ class MeasuredPoint(StoredModel):
 
     @property
     def proofs_held(self) -> int:
-        """Proofs that looked and hold. The others had nothing to look at."""
+        """Returns the number of proofs that hold. Unseen ones do not count."""
         return sum(proof.verdict is Verdict.HOLDS for proof in self.proofs)
 
     @property
     def is_latency(self) -> bool:
-        """Samples of intervals, not counts in a window."""
+        """Whether it has samples of intervals, not counts in a window."""
         return bool(self.series)
 
     @property
     def instrument(self) -> str:
-        """Returns what the samples were taken with. Empty for counts."""
+        """Returns the instrument of the samples. Empty for counts."""
         return self.series[0].instrument if self.series else ""
 
     @property
     def window_s(self) -> float:
-        """Length of the window in seconds of the board's timer."""
+        """Returns the length of the window in seconds of the board's timer."""
         return self.window_ticks / self.timer_hz
 
 
 class Failed(StoredModel):
-    """A point that gave no number, with the evidence in words."""
+    """A point without a number, with the evidence in words."""
 
     status: Literal["failed"] = "failed"
     format: Literal[1] = 1
     run_id: str
     point: PointId
     stage: Literal["build", "conformance", "run", "decode", "proof", "store"]
-    """`store`: it is not what was stored; such a result is made at reading and never written."""
+    """`store`: the stored files were altered. Such a result is made at reading and never written."""
     error: str
     message: str
     proofs: tuple[Finding, ...] = ()
@@ -226,6 +225,6 @@ Result = Annotated[MeasuredPoint | Failed | NotApplicable, Field(discriminator="
 
 
 class ResultFile(Strict):
-    """The reader of a stored result of any kind."""
+    """Reads a stored result of any kind."""
 
     result: Result

@@ -1,6 +1,6 @@
 """Raw samples on disk: one Parquet file beside a point's result.json, one row a sample, in the order they were taken.
 
-Columns: series (its id), index (from 0), then those of `results.SeriesSamples`. Any tool that reads Parquet can take
+Columns: series (its id), index (from 0), then those of `results.SeriesSamples`. Any tool that reads Parquet can read
 it. The same samples give the same bytes.
 """
 
@@ -18,7 +18,7 @@ SAMPLES_FILE: Final = "samples.parquet"
 COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "interrupts")
 
 
-def write_samples(series: Sequence[SeriesSamples]) -> bytes:
+def encode_samples(series: Sequence[SeriesSamples]) -> bytes:
     """Returns the file's content. A column that a target could not fill is null."""
     counts = [len(samples.cycles) for samples in series]
     indices = [np.arange(count, dtype=np.uint32) for count in counts]
@@ -41,7 +41,7 @@ def _id_column(ids: Sequence[str], counts: Sequence[int]) -> ParquetColumn:
     return ParquetColumn(places, tuple(ident for ident, _ in filled))
 
 
-def read_samples(content: bytes) -> dict[str, dict[str, Column]]:
+def decode_samples(content: bytes) -> dict[str, dict[str, Column]]:
     """Returns samples by series id and column. Raises ValueError if rows are missing or out of order."""
     try:
         table = read_parquet(content)
@@ -70,14 +70,14 @@ def _values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
     return values
 
 
-def read_columns(content: bytes) -> dict[str, list[Any]]:
+def decode_columns(content: bytes) -> dict[str, list[Any]]:
     """Returns a Parquet file's columns, with None where a row has no value. Raises ValueError."""
     return {name: column.items() for name, column in read_parquet(content).items()}
 
 
-def join(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
+def join_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
     """The series of a result.json with their samples put back. Raises ValueError if one has none."""
-    result = read_samples(content)
+    result = decode_samples(content)
     missing = [mapping["id"] for mapping in series if mapping["id"] not in result]
     if missing or len(result) != len(series):
         raise ValueError(f"no samples of {', '.join(missing) or 'a known series'}")

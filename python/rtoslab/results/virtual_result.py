@@ -79,12 +79,12 @@ class Virtual(StoredModel):
     locks: tuple[LockUse, ...]
     functions: tuple[FunctionUse, ...]
     waits: tuple[Waits, ...] = ()
-    """Empty if the kernel's functions do not tell."""
+    """Empty if the kernel's functions do not report them."""
     lock_sleeps: tuple[LockSleep, ...] = ()
     """The sleeps in waits for the lock, of cores that did not idle, where the kernel waits for its lock asleep. Of
     others it cannot be told."""
     critical: tuple[CriticalUse, ...] = ()
-    """Empty if the kernel does not count how deep critical sections are nested."""
+    """Empty if the kernel does not count the nesting of critical sections."""
     event_count: int
     event_digest: str = Field(validation_alias=AliasChoices("event_digest", "event_sha256"))
     """XXH3 of 128 bits of the events. Of results from before 2026-11-27 SHA-256."""

@@ -10,7 +10,7 @@ from rtoslab.targets import SYSTICK
 
 
 class JobPhase(StrEnum):
-    """What a task is doing."""
+    """The activity of a task in its job."""
 
     ASLEEP = "asleep"
     STARTING = "start"

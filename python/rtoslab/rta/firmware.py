@@ -19,7 +19,7 @@ from rtoslab.catalogue import Benchmark, Board, Catalogue, Entry, Kernel
 from rtoslab.conformance import examine_port
 from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import Elf, one_line
-from rtoslab.plan import Point, one_point
+from rtoslab.plan import Point, make_point
 from rtoslab.targets import (
     FIRST_EXTERNAL,
     IDENT_CURRENT,
@@ -54,7 +54,7 @@ MUTEXES: Final = 4
 
 
 class Protection(IntEnum):
-    """What protects a part of a job's work, numbered as in the image."""
+    """The protection of a part of a job's work, numbered as in the image."""
 
     PLAIN = 0
     LOCKED = 1
@@ -185,7 +185,7 @@ def build_firmware(
             "On several cores the image has tasks that the tick releases, no interrupts, sections or masks; analyse "
             "such a set with --overheads, or check its cores one by one."
         )
-    point = one_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
+    point = make_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
         raise CheckError(f"No task set can be run here: {point.not_applicable}.")
     conformance = examine_port(catalogue, point)

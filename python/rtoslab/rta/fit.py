@@ -106,17 +106,17 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
     ]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
     starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and not start.released_by_interrupt]
-    leaves = [leave for leave in _uninterrupted_job_ends(ledger.job_ends) if not leave.span.released_by_interrupt]
-    ends = _group_by_key((leave.task_count, leave.span.cycles) for leave in leaves)
+    leaves = [job_end for job_end in _uninterrupted_job_ends(ledger.job_ends) if not job_end.span.released_by_interrupt]
+    ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down = _group_by_key(
-        (max(0, leave.priority_distance - 1), leave.chain.cycles) for leave in leaves if not leave.to_idle
+        (max(0, job_end.priority_distance - 1), job_end.chain.cycles) for job_end in leaves if not job_end.to_idle
     )
-    to_idle = [leave.chain.cycles for leave in leaves if leave.to_idle]
+    to_idle = [job_end.chain.cycles for job_end in leaves if job_end.to_idle]
     switching = [item for item in single if item.switches == 1]
     round_ = [
-        -(-(stretch.cycles - work) // len(stretch.interruptions))
-        for stretch, work in ledger.works
-        if stretch.interruptions and not stretch.kernel_calls
+        -(-(span.cycles - work) // len(span.interruptions))
+        for span, work in ledger.works
+        if span.interruptions and not span.kernel_calls
     ]
     _require_samples(firmware, {
         "ticks that release none, one and more tasks": len(ticks) > 2,
@@ -203,19 +203,19 @@ def _is_tick_only(interruption: Interruption) -> bool:
     return not interruption.interrupts.count and not interruption.core_requests
 
 
-def _is_uninterrupted(stretch: PhaseSpan) -> bool:
+def _is_uninterrupted(span: PhaseSpan) -> bool:
     """Whether nothing interrupted the span, and no tick of another core was handled again in it."""
-    return not stretch.interruptions and not stretch.compensated_ticks
+    return not span.interruptions and not span.compensated_ticks
 
 
 def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
     """Returns the ends of jobs that nothing interrupted."""
     quiet = (
-        leave
-        for leave in leaves
-        if not leave.chain.ticks and not leave.chain.core_requests and not leave.chain.interrupts.count
+        job_end
+        for job_end in leaves
+        if not job_end.chain.ticks and not job_end.chain.core_requests and not job_end.chain.interrupts.count
     )
-    return [leave for leave in quiet if _is_uninterrupted(leave.span)]
+    return [job_end for job_end in quiet if _is_uninterrupted(job_end.span)]
 
 
 def event_costs(simple: Overheads, ledger: Ledger) -> EventCosts:
@@ -234,7 +234,11 @@ def event_costs(simple: Overheads, ledger: Ledger) -> EventCosts:
     giving = [
         max(0, entry.cycles - entry.interrupts.work_cycles - handler) for entry in single if entry.interrupts.gives
     ]
-    ends = [leave.span.cycles for leave in _uninterrupted_job_ends(ledger.job_ends) if leave.span.released_by_interrupt]
+    ends = [
+        job_end.span.cycles
+        for job_end in _uninterrupted_job_ends(ledger.job_ends)
+        if job_end.span.released_by_interrupt
+    ]
     starts = [start.cycles for start in ledger.starts if start.released_by_interrupt and not start.interruptions]
     quiet = [(entry, work) for entry, work in ledger.works if not entry.interruptions]
     calls = [
@@ -318,8 +322,8 @@ def _with_combined_costs(simple: Overheads, ledger: Ledger) -> Overheads:
     stretches = [(start, prices.job_start_price(start)) for start in ledger.starts]
     met = [(item.cycles - price, _count_ticks(item)) for item, price in stretches]
     met += [
-        (leave.cycles - prices.job_end_price(leave), leave.chain.ticks + _count_ticks(leave.span))
-        for leave in ledger.job_ends
+        (job_end.cycles - prices.job_end_price(job_end), job_end.chain.ticks + _count_ticks(job_end.span))
+        for job_end in ledger.job_ends
     ]
     per_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
     waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if not wait.by_other_core]
@@ -331,9 +335,9 @@ def _with_combined_costs(simple: Overheads, ledger: Ledger) -> Overheads:
     )
 
 
-def _count_ticks(stretch: PhaseSpan) -> int:
+def _count_ticks(span: PhaseSpan) -> int:
     """Returns the number of ticks in a span, those of another core included."""
-    return sum(one.ticks for one in stretch.interruptions) + len(stretch.compensated_ticks)
+    return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
 
 
 def _reserve(cycles: Sequence[int]) -> int:

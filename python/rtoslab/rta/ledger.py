@@ -1,9 +1,9 @@
-"""A trace as a ledger: every cycle that a kernel took, booked under the event that the analysis charges it to.
+"""Attributes every cycle that a kernel took in a trace to the event that the analysis charges for it.
 
 The processor is at every moment in a chain of handlers, or in a task that starts a job, works, or ends one, or idle.
-A *chain* is handlers one after the other without a return to a task between them. A *stretch* is a task's own time
-from one turn of its state to the next, however often it is interrupted meanwhile. Each entry says what it took and
-what it is made of. `fit` draws the prices from entries made of one thing, `prices` holds every entry against them.
+A *chain* is handlers one after the other without a return to a task between them. A *span* is a task's own time in one
+phase of its job, however often it is interrupted meanwhile. Each entry has its cycles and their causes. `fit` derives
+the prices from entries with one cause, `prices` compares every entry with them.
 """
 
 from __future__ import annotations
@@ -141,21 +141,22 @@ class _CycleAttributor:
 
     def _close_span(self, task: int, cycle: int) -> PhaseSpan:
         """Ends a task's span and returns it."""
-        stretch = self.open_spans.pop(task)
-        self._add_time(stretch, cycle)
-        stretch.ended_at = cycle
-        return stretch
+        span = self.open_spans.pop(task)
+        self._add_time(span, cycle)
+        span.ended_at = cycle
+        return span
 
-    def _add_time(self, stretch: PhaseSpan, cycle: int) -> None:
+    def _add_time(self, span: PhaseSpan, cycle: int) -> None:
         """Adds the time since the span began, or was last interrupted."""
-        since = stretch.running_since
-        stretch.cycles += cycle - since - self.lock_waits.cycles_within(since, cycle)
-        if self.phases[stretch.task] is JobPhase.WORKING:
+        since = span.running_since
+        span.cycles += cycle - since - self.lock_waits.cycles_within(since, cycle)
+        if self.phases[span.task] is JobPhase.WORKING:
             self.working.append((since, cycle))
         for at in self.other_core_ticks.indices_within(since, cycle):
-            stretch.compensated_ticks.append(self.trace.ticks[at].released)
+            span.compensated_ticks.append(self.trace.ticks[at].released)
 
     def _open_span(self, task: int, phase: JobPhase, cycle: int) -> None:
+        """Begins a task's span in this phase."""
         row = self.trace.rows[task]
         self.phases[task] = phase
         self.open_spans[task] = PhaseSpan(
@@ -163,6 +164,7 @@ class _CycleAttributor:
         )
 
     def _begin_job(self, job: Job, cycle: int) -> None:
+        """Records that a job's work begins."""
         if self.phases[job.task] is JobPhase.ENDING:
             self.ledger.restarts.append(self._close_span(job.task, cycle))
         elif job.task in self.open_spans:
@@ -170,36 +172,39 @@ class _CycleAttributor:
         self._open_span(job.task, JobPhase.WORKING, cycle)
 
     def _end_job(self, job: Job, cycle: int) -> None:
+        """Records that a job's work ends."""
         row = self.trace.rows[job.task]
         if job.task in self.open_spans:
             self.ledger.works.append((self._close_span(job.task, cycle), self.work.row_cycles(row)))
         self._open_span(job.task, JobPhase.ENDING, cycle)
 
     def _attribute_chain(self, chain: HandlerChain) -> None:
+        """Adds a chain of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
         before = chain.task_before
         phase = self.phases.get(before, JobPhase.ASLEEP)
         called = chain.is_requested_by_task and chain.switches > 0
-        stretch = self.open_spans.get(before)
-        if stretch is not None:
+        span = self.open_spans.get(before)
+        if span is not None:
             if chain.is_requested_by_task and chain.switches == 0 and not chain.interrupts.count:
                 return  # a call of its own that came back: its own time
-            self._add_time(stretch, chain.start)
-        if called and phase is JobPhase.ENDING and stretch is not None:
-            self._add_job_end(chain, stretch)
-        elif called and phase is JobPhase.WORKING and stretch is not None:
-            stretch.handovers += 1
+            self._add_time(span, chain.start)
+        if called and phase is JobPhase.ENDING and span is not None:
+            self._add_job_end(chain, span)
+        elif called and phase is JobPhase.WORKING and span is not None:
+            span.handovers += 1
             self.ledger.handovers.append(
                 LockHandover(
                     chain.end, chain.cycles, chain.ticks, chain.released, chain.switches, interrupts=chain.interrupts
                 )
             )
         else:
-            self._add_interruption(chain, stretch)
+            self._add_interruption(chain, span)
         if before != IDLE:
             self.last_ran[self.trace.rows[before].priority] = chain.start
         self._resume_task(chain)
 
-    def _add_job_end(self, chain: HandlerChain, stretch: PhaseSpan) -> None:
+    def _add_job_end(self, chain: HandlerChain, span: PhaseSpan) -> None:
+        """Adds the end of a job, with the chain that switches to the next task."""
         rows = self.trace.rows
         before, after = next(
             (handler.task_before, handler.task_after)
@@ -207,12 +212,13 @@ class _CycleAttributor:
             if handler.task_before != handler.task_after
         )
         down = 0 if after == IDLE else max(0, rows[before].priority - rows[after].priority)
-        whole = stretch.cycles + chain.cycles
-        self.ledger.job_ends.append(JobEnd(chain.end, whole, stretch, chain, down, after == IDLE, len(rows)))
+        whole = span.cycles + chain.cycles
+        self.ledger.job_ends.append(JobEnd(chain.end, whole, span, chain, down, after == IDLE, len(rows)))
         del self.open_spans[before]
         self.phases[before] = JobPhase.ASLEEP
 
-    def _add_interruption(self, chain: HandlerChain, stretch: PhaseSpan | None) -> None:
+    def _add_interruption(self, chain: HandlerChain, span: PhaseSpan | None) -> None:
+        """Adds an interruption, with the delays and handlers that it shows."""
         before, after = chain.task_before, chain.task_after
         phase = self.phases.get(before, JobPhase.WORKING)
         meets = phase in {JobPhase.STARTING, JobPhase.ENDING} or chain.handlers[0].is_requested_by_task
@@ -243,8 +249,8 @@ class _CycleAttributor:
         )
         self.ledger.interruptions.append(interruption)
         self.ledger.equals_rotate |= slices
-        if stretch is not None:
-            stretch.interruptions.append(interruption)
+        if span is not None:
+            span.interruptions.append(interruption)
         if chain.switches == 1 and chain.ticks == 1 and not chain.interrupts.count and not chain.core_requests:
             last = next(handler for handler in chain.handlers if handler.task_before != handler.task_after)
             kind = "from_idle" if before == IDLE else "up"
@@ -253,9 +259,11 @@ class _CycleAttributor:
 
     @staticmethod
     def _tick_due_cycles(chain: HandlerChain) -> set[int]:
+        """Returns the cycles at which the ticks of a chain were due."""
         return {handler.due for handler in chain.handlers if handler.exception == SYSTICK}
 
     def _resume_task(self, chain: HandlerChain) -> None:
+        """Records that the task after a chain runs on, or starts a job."""
         after = chain.task_after
         if after == IDLE:
             return

@@ -220,8 +220,8 @@ def _compare_entries(ledger: Ledger, prices: EntryPrices, tasks: int) -> Iterato
             )
     for start in ledger.starts:
         yield Excess("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
-    for leave in ledger.job_ends:
-        yield Excess("the end of a job", leave.cycles, prices.job_end_price(leave), leave.ended_at)
+    for job_end in ledger.job_ends:
+        yield Excess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
     for again in ledger.restarts:
         both = (
             prices.sleep_call_price(tasks, released_by_interrupt=again.released_by_interrupt)
@@ -229,8 +229,8 @@ def _compare_entries(ledger: Ledger, prices: EntryPrices, tasks: int) -> Iterato
             + prices.switch_away_price(0, to_idle=False)
         )
         yield Excess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
-    for stretch, work in ledger.works:
-        yield Excess("work", stretch.cycles, prices.work_price(stretch, work), stretch.ended_at)
+    for span, work in ledger.works:
+        yield Excess("work", span.cycles, prices.work_price(span, work), span.ended_at)
     for handover in ledger.handovers:
         yield Excess("a switch for a lock", handover.cycles, prices.handover_price(handover), handover.ended_at)
     held = (

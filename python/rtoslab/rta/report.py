@@ -63,6 +63,7 @@ def _all_deviate(study: TaskSetStudy) -> bool:
 
 
 def _overhead_sources(study: TaskSetStudy) -> list[Overheads]:
+    """Returns the overheads that the study uses or compares."""
     return [overheads for overheads in (study.overheads, study.compared_overheads) if overheads is not None]
 
 
@@ -80,6 +81,7 @@ def sensitivity_tables(study: TaskSetStudy) -> list[TableData]:
 
 
 def _mark_deviations(study: TaskSetStudy, tables: tuple[TableData | None, ...]) -> list[TableData]:
+    """Returns the tables with marks at the kernels that deviate from the port contract."""
     page = Document("", "", "", (Section("", "", tables=tuple(filter(None, tables))),))
     return [*mark_deviations_by(page, deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
 

@@ -66,7 +66,12 @@ def find_sensitivity(
     for task in fine.tasks:
         progress(f"how much the WCET of {task.name} may grow")
         least = max([1, task.masked, *(length for _, length in task.sections)])
-        wcet = search.largest_schedulable(partial(_with_wcet, fine, task), least, task.wcet, task.deadline)
+        wcet = search.largest_schedulable(
+            partial(_with_wcet, fine, task),  # type: ignore[misc]
+            least,
+            task.wcet,
+            task.deadline,
+        )
         if wcet >= least:
             growth[task.name] = Fraction(wcet - task.wcet, scale)
         if search.bounded:

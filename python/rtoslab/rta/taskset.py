@@ -181,6 +181,7 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
 
 
 def _list_of_tables(table: Mapping[str, Any], name: str, source: str) -> list[Mapping[str, Any]]:
+    """Returns the tables under a key such as `[[task]]`. Raises TaskSetError if they are no list of tables."""
     rows = table.get(name, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise TaskSetError(f"{source}: {name} is not a list of tables; write [[{name}]] before each.")
@@ -258,6 +259,7 @@ def _parse_times(row: Mapping[str, Any], where: str) -> tuple[Duration, Duration
 
 
 def _require_known_keys(row: Mapping[str, Any], known_keys: tuple[str, ...], where: str) -> None:
+    """Raises TaskSetError for a key that is not known, with the nearest known one."""
     for key in row:
         stem = next(
             (name for name in known_keys if key == name or (name in _KEYS_WITH_UNIT and key.startswith(f"{name}_"))),
@@ -273,6 +275,7 @@ _KEYS_WITH_UNIT: Final = (*_TIMES, "length")
 
 
 def _row_name(row: Mapping[str, Any], kind: str, number_: int) -> str:
+    """Returns a table's name for errors: its own, or its number."""
     return f"{kind} {one_line(str(row['name'])[:MAX_NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
 
 
@@ -292,6 +295,7 @@ def _parse_text(row: Mapping[str, Any], key: str, default: str, where: str) -> s
 
 
 def _parse_whole(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
+    """Returns a whole number. Raises TaskSetError for any other value, or a missing one without a default."""
     value = row.get(key, default)
     if value is None:
         raise TaskSetError(f"{where} has no {key}; add one, a whole number (a higher priority is more urgent).")

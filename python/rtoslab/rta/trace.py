@@ -264,6 +264,7 @@ class _TraceReader:
         self.ended_jobs = [0] * len(trace.rows)
 
     def read(self, events: npt.NDArray[np.void]) -> None:
+        """Reads all events of the core in the order of time."""
         columns = (events[name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
             if kind == KIND_EXCEPTION_ENTER:
@@ -353,6 +354,7 @@ class _TraceReader:
         return Job(task, number, release, begin, end)
 
     def _add_unfinished(self) -> None:
+        """Adds the released jobs that had not ended with the run."""
         for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
             job = self._next_job(task, self.job_begins.get(task, 0), self.trace.end)
             later = 0

@@ -1,3 +1,3 @@
-"""New folders from templates: a benchmark, a kernel's port, a board, a paper. Each of them runs unchanged."""
+"""Makes new folders from templates: a benchmark, a kernel's port, a board, a paper. Each of them runs unchanged."""
 
-from rtoslab.scaffold.new_folder import NewFolder, make
+from rtoslab.scaffold.new_folder import NewFolder, make_new_folder

@@ -1,7 +1,6 @@
-"""A new folder of the catalogue: files of `templates/` with the new name in them, or a copy of a board's folder.
+"""Makes a new folder of the catalogue: files of `templates/` with the new name in them, or a copy of a board's folder.
 
-The folder is written beside its place and renamed into it, so that a catalogue never reads half of one.
-"""
+The folder is written beside its place and renamed into it, so that a catalogue never reads half of one."""
 
 import re
 import shutil
@@ -14,7 +13,7 @@ from rtoslab.base import CatalogueError, disk_error, is_checkout, make_folder, w
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, read_papers
 from rtoslab.intake import quote, read_text
 
-_PLACES: Final = {
+_PARENT_FOLDERS: Final = {
     "benchmark": "firmware/benchmarks",
     "kernel": "firmware/kernels",
     "board": "firmware/boards",
@@ -22,7 +21,7 @@ _PLACES: Final = {
 }
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 _LONGEST: Final = 40
-_TAKEN: Final = frozenset({"all", "none", "conformance", "footprint", "scene", "manual", *RESULT_KINDS})
+_RESERVED: Final = frozenset({"all", "none", "conformance", "footprint", "scene", "manual", *RESULT_KINDS})
 """Words that commands and the firmware's build give a meaning of their own."""
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _MUTANTS: Final = Path("firmware/mutants")
@@ -36,48 +35,54 @@ class NewFolder:
     files: tuple[Path, ...]
 
 
-def make(
+def make_new_folder(
     catalogue: Catalogue,
     kind: str,
     name: str,
     *,
     title: str = "",
     folder: Path | None = None,
-    like: str = DEFAULT_BOARD,
+    copied_board: str = DEFAULT_BOARD,
 ) -> NewFolder:
     """Makes the folder `name` of a kind.
 
-    `folder`: where it goes instead of the checkout's own place, for ports. `like`: the board to copy, for boards.
-    Raises CatalogueError: the name is none, or is taken; UnknownNameError: no such board; StoreError: disk.
-    """
-    _accept(catalogue, kind, name)
+    `folder`: where it goes instead of the checkout's own place, for ports. `copied_board`: the board to copy, for
+    boards. Raises CatalogueError: the name is invalid, or is taken; UnknownNameError: no such board; StoreError:
+    disk."""
+    _require_free_name(catalogue, kind, name)
     if folder is None and not is_checkout(catalogue.root):
         raise CatalogueError(
             f"An installed rtoslab has no room for a {kind} of yours; run this in a checkout of rtoslab"
             f"{', or name a folder with --in' * (kind == 'kernel')}."
         )
-    words = {
+    replacements = {
         "NAME": name,
-        "TITLE": _title(title or name),
+        "TITLE": _require_title(title or name),
         "SYMBOL": name.replace("-", "_"),
         "MACRO": name.replace("-", "_").upper(),
         "KERNEL": DEFAULT_KERNEL,
         "BOARD": DEFAULT_BOARD,
     }
-    target = (folder or catalogue.root / _PLACES[kind]) / name
+    target = (folder or catalogue.root / _PARENT_FOLDERS[kind]) / name
     beside: dict[Path, bytes] = {}
-    files = _copy(catalogue, like, words) if kind == "board" else _filled(_TEMPLATES / kind, words)
+    files = (
+        _copy_board(catalogue, copied_board, replacements)
+        if kind == "board"
+        else _fill_template(_TEMPLATES / kind, replacements)
+    )
     if kind == "benchmark":
-        beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _fill(_text(_TEMPLATES / "mutants.toml"), words)
+        beside[catalogue.root / _MUTANTS / f"{name}.toml"] = _filled_bytes(
+            _read_template(_TEMPLATES / "mutants.toml"), replacements
+        )
     for place in (target, *beside):
         if place.exists():
             raise CatalogueError(f"{place} is there already; choose another name, or remove it first.")
-    _write(target, files, beside)
+    _write_new_folder(target, files, beside)
     return NewFolder(target, (*(target / file for file in files), *beside))
 
 
-def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
-    """Raises CatalogueError."""
+def _require_free_name(catalogue: Catalogue, kind: str, name: str) -> None:
+    """Raises CatalogueError if the name is invalid, taken or reserved."""
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
         raise CatalogueError(
             f"{quote(name)} cannot be a {kind}'s name; use at most {_LONGEST} lower-case letters, digits, - and _, "
@@ -95,12 +100,12 @@ def _accept(catalogue: Catalogue, kind: str, name: str) -> None:
     for what, names in known.items():
         if name in names:
             raise CatalogueError(f"There is a {what} {name} already; choose another name for the {kind}.")
-    if name in _TAKEN or name.startswith(("footprint-", "scene-")):
+    if name in _RESERVED or name.startswith(("footprint-", "scene-")):
         raise CatalogueError(f"{name} means something else to rtoslab; choose another name for the {kind}.")
 
 
-def _title(title: str) -> str:
-    """A title as it may be in TOML, in a CSV file and in a comment of C. Raises CatalogueError."""
+def _require_title(title: str) -> str:
+    """Returns a title that TOML, a CSV file and a comment of C can contain. Raises CatalogueError for any other."""
     if not title.isprintable() or set(title) & set('"\\,') or "*/" in title or len(title) > 2 * _LONGEST:
         raise CatalogueError(
             f'{quote(title)} cannot be a title; at most {2 * _LONGEST} characters, without ", \\, commas and line ends.'
@@ -108,29 +113,34 @@ def _title(title: str) -> str:
     return title
 
 
-def _filled(template: Path, words: dict[str, str]) -> dict[Path, bytes]:
+def _fill_template(template: Path, replacements: dict[str, str]) -> dict[Path, bytes]:
     paths = sorted(path for path in template.rglob("*") if path.is_file())
-    return {Path(_words(str(path.relative_to(template)), words)): _fill(_text(path), words) for path in paths}
+    return {
+        Path(_replace_words(str(path.relative_to(template)), replacements)): _filled_bytes(
+            _read_template(path), replacements
+        )
+        for path in paths
+    }
 
 
-def _words(text: str, words: dict[str, str]) -> str:
-    return re.sub(r"@([A-Z]+)@", lambda match: words[match[1]], text)
+def _replace_words(text: str, replacements: dict[str, str]) -> str:
+    return re.sub(r"@([A-Z]+)@", lambda match: replacements[match[1]], text)
 
 
-def _fill(text: str, words: dict[str, str]) -> bytes:
-    return _words(text, words).encode()
+def _filled_bytes(text: str, replacements: dict[str, str]) -> bytes:
+    return _replace_words(text, replacements).encode()
 
 
-def _text(path: Path) -> str:
+def _read_template(path: Path) -> str:
     return read_text(path, "the template", CatalogueError)
 
 
-def _copy(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path, bytes]:
-    """A board's folder under another name. Its facts say what they are a copy of.
+def _copy_board(catalogue: Catalogue, board: str, replacements: dict[str, str]) -> dict[Path, bytes]:
+    """Returns the files of a board's folder under another name. Its facts say which board they are a copy of.
 
     Raises UnknownNameError, CatalogueError.
     """
-    entry = catalogue.board(like)
+    entry = catalogue.board(board)
     paths = sorted(item for item in entry.folder.rglob("*") if item.is_file())
     files = {
         path.relative_to(entry.folder): read_text(path, "the board's file", CatalogueError).encode() for path in paths
@@ -139,31 +149,31 @@ def _copy(catalogue: Catalogue, like: str, words: dict[str, str]) -> dict[Path, 
     text = files[facts].decode()
     comments = re.match(r"(#.*\n)*", text)
     body = text[comments.end() if comments else 0 :]
-    body = re.sub(r"^id = .*$", f'id = "{words["NAME"]}"', body, count=1, flags=re.MULTILINE)
-    body = re.sub(r"^title = .*$", f'title = "{words["TITLE"]}"', body, count=1, flags=re.MULTILINE)
+    body = re.sub(r"^id = .*$", f'id = "{replacements["NAME"]}"', body, count=1, flags=re.MULTILINE)
+    body = re.sub(r"^title = .*$", f'title = "{replacements["TITLE"]}"', body, count=1, flags=re.MULTILINE)
     head = (
-        f"# {words['TITLE']}. Facts only: the firmware, the virtual board and the host read the same file.\n"
+        f"# {replacements['TITLE']}. Facts only: the firmware, the virtual board and the host read the same file.\n"
         f"# A copy of {entry.facts.title}: correct clocks, pins and memories by the board's manual, and name it here.\n"
     )
     files[facts] = (head + body).encode()
     return files
 
 
-def _write(target: Path, files: dict[Path, bytes], beside: dict[Path, bytes]) -> None:
-    """Raises StoreError."""
+def _write_new_folder(target: Path, files: dict[Path, bytes], beside: dict[Path, bytes]) -> None:
+    """Writes the folder and the files beside it. Raises StoreError."""
     make_folder(target.parent)
     try:
-        mine = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         try:
-            mine.chmod(0o755)
+            work.chmod(0o755)
             for path, content in files.items():
-                make_folder((mine / path).parent)
-                write_whole(mine / path, content, "the new file")
+                make_folder((work / path).parent)
+                write_whole(work / path, content, "the new file")
             for path, content in beside.items():
                 write_whole(path, content, "the new file")
-            mine.rename(target)
+            work.rename(target)
         except BaseException:
-            shutil.rmtree(mine, ignore_errors=True)
+            shutil.rmtree(work, ignore_errors=True)
             raise
     except OSError as cause:
         raise disk_error("make the folder", target, cause) from None

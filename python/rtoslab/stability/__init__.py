@@ -1,12 +1,11 @@
-"""How stable a paper's statements are: every statement judged in many builds of the same kernels.
+"""Judges every statement of a paper in many builds of the same kernels, to show how stable the statements are.
 
-`builds` says which builds, `build_points` what to measure for them, `values_file` keeps the values, `judged` and
-`shares` count in how many builds a statement holds, `document` tells it.
-"""
+`builds` lists the builds, `build_points` the points to measure for them, `values_file` stores the values, `judged` and
+`shares` count the builds in which a statement holds, `document` makes the report."""
 
 from rtoslab.stability.build_points import stability_plan
 from rtoslab.stability.document import stability_document
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, held_counts, judge_builds
-from rtoslab.stability.measured_rows import measure_rows
+from rtoslab.stability.measured_rows import stored_rows_of_run
 from rtoslab.stability.overview import overview_document
 from rtoslab.stability.values_file import read_stability, stability_path, write_stability

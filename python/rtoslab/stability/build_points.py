@@ -1,8 +1,7 @@
-"""The points of one build: those of a paper's suites that a statement needs, with what the build changes.
+"""The points of one build: those of a paper's suites that a statement needs, with the changes of the build.
 
-A point of a build stands for the point of the suites that it would be without the changes. That is where the
-statements look for its values.
-"""
+A point of a build represents the point of the suites that it would be without the changes. Statements look up its
+values there."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,45 +12,46 @@ from rtoslab.catalogue import Catalogue, Claim, Experiment, PaperFolder
 from rtoslab.images import require_settings
 from rtoslab.measure import point_id
 from rtoslab.papers import paper_plan, place_may_matter
-from rtoslab.plan import Options, Plan, Point, experiment_points, in_placements
+from rtoslab.plan import Options, Plan, Point, experiment_points, with_placements
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
     TODAYS,
     VERSION,
     Build,
     Factor,
-    kernel_changes,
+    build_configuration,
     level_of,
     paper_builds,
     paper_factors,
 )
 
-_OF_POINTS = ("benchmark", "kernel", "board", "cores")
+_POINT_AXES = ("benchmark", "kernel", "board", "cores")
 
 
 @dataclass(frozen=True)
-class Row:
-    """One point of the suites in one configuration: what is measured, and the point that it stands for."""
+class BuildRow:
+    """One point of the suites in one configuration: the points to measure, and the point of the suites that they
+    represent."""
 
     stands_for: PointId
-    """Its kernel is named as in the paper."""
+    """The point of the suites. Its kernel is named as in the paper."""
     points: tuple[Point, ...]
-    """Ordered by placement. One where the place does not matter."""
+    """One point for each placement. Only one where the placement does not matter."""
 
 
 @dataclass(frozen=True)
 class StabilityPlan:
-    """Everything to measure, and which of it belongs to each build."""
+    """All points to measure, with the builds that they belong to."""
 
     factors: tuple[Factor, ...]
     builds: tuple[Build, ...]
-    rows: tuple[Row, ...]
-    members: tuple[tuple[int, ...], ...]
-    """For each build the numbers of its rows. Builds that do not differ for a kernel share rows."""
+    rows: tuple[BuildRow, ...]
+    rows_by_build: tuple[tuple[int, ...], ...]
+    """The numbers of each build's rows. Builds that do not differ for a kernel share rows."""
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """All points."""
+        """Returns the points of all rows."""
         return tuple(point for row in self.rows for point in row.points)
 
 
@@ -64,51 +64,56 @@ def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) ->
     factors = paper_factors(catalogue, paper)
     builds = tuple(paper_builds(factors))
     suites = {authors: suite_points(catalogue, paper, authors=authors) for authors in (True, False)}
-    maker = _Rows(catalogue, paper, placements)
+    maker = _RowMaker(catalogue, paper, placements)
     members = []
     for build in builds:
         plain = suites[level_of(build, factors, VERSION) != TODAYS]
-        changed = ((point, maker.changes(build, factors, point)) for point in plain)
-        numbers = (maker.number(change, changes) for change, changes in changed if changes is not None)
+        changed = ((point, maker.kernel_changes(build, factors, point)) for point in plain)
+        numbers = (maker.row_number(change, changes) for change, changes in changed if changes is not None)
         members.append(tuple(number for number in numbers if number is not None))
     return StabilityPlan(factors, builds, tuple(maker.rows), tuple(members))
 
 
-class _Rows:
-    """Rows, each made once."""
+class _RowMaker:
+    """Makes the rows of builds, each only once."""
 
     def __init__(self, catalogue: Catalogue, paper: PaperFolder, placements: int) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[BuildRow] = []
         self._catalogue = catalogue
         self._roles = paper.facts.kernel_by_tree
         self._placements = placements
         self._numbers: dict[str, int | None] = {}
         self._known: dict[tuple[str, frozenset[str]], bool] = {}
 
-    def changes(self, build: Build, factors: Sequence[Factor], plain: Point) -> dict[str, str] | None:
+    def kernel_changes(self, build: Build, factors: Sequence[Factor], plain: Point) -> dict[str, str] | None:
+        """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
+        so."""
         role = self._roles.get(plain.kernel, plain.kernel)
-        return kernel_changes(self._catalogue, build, factors, plain.kernel, role)
+        return build_configuration(self._catalogue, build, factors, plain.kernel, role)
 
-    def number(self, plain: Point, changes: Mapping[str, str]) -> int | None:
-        """Returns the row of a point of the suites with further configuration. None if it cannot be built so."""
+    def row_number(self, plain: Point, changes: Mapping[str, str]) -> int | None:
+        """Returns the number of the row for a point of the suites with further configuration. None if it cannot be
+        built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
-            row = self._row(plain, changes)
+            row = self._make_row(plain, changes)
             self._numbers[key] = None if row is None else len(self.rows)
             self.rows += [] if row is None else [row]
         return self._numbers[key]
 
-    def _row(self, plain: Point, changes: Mapping[str, str]) -> Row | None:
-        point = _with_change(self._catalogue, plain, changes)
+    def _make_row(self, plain: Point, changes: Mapping[str, str]) -> BuildRow | None:
+        """Returns the row of a point in its placements. None if it cannot be built so."""
+        point = _with_configuration(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_settings(point):
             return None
         count = self._placements if place_may_matter(self._catalogue, point) else 1
         role = self._roles.get(plain.kernel, plain.kernel)
         replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": role})
-        return Row(replaces, in_placements(self._catalogue, Plan((point,), None), count).points)
+        return BuildRow(replaces, with_placements(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:
-        """Whether the kernel has the macros. Asking takes CMake, and what a macro is set to changes no answer."""
+        """Whether the kernel's configuration has the macros. The check runs CMake, and the value of a macro does not
+        change the answer."""
         settings = (point.kernel, frozenset(point.kernel_config))
         if settings not in self._known:
             try:
@@ -122,25 +127,24 @@ class _Rows:
 def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[Point]:
     """Returns the points of the suites that a statement needs, without those that cannot be measured.
 
-    `authors`: of each kernel the version that the paper measured, else today's, where both are here.
-    """
+    `authors`: take the version of each kernel that the paper measured, else today's, where both are here."""
     plain = replace(paper, facts=paper.facts.model_copy(update={"setup": ()}))
-    places = statement_places(paper)
-    able = [
+    selectors = statement_selectors(paper)
+    measurable = [
         item
         for item in paper_plan(catalogue, plain, Options()).points
-        if item.not_applicable is None and any(_fits(catalogue, paper, item, place) for place in places)
+        if item.not_applicable is None and any(_has_value_for(catalogue, paper, item, place) for place in selectors)
     ]
     roles = paper.facts.kernel_by_tree
     chosen: dict[tuple[str, str], Point] = {}
-    for item in sorted(able, key=lambda point: (point.kernel in roles) != authors):
+    for item in sorted(measurable, key=lambda point: (point.kernel in roles) != authors):
         role = roles.get(item.kernel, item.kernel)
         chosen.setdefault((role, repr(replace(item, kernel=""))), item)
-    return [item for item in able if item in chosen.values()]
+    return [item for item in measurable if item in chosen.values()]
 
 
-def _with_change(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
-    """The point with further configuration. None if the configuration is not possible."""
+def _with_configuration(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
+    """Returns the point with further configuration. None if the configuration is not possible."""
     if not changes:
         return plain
     experiment = Experiment(
@@ -158,45 +162,47 @@ def _with_change(catalogue: Catalogue, plain: Point, changes: Mapping[str, str])
     return point
 
 
-def statement_places(paper: PaperFolder) -> list[Selector]:
-    """Returns the places of all values that the statements need. Substitutes of values are among them."""
-    places: list[Selector] = []
+def statement_selectors(paper: PaperFolder) -> list[Selector]:
+    """Returns the selectors of all values that the statements need, those of substitutes included."""
+    selectors: list[Selector] = []
     for claim in paper.claims:
         if claim.kind != "not computed":
-            places += claim_places(claim)
+            selectors += claim_selectors(claim)
     for substitute in paper.facts.substitute:
-        metrics = {str(metric) for place in places for metric in _several(place.get("metric"))}
+        metrics = {str(metric) for place in selectors for metric in _as_list(place.get("metric"))}
         if substitute.metric in metrics:
-            places.append({"kernel": substitute.kernel, **substitute.by})
-    return places
+            selectors.append({"kernel": substitute.kernel, **substitute.by})
+    return selectors
 
 
-def claim_places(claim: Claim) -> list[Selector]:
-    """Returns where the values of a statement lie, a place for each case and member, and what each is a share of."""
-    places: list[Selector] = []
+def claim_selectors(claim: Claim) -> list[Selector]:
+    """Returns the selectors of a statement's values: one for each case and member, and one for the value of which it is
+    a share."""
+    selectors: list[Selector] = []
     for case in claim.cases:
         for of in claim.of or ({},):
-            place = {**claim.where, **case, **of}
-            places += [place, {**place, **claim.over}] if claim.over else [place]
-    return places
+            selector = {**claim.where, **case, **of}
+            selectors += [selector, {**selector, **claim.over}] if claim.over else [selector]
+    return selectors
 
 
-def _fits(catalogue: Catalogue, paper: PaperFolder, point: Point, place: Selector) -> bool:
-    """Whether the point may have a value at the place."""
+def _has_value_for(catalogue: Catalogue, paper: PaperFolder, point: Point, selector: Selector) -> bool:
+    """Whether the point may have a value that the selector selects."""
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
-    if any(axis in place and axes[axis] not in _several(place[axis]) for axis in _OF_POINTS):
+    if any(axis in selector and axes[axis] not in _as_list(selector[axis]) for axis in _POINT_AXES):
         return False
     if point.instrument is None:
-        return "instrument" not in place
-    if "instrument" in place and point.instrument not in _several(place["instrument"]):
+        return "instrument" not in selector
+    if "instrument" in selector and point.instrument not in _as_list(selector["instrument"]):
         return False
     series = set(catalogue.benchmark(point.benchmark).facts.series_ids)
-    metrics = _several(place.get("metric"))
+    metrics = _as_list(selector.get("metric"))
     return not metrics or any(metric in series or metric.startswith(("tick.", "select.")) for metric in metrics)
 
 
-def _several(named: object) -> list[str]:
-    if named is None:
+def _as_list(value: object) -> list[str]:
+    """Returns one name or several as a list. Empty for None."""
+    if value is None:
         return []
-    return [str(point) for point in named] if isinstance(named, list | tuple) else [str(named)]
+    return [str(point) for point in value] if isinstance(value, list | tuple) else [str(value)]

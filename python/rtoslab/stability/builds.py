@@ -22,18 +22,18 @@ ON: Final = "on"
 NONE: Final = "none"
 LEVELS: Final = ("-O2", "-O3", "-Os")
 _SWITCHES: Final = ("stack_checking", "trace_hooks", "time_slicing", "task_selection")
-"""Concepts of the parity tables that are on or off, without assertions."""
+"""The concepts of the parity tables that are on or off, except assertions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One thing that builds differ in. The first level is the one of the paper's own suites."""
+    """A property in which builds differ. The first level is that of the paper's own suites."""
 
     name: str
     levels: tuple[str, ...]
 
-    def words(self, level: str) -> str:
-        """Returns what a reader calls a level: `-O3`, `assertions on`, `today's versions`."""
+    def level_text(self, level: str) -> str:
+        """Returns the text for a level: `-O3`, `assertions on`, `today's versions`."""
         if self.name == VERSION:
             return f"{level} versions"
         return f"{self.name} {level}" if self.name == ASSERTIONS else level
@@ -45,15 +45,15 @@ class Build:
 
     levels: tuple[str, ...]
 
-    def changes(self, base: "Build", factors: Sequence[Factor]) -> tuple[str, ...]:
-        """Returns what differs from another build, in words: `-O3`, `assertions on`."""
+    def changes_from(self, base: "Build", factors: Sequence[Factor]) -> tuple[str, ...]:
+        """Returns the differences from another build as texts: `-O3`, `assertions on`."""
         pairs = zip(factors, self.levels, base.levels, strict=True)
-        return tuple(factor.words(level) for factor, level, usual in pairs if level != usual)
+        return tuple(factor.level_text(level) for factor, level, usual in pairs if level != usual)
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A macro of one kernel, set to another value than the suites have."""
+    """A macro of one kernel, set to another value than in the suites."""
 
     kernel: str
     macro: str
@@ -61,12 +61,12 @@ class Switch:
 
     @property
     def name(self) -> str:
-        """The name of the level, such as `configUSE_TIME_SLICING=1 (freertos)`."""
+        """Returns the name of the level, such as `configUSE_TIME_SLICING=1 (freertos)`."""
         return f"{self.macro}={self.value} ({self.kernel})"
 
 
 def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[Factor, ...]:
-    """Returns what the builds of a paper differ in. A factor that the paper itself varies is left out."""
+    """Returns the factors in which the builds of a paper differ. A factor that the paper itself varies is left out."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     swept = {key for experiment in experiments for key in experiment.sweep}
     given = {experiment.config.get("opt", DEFAULT_OPT) for experiment in experiments}
@@ -82,7 +82,8 @@ def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[Factor, ...
 
 
 def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
-    """Returns every switch of the paper's kernels, each in both positions. Its own position changes nothing."""
+    """Returns every switch of the paper's kernels, each in both positions. The position of the suites changes
+    nothing."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     varied = {key for experiment in experiments for key in (*experiment.sweep, *experiment.config)}
     switches = []
@@ -108,13 +109,16 @@ def base_build(factors: Sequence[Factor]) -> Build:
 def paper_builds(factors: Sequence[Factor]) -> list[Build]:
     """Returns every combination of the factors without a switch, then each switch alone. The first is the base."""
     crossed = [factor for factor in factors if factor.name != SWITCH]
-    builds = [Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _products(crossed)]
+    builds = [
+        Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _level_combinations(crossed)
+    ]
     usual = base_build(factors).levels[: len(crossed)]
     single = (level for factor in factors if factor.name == SWITCH for level in factor.levels[1:])
     return [*builds, *(Build((*usual, level)) for level in single)]
 
 
-def _products(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
+def _level_combinations(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
+    """Yields every combination of the factors' levels."""
     return product(*(factor.levels for factor in factors))
 
 
@@ -124,17 +128,16 @@ def level_of(build: Build, factors: Sequence[Factor], name: str) -> str:
     return named.get(name, "")
 
 
-def kernel_changes(
+def build_configuration(
     catalogue: Catalogue, build: Build, factors: Sequence[Factor], kernel: str, role: str
 ) -> dict[str, str] | None:
     """Returns the configuration keys that a build sets for a kernel, beyond the paper's suites.
 
     `role` is the kernel of the paper that `kernel` is a version of. None: the kernel cannot be built so, because it is
-    an export whose own build decides about assertions.
-    """
+    an export whose own build decides about assertions."""
     changes: dict[str, str] = {}
     optimisation = level_of(build, factors, OPTIMISATION)
-    if optimisation and optimisation != base_build(factors).levels[_place(factors, OPTIMISATION)]:
+    if optimisation and optimisation != base_build(factors).levels[_factor_index(factors, OPTIMISATION)]:
         changes["opt"] = optimisation
     facts = catalogue.kernel(kernel).facts
     if level_of(build, factors, ASSERTIONS) == ON:
@@ -146,10 +149,11 @@ def kernel_changes(
 
 
 def _macro_of_level(level: str, role: str) -> Mapping[str, str]:
+    """Returns the macro and value of a switch's level, if it is for the kernel `role`."""
     setting, _, named = level.partition(" (")
     macro, _, value = setting.partition("=")
     return {macro: value} if named.removesuffix(")") == role else {}
 
 
-def _place(factors: Sequence[Factor], name: str) -> int:
+def _factor_index(factors: Sequence[Factor], name: str) -> int:
     return next(number for number, item in enumerate(factors) if item.name == name)

@@ -1,4 +1,4 @@
-"""How stable a paper's statements are, as a report: the answer first, then each statement, each change, the values."""
+"""The report on the stability of a paper's statements: the answer, each statement, each change, the values."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,10 +6,10 @@ from typing import Any, Final
 from rtoslab.analyses import Selector, select_values
 from rtoslab.base import count_text
 from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations_by
-from rtoslab.stability.build_points import claim_places
+from rtoslab.stability.build_points import claim_selectors
 from rtoslab.stability.builds import base_build
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turns_by_change
-from rtoslab.stability.shares import PLACEMENT, Share, Stability, Turn
+from rtoslab.stability.shares import PLACEMENT, Stability, Turn, VerdictShare
 
 _HOW = (
     "A build is one image of each kernel: one combination of version, optimisation and assertions, or one switch of a "
@@ -21,18 +21,25 @@ _COMPARED = (
     "Each change is compared with the suites' own level of the same factor, everything else alike. A change of flags "
     "also moves the code, so its row contains what placement does. The row `placement` is that alone."
 )
-_LEAST_STABLE: Final = 6
-"""So many statements are drawn."""
+_CHARTED_STATEMENTS: Final = 6
+"""So many of the least stable statements have a chart."""
 _DASH: Final = "\N{EN DASH}"
 
 
 def stability_document(judged: JudgedPaper) -> Document:
     """Returns the report. Statements that no build can judge are named at the end."""
-    sections = [_statements(judged), _changes(judged), _draw(judged), _cases(judged), _builds(judged), _open(judged)]
+    sections = [
+        _statements_section(judged),
+        _changes_section(judged),
+        _values_section(judged),
+        _cases_section(judged),
+        _builds_section(judged),
+        _not_judged_section(judged),
+    ]
     document = Document(
         title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
         subtitle=f"{judged.paper.facts.title} \N{MIDDLE DOT} {judged.paper.key}",
-        summary=summary(judged),
+        summary=stability_summary(judged),
         sections=tuple(section for section in sections if section.tables or section.charts or section.prose),
     )
     deviations = judged.stored.deviations
@@ -40,13 +47,13 @@ def stability_document(judged: JudgedPaper) -> Document:
     return mark_deviations_by(document, deviations, names, all_deviate=set(deviations) == {*names.values()})
 
 
-def summary(judged: JudgedPaper) -> str:
+def stability_summary(judged: JudgedPaper) -> str:
     """Returns the answer in sentences."""
-    wholes = [statement.whole.whole for statement in judged.statements]
+    wholes = [statement.whole.overall_share for statement in judged.statements]
     always = sum(whole.held == whole.observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
     turning = len(wholes) - always - never
-    by_placement = sum(_placement_turns(statement.whole) for statement in judged.statements)
+    by_placement = sum(_is_turned_by_placement(statement.whole) for statement in judged.statements)
     text = (
         f"{count_text(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
         f"{count_text(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in some. "
@@ -61,20 +68,21 @@ def summary(judged: JudgedPaper) -> str:
     return text
 
 
-def _placement_turns(stability: Stability) -> bool:
+def _is_turned_by_placement(stability: Stability) -> bool:
+    """Whether another placement alone turns the verdict."""
     return any(turn.change == PLACEMENT and turn.turned for turn in stability.turns())
 
 
-def _statements(judged: JudgedPaper) -> Section:
+def _statements_section(judged: JudgedPaper) -> Section:
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
-            share_text(statement.whole.base, interval=True),
-            share_text(statement.whole.whole),
+            share_text(statement.whole.base_share, interval=True),
+            share_text(statement.whole.overall_share),
             turn_text(statement.whole.turns()),
             _fewest_text(statement.whole),
         ]
-        for statement in sorted(judged.statements, key=lambda one: abs(one.whole.whole.part - 0.5))
+        for statement in sorted(judged.statements, key=lambda one: abs(one.whole.overall_share.fraction - 0.5))
     ]
     columns = (
         "the paper says (section)", ">holds, suites' build", ">holds, all builds", "turned most often by",
@@ -87,13 +95,13 @@ def _statements(judged: JudgedPaper) -> Section:
     return Section("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
 
 
-def share_text(share: Share | None, *, interval: bool = False) -> str:
+def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
     """Returns `29 of 32 (76 to 97 %)`, or a dash where nothing was computed."""
     if share is None or not share.observation_count:
         return _DASH
     text = f"{share.held} of {share.observation_count}"
     if interval and share.observation_count > 1:
-        low, high = share.interval
+        low, high = share.wilson_interval
         text += f" ({100 * low:.0f} to {100 * high:.0f} %)"
     return f"{text}, {count_text(share.tied, 'tie')}" if share.tied else text
 
@@ -105,65 +113,72 @@ def turn_text(turns: Sequence[Turn]) -> str:
 
 
 def _fewest_text(stability: Stability) -> str:
-    fewest_changes = stability.fewest()
+    """Returns the fewest changes that turn the statement, as text."""
+    fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
-        return "nothing measured turns it" if stability.first != "tie" else "a tie in the suites' build"
+        return "nothing measured turns it" if stability.base_verdict != "tie" else "a tie in the suites' build"
     return ", ".join(fewest_changes)
 
 
-def _changes(judged: JudgedPaper) -> Section:
+def _changes_section(judged: JudgedPaper) -> Section:
     turns: dict[str, list[Turn]] = {}
     for statement in judged.statements:
         for turn in statement.whole.turns():
             turns.setdefault(turn.change, []).append(turn)
     rows = [
-        [change, str(sum(bool(entry.turned) for entry in result)), str(len(result)), _percent(result)]
-        for change, result in sorted(turns.items(), key=lambda item: -_mean(item[1]))
+        [change, str(sum(bool(entry.turned) for entry in result)), str(len(result)), _mean_percent(result)]
+        for change, result in sorted(turns.items(), key=lambda item: -_mean_share(item[1]))
     ]
     columns = ("change", ">statements turned", ">statements compared", ">pairs turned, mean")
     table = TableData("What turns statements", columns, rows)
     return Section("changes", "What turns them", (_COMPARED,), (), (table,))
 
 
-def _mean(turns: Sequence[Turn]) -> float:
-    return sum(turn.part for turn in turns) / len(turns)
+def _mean_share(turns: Sequence[Turn]) -> float:
+    return sum(turn.fraction for turn in turns) / len(turns)
 
 
-def _percent(turns: Sequence[Turn]) -> str:
-    return f"{100 * _mean(turns):.1f} %"
+def _mean_percent(turns: Sequence[Turn]) -> str:
+    return f"{100 * _mean_share(turns):.1f} %"
 
 
-def _draw(judged: JudgedPaper) -> Section:
-    able = [
+def _values_section(judged: JudgedPaper) -> Section:
+    """Returns the section with the charts of the least stable statements' values."""
+    unstable = [
         statement
         for statement in judged.statements
-        if 0 < statement.whole.whole.held < statement.whole.whole.observation_count
+        if 0 < statement.whole.overall_share.held < statement.whole.overall_share.observation_count
     ]
     charts = [
-        chart for judged_statement in _least_stable(able) if (chart := _chart(judged, judged_statement)) is not None
+        chart
+        for judged_statement in _least_stable(unstable)
+        if (chart := _values_chart(judged, judged_statement)) is not None
     ]
     prose = ("Each mark is one build in one placement. Kernels whose marks mix have no order.",) if charts else ()
     return Section("values", "The values behind them", prose, tuple(charts))
 
 
 def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
-    """Those whose share is nearest to a half."""
-    return sorted(statements, key=lambda statement: abs(statement.whole.whole.part - 0.5))[:_LEAST_STABLE]
+    """Returns the statements whose share is nearest to a half."""
+    return sorted(statements, key=lambda statement: abs(statement.whole.overall_share.fraction - 0.5))[
+        :_CHARTED_STATEMENTS
+    ]
 
 
-def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
-    """The values of the statement's least stable case, a row for each member."""
+def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
+    """Returns the chart of the statement's least stable case: its values, with a row for each member. None without two
+    comparable members."""
     cases = statement.cases or (statement.whole,)
-    chosen = min(cases, key=lambda stability: abs(stability.whole.part - 0.5))
+    chosen = min(cases, key=lambda stability: abs(stability.overall_share.fraction - 0.5))
     number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
     members = max(len(statement.claim.of), 1)
-    places = [place for place in claim_places(statement.claim) if not statement.claim.over]
+    places = [place for place in claim_selectors(statement.claim) if not statement.claim.over]
     of_case = places[number * members : (number + 1) * members]
     rows: list[dict[str, Any]] = []
     units = set()
     builds = [judged.stored.values(number) for number in range(len(judged.stored.builds))]
     for place in of_case:
-        name = ", ".join(judged.names.get(str(item), str(item)) for item in _member(statement, place))
+        name = ", ".join(judged.names.get(str(item), str(item)) for item in _member_names(statement, place))
         for values in builds:
             for value in select_values(values, place):
                 units.add(value.unit)
@@ -172,21 +187,22 @@ def _chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
         return None
     (unit,) = units
     caption = f"{statement.claim.says}: {chosen.name}" if statement.cases else statement.claim.says
-    return ChartData("strip", rows, f"{caption}. Holds in {share_text(chosen.whole)}.", x_title=unit)
+    return ChartData("strip", rows, f"{caption}. Holds in {share_text(chosen.overall_share)}.", x_title=unit)
 
 
-def _member(statement: JudgedStatement, place: Selector) -> list[str]:
+def _member_names(statement: JudgedStatement, place: Selector) -> list[str]:
+    """Returns the names of the member that a selector selects."""
     axes = {axis for of in statement.claim.of for axis in of}
     return [str(place[axis]) for axis in place if axis in axes]
 
 
-def _cases(judged: JudgedPaper) -> Section:
+def _cases_section(judged: JudgedPaper) -> Section:
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
             stability.name,
-            share_text(stability.base, interval=True),
-            share_text(stability.whole),
+            share_text(stability.base_share, interval=True),
+            share_text(stability.overall_share),
             turn_text(stability.turns()),
         ]
         for statement in judged.statements
@@ -200,13 +216,13 @@ def _cases(judged: JudgedPaper) -> Section:
     )
 
 
-def _builds(judged: JudgedPaper) -> Section:
+def _builds_section(judged: JudgedPaper) -> Section:
     stored = judged.stored
     rows = []
     for number, build in enumerate(stored.builds):
-        members = [stored.rows[member] for member in stored.members[number]]
+        members = [stored.rows[member] for member in stored.rows_by_build[number]]
         kernels = dict.fromkeys(f"{member.kernel} {member.version}".strip() for member in members)
-        changes = ", ".join(build.changes(base_build(stored.factors), stored.factors)) or "the suites' own"
+        changes = ", ".join(build.changes_from(base_build(stored.factors), stored.factors)) or "the suites' own"
         missing = sum(bool(member.reason) for member in members)
         same = "" if build in judged.builds else " (no image differs from an earlier build's: not counted)"
         rows.append([changes + same, ", ".join(kernels), str(len(members) - missing), str(missing)])
@@ -216,6 +232,6 @@ def _builds(judged: JudgedPaper) -> Section:
     return Section("builds", "Builds", (f"Measured with {versions_text}.",), (), (table,), folded=True)
 
 
-def _open(judged: JudgedPaper) -> Section:
+def _not_judged_section(judged: JudgedPaper) -> Section:
     rows = [[claim.section, claim.says, claim.why or "no value of it in any build"] for claim in judged.not_judged]
     return Section("open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),))

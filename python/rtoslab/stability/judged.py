@@ -1,4 +1,4 @@
-"""A paper's statements judged in every build, by the stored values."""
+"""Judges a paper's statements in every build, by the stored values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from rtoslab.analyses import ClaimVerdict, StatementResult, judge_claims
 from rtoslab.catalogue import Catalogue, Claim, PaperFolder
 from rtoslab.papers import reader_names, with_substitutes
 from rtoslab.stability.builds import Build, Factor
-from rtoslab.stability.shares import Stability, over_cases
+from rtoslab.stability.shares import Stability, statement_verdicts
 from rtoslab.stability.values_file import StoredStability, read_stability, stability_path
 
 
@@ -18,7 +18,7 @@ class JudgedStatement:
     claim: Claim
     whole: Stability
     cases: tuple[Stability, ...]
-    """The cases of a statement with several cases. Each is named by its place in words."""
+    """The cases of a statement with several cases, each named in words."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class JudgedPaper:
     paper: PaperFolder
     stored: StoredStability
     builds: tuple[Build, ...]
-    """Those that differ from each other. A build that has the images of an earlier one is none of its own."""
+    """The builds that differ from each other. A build with the same images as an earlier one is left out."""
     statements: tuple[JudgedStatement, ...]
     names: Mapping[str, str]
     not_judged: tuple[Claim, ...]
 
 
 def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
-    """Returns every statement in every build. A build in which nothing could be computed does not count."""
-    numbers = list(_distinct(stored))
+    """Returns every statement judged in every build. A build in which nothing could be computed does not count."""
+    numbers = list(_distinct_builds(stored))
     names = reader_names(catalogue, paper, [], {})
     by_build = {
         stored.builds[number]: judge_claims(
@@ -49,7 +49,7 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
         for number in numbers
     }
     statements = [
-        _statement(claim, {build: verdicts[place] for build, verdicts in by_build.items()}, stored.factors)
+        _judge_statement(claim, {build: verdicts[place] for build, verdicts in by_build.items()}, stored.factors)
         for place, claim in enumerate(paper.claims)
     ]
     return JudgedPaper(
@@ -62,16 +62,20 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
     )
 
 
-def _distinct(stored: StoredStability) -> Iterator[int]:
+def _distinct_builds(stored: StoredStability) -> Iterator[int]:
+    """Yields the numbers of the builds whose rows differ from all earlier builds'."""
     seen: set[tuple[int, ...]] = set()
-    for number, members in enumerate(stored.members):
+    for number, members in enumerate(stored.rows_by_build):
         if members and members not in seen:
             seen.add(members)
             yield number
 
 
-def _statement(claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tuple[Factor, ...]) -> JudgedStatement:
-    whole = {build: outcome for build, item in verdicts.items() if (outcome := over_cases(item))}
+def _judge_statement(
+    claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tuple[Factor, ...]
+) -> JudgedStatement:
+    """Returns a statement over all builds, from its verdicts."""
+    whole = {build: outcome for build, item in verdicts.items() if (outcome := statement_verdicts(item))}
     named: dict[str, dict[Build, tuple[StatementResult, ...]]] = {}
     for build, verdict in verdicts.items():
         for case in verdict.cases:
@@ -91,13 +95,12 @@ def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
 
 
 def held_counts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
-    """Returns by statement `29 of 32`: in how many of the builds it holds whose values come with rtoslab.
+    """Returns by statement `29 of 32`: the number of builds with stored values in which it holds.
 
-    Empty if no values of the paper are kept. Raises AlteredError for an edited file.
-    """
+    Empty if no values of the paper are stored. Raises AlteredError for an edited file."""
     path = stability_path(catalogue.root, paper.key)
     if not path.is_file():
         return {}
     judged = judge_builds(catalogue, paper, read_stability(path))
-    wholes = {statement.claim.id: statement.whole.whole for statement in judged.statements}
+    wholes = {statement.claim.id: statement.whole.overall_share for statement in judged.statements}
     return {ident: f"{whole.held} of {whole.observation_count}" for ident, whole in wholes.items()}

@@ -7,14 +7,14 @@ from typing import Any
 from rtoslab.analyses import Selector, Value, select_values
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import point_id
-from rtoslab.reference import StoredRow, row_of_points
+from rtoslab.reference import StoredRow, row_from_points
 from rtoslab.results import Failed, MeasuredPoint
-from rtoslab.stability.build_points import Row, StabilityPlan, statement_places
+from rtoslab.stability.build_points import BuildRow, StabilityPlan, statement_selectors
 from rtoslab.stability.values_file import StoredStability
 from rtoslab.store import AnyResult, StoredPoint
 
 
-def measure_rows(
+def stored_rows_of_run(
     catalogue: Catalogue,
     paper: PaperFolder,
     plan: StabilityPlan,
@@ -22,47 +22,50 @@ def measure_rows(
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
 ) -> StoredStability:
-    """Returns what a run gave for a plan. A row without a measured placement says why.
+    """Returns the results of a run as the content of a stability file. A row without a measured placement has the
+    reason.
 
-    `stored` are the run's points with their manifests, `results` what became of every point of the plan.
-    """
+    `stored` are the run's points with their manifests, `results` the results of every point of the plan."""
     by_point = {point.result.point.model_dump_json(): point for point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
-    places = statement_places(paper)
-    rows = tuple(_row(catalogue, row, by_point, failures, places) for row in plan.rows)
+    places = statement_selectors(paper)
+    rows = tuple(_stored_row(catalogue, row, by_point, failures, places) for row in plan.rows)
     manifests = [point.manifest for point in stored if isinstance(point.result, MeasuredPoint)]
     return StoredStability(
         paper.key,
         placements,
         plan.factors,
         plan.builds,
-        plan.members,
+        plan.rows_by_build,
         rows,
-        _versions(manifests[0]) if manifests else {},
+        _tool_versions(manifests[0]) if manifests else {},
     )
 
 
-def _row(
+def _stored_row(
     catalogue: Catalogue,
-    row: Row,
+    row: BuildRow,
     by_point: Mapping[str, StoredPoint],
     failures: Mapping[str, Failed],
     places: Sequence[Selector],
 ) -> StoredRow:
+    """Returns the stored row of one point in its placements."""
     names = [point_id(catalogue, point).model_dump_json() for point in row.points]
     results = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
     reason = failed.message if failed else "it was not measured"
-    whole = row_of_points(row.stands_for, row.points[0].kernel, results, reason)
+    whole = row_from_points(row.stands_for, row.points[0].kernel, results, reason)
     return replace(whole, values=_needed_values(whole.values, places))
 
 
 def _needed_values(values: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
+    """Returns the values that some selector selects."""
     chosen = {id(value) for place in places for value in select_values(values, place)}
     return tuple(value for value in values if id(value) in chosen)
 
 
-def _versions(manifest: Mapping[str, Any]) -> dict[str, str]:
+def _tool_versions(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the versions of the virtual board and the compiler that a manifest names."""
     compiler = manifest["build"]["compiler"]
     return {
         "virtual board": f"timing version {manifest['target'].get('timing_version')}",

@@ -1,4 +1,5 @@
-"""How much of a ranking of kernels is the place of its code: spreads by board, pairs of kernels, as a report."""
+"""The report on how much of a ranking of kernels is the placement of its code: spreads by board, and pairs of
+kernels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -10,7 +11,7 @@ from rtoslab.reports import Document, Section, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.stability.judged import JudgedPaper, turns_by_change
 from rtoslab.stability.place_effects import (
-    ALL,
+    ALL_GROUPS,
     BoardSpread,
     PlacedFigure,
     RankedPairs,
@@ -36,7 +37,7 @@ _PAIRS: Final = (
 def overview_document(
     papers: Mapping[str, PaperFolder], references: Sequence[Reference], judged: Sequence[JudgedPaper]
 ) -> Document:
-    """Returns the report over all papers. `judged` are those whose builds were measured."""
+    """Returns the report over all papers. `judged` are the papers whose builds were measured."""
     figures = figures_in_placements(papers, references)
     by_paper = ranked_pairs(figures, "paper")
     names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
@@ -66,19 +67,19 @@ def overview_summary(
     if not pairs:
         return "No reference results of two kernels stand in several placements, so nothing can be said."
     whole, first = pairs[-1], board_spreads(figures)[0]
-    share = _percent(whole.turned / whole.pairs)
+    share = _format_percent(whole.turned / whole.pairs)
     pairs_text = count_text(whole.pairs, "pair")
     sentences = [f"The placement of the code changes the order of {whole.turned} of {pairs_text} of kernels ({share})."]
     if whole.close:
-        share = _percent(whole.close_turned / whole.close)
+        share = _format_percent(whole.close_turned / whole.close)
         sentences.append(
             f"It changes the order of {share} of the {whole.close} whose medians differ by less than a tenth."
         )
     sentences.append(
-        f"On the {first.board} the slowest placement of a build takes {_percent(first.middle)} longer than the fastest,"
-        " in the median over its figures."
+        f"On the {first.board} the slowest placement of a build takes "
+        f"{_format_percent(first.median_spread)} longer than the fastest, in the median over its figures."
     )
-    statements = [statement.whole.whole for paper in judged for statement in paper.statements]
+    statements = [statement.whole.overall_share for paper in judged for statement in paper.statements]
     if statements:
         some = sum(0 < statement.held < statement.observation_count for statement in statements)
         whole_of = f"{count_text(len(statements), 'statement')} of {count_text(len(judged), 'paper')}"
@@ -93,7 +94,7 @@ def _pairs_tables(
     compared = [
         [pairs.name, ", ".join(names.get(kernel, kernel) for kernel in pairs.kernels)]
         for pairs in by_paper
-        if pairs.name != ALL
+        if pairs.name != ALL_GROUPS
     ]
     return (
         pairs_table(by_paper, "paper"),
@@ -107,8 +108,8 @@ def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
     columns = (by, ">pairs", ">order turns", ">share", ">close pairs", ">of these turn", ">chance of the other order")
     lines = [
         [
-            row.name, str(row.pairs), str(row.turned), _percent(row.turned / row.pairs), str(row.close),
-            str(row.close_turned), _percent(row.chance) if row.turned else "-",
+            row.name, str(row.pairs), str(row.turned), _format_percent(row.turned / row.pairs), str(row.close),
+            str(row.close_turned), _format_percent(row.minority_chance) if row.turned else "-",
         ]
         for row in rows
     ]  # fmt: skip
@@ -119,7 +120,14 @@ def spread_table(rows: Sequence[BoardSpread]) -> TableData:
     """Returns the table of how far the place moves figures, by board."""
     columns = ("board", ">figures", ">middle spread", ">nine in ten below", ">largest")
     lines = [
-        [row.board, str(row.figures), _percent(row.middle), _percent(row.ninth), _percent(row.most)] for row in rows
+        [
+            row.board,
+            str(row.figures),
+            _format_percent(row.median_spread),
+            _format_percent(row.ninth_decile),
+            _format_percent(row.largest),
+        ]
+        for row in rows
     ]
     return TableData("Spread of figures over placements", columns, lines)
 
@@ -132,7 +140,7 @@ def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     )  # fmt: skip
     lines = []
     for paper in judged:
-        wholes = [one.whole.whole for one in paper.statements]
+        wholes = [one.whole.overall_share for one in paper.statements]
         always, never = sum(one.held == one.observation_count for one in wholes), sum(one.held == 0 for one in wholes)
         turns = turns_by_change(paper.statements)
         others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]
@@ -147,5 +155,5 @@ def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     return TableData("Statements of papers over builds", columns, lines)
 
 
-def _percent(part: float) -> str:
+def _format_percent(part: float) -> str:
     return f"{100 * part:.1f} %"

@@ -16,12 +16,12 @@ from rtoslab.catalogue import PaperFolder
 from rtoslab.reference import Reference
 from rtoslab.results import MeasuredPoint
 
-ALL: Final = "all"
+ALL_GROUPS: Final = "all"
 """The name of the row over all papers or boards."""
 _STATISTICS: Final = ("median", "cycles_per_count")
-"""One statistic of each series. Its least and its mean move with it."""
-_TENTHS: Final = 10
-_FEW: Final = 2
+"""One statistic of each series. The minimum and the mean change with it."""
+_DECILES: Final = 10
+_LEAST_PLACEMENTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +30,19 @@ class PlacedFigure:
 
     paper: str
     board: str
-    what: str
-    """Benchmark, cores, configuration, metric and statistic: figures of several kernels with equal words are rivals."""
+    quantity: str
+    """Benchmark, cores, configuration, metric and statistic. Figures of several kernels with the same quantity are
+    rivals."""
     kernel: str
     role: str
-    """The kernel of the paper that it is a version of."""
+    """The kernel of the paper that this kernel is a version of."""
     ages: frozenset[str]
-    """Whether the paper measured this version, or it is today's, or both."""
+    """Whether the paper measured this version (authors), or it is today's (today), or both."""
     values: tuple[float, ...]
 
     @property
     def spread(self) -> float:
-        """How much more the slowest placement takes than the quickest, as a share."""
+        """Returns by which share the slowest placement takes longer than the quickest."""
         return max(self.values) / min(self.values) - 1
 
 
@@ -51,25 +52,25 @@ class BoardSpread:
 
     board: str
     figures: int
-    middle: float
-    """Median spread."""
-    ninth: float
-    """Nine figures in ten are spread by less."""
-    most: float
+    median_spread: float
+    """The median spread."""
+    ninth_decile: float
+    """The spread that nine figures in ten do not exceed."""
+    largest: float
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPairs:
-    """How many pairs of rivals have an order that the place of the code turns."""
+    """The number of pairs of rivals whose order changes with the placement of the code."""
 
     name: str
     pairs: int
     turned: int
-    """Pairs of which some placements give one order and others the opposite."""
+    """The pairs with one order in some placements and the opposite one in others."""
     close: int
-    """Pairs of which the medians differ by less than a tenth."""
+    """The pairs whose medians differ by less than a tenth."""
     close_turned: int
-    chance: float
+    minority_chance: float
     """The mean chance that one build of each kernel of a turned pair shows the order of the minority."""
     kernels: tuple[str, ...]
     """The kernels of the pairs."""
@@ -80,11 +81,14 @@ def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequenc
     figures: list[PlacedFigure] = []
     for reference in references:
         if reference.paper in papers:
-            figures += _of_reference(papers[reference.paper], reference, references)
+            figures += _reference_figures(papers[reference.paper], reference, references)
     return figures
 
 
-def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence[Reference]) -> Iterator[PlacedFigure]:
+def _reference_figures(
+    paper: PaperFolder, reference: Reference, references: Sequence[Reference]
+) -> Iterator[PlacedFigure]:
+    """Yields the figures of one reference result that are in several placements."""
     roles = paper.facts.kernel_by_tree
     role = roles.get(reference.kernel, reference.kernel)
     if role not in paper.facts.kernels:
@@ -103,7 +107,7 @@ def _of_reference(paper: PaperFolder, reference: Reference, references: Sequence
             continue
         config = ", ".join(f"{key}={value}" for key, value in sorted(point.config.items()) if key != "samples")
         for (metric, stat, unit, occurrence), values in placed.by_name.items():
-            if stat in _STATISTICS and len(values) >= _FEW and min(values) > 0:
+            if stat in _STATISTICS and len(values) >= _LEAST_PLACEMENTS and min(values) > 0:
                 cores = f"{point.cores} cores" if point.cores > 1 else "1 core"
                 what = f"{point.benchmark} {cores} {config}: {metric} {stat} {unit} {occurrence}"
                 yield PlacedFigure(paper.key, point.board, what, reference.kernel, role, frozenset(ages), tuple(values))
@@ -114,32 +118,35 @@ def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
     result = []
     for board in dict.fromkeys(figure.board for figure in figures):
         spreads = [figure.spread for figure in figures if figure.board == board]
-        ninth = quantiles(spreads, n=_TENTHS)[-1] if len(spreads) > 1 else spreads[0]
+        ninth = quantiles(spreads, n=_DECILES)[-1] if len(spreads) > 1 else spreads[0]
         result.append(BoardSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
-    return sorted(result, key=lambda spread: -spread.middle)
+    return sorted(result, key=lambda spread: -spread.median_spread)
 
 
 def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
     """Returns a row for each paper (`by` is `paper`) or board (`board`) with rivals, and one of all."""
     groups: dict[str, list[tuple[PlacedFigure, PlacedFigure]]] = {}
-    for pair in _rivals(figures):
+    for pair in _rival_pairs(figures):
         groups.setdefault(getattr(pair[0], by), []).append(pair)
-    rows = [_pairs(name, pairs) for name, pairs in sorted(groups.items())]
+    rows = [_count_pairs(name, pairs) for name, pairs in sorted(groups.items())]
     everything = [pair for pairs in groups.values() for pair in pairs]
-    return [*rows, _pairs(ALL, everything)] if len(rows) > 1 else rows
+    return [*rows, _count_pairs(ALL_GROUPS, everything)] if len(rows) > 1 else rows
 
 
-def _rivals(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
+def _rival_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
+    """Yields the pairs of figures that compare two kernels: the same quantity, different kernels of the paper, versions
+    of the same age."""
     alike: dict[tuple[str, str, str], list[PlacedFigure]] = {}
     for figure in figures:
-        alike.setdefault((figure.paper, figure.board, figure.what), []).append(figure)
+        alike.setdefault((figure.paper, figure.board, figure.quantity), []).append(figure)
     for group in alike.values():
         for one, other in combinations(group, 2):
             if one.role != other.role and one.ages & other.ages:
                 yield one, other
 
 
-def _pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> RankedPairs:
+def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> RankedPairs:
+    """Returns the row of a group of pairs."""
     minorities = [minority_share(one.values, other.values) for one, other in pairs]
     close = [_is_close(one, other) for one, other in pairs]
     turned = [minority for minority in minorities if minority > 0]
@@ -149,18 +156,19 @@ def _pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> Ran
         turned=len(turned),
         close=sum(close),
         close_turned=sum(near and share > 0 for near, share in zip(close, minorities, strict=True)),
-        chance=sum(turned) / len(turned) if turned else 0.0,
+        minority_chance=sum(turned) / len(turned) if turned else 0.0,
         kernels=tuple(sorted({figure.role for pair in pairs for figure in pair})),
     )
 
 
 def minority_share(one: Sequence[float], other: Sequence[float]) -> float:
-    """Returns in which share of all pairs of placements the rarer of the two orders stands. A tie is neither."""
+    """Returns the share of all pairs of placements that have the rarer of the two orders. A tie is neither."""
     less = sum(mine < theirs for mine in one for theirs in other)
     more = sum(mine > theirs for mine in one for theirs in other)
     return min(less, more) / (len(one) * len(other))
 
 
 def _is_close(one: PlacedFigure, other: PlacedFigure) -> bool:
+    """Whether the medians of two figures differ by less than a tenth."""
     first, second = sorted((median(one.values), median(other.values)))
     return second < first * 1.1

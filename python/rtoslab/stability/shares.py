@@ -22,8 +22,8 @@ _Z95: Final = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """How often something holds."""
+class VerdictShare:
+    """How often a statement holds, is turned, or is a tie."""
 
     held: int
     turned: int
@@ -31,43 +31,43 @@ class Share:
 
     @property
     def observation_count(self) -> int:
-        """All observations."""
+        """Returns the number of observations."""
         return self.held + self.turned + self.tied
 
     @property
-    def part(self) -> float:
-        """Held, of all. 0 without observations."""
+    def fraction(self) -> float:
+        """Returns the fraction of observations in which it holds. 0 without observations."""
         return self.held / self.observation_count if self.observation_count else 0.0
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share by Wilson (JASA 22, 1927), for independent observations."""
+    def wilson_interval(self) -> tuple[float, float]:
+        """Returns the 95 % interval of the fraction by Wilson (JASA 22, 1927), for independent observations."""
         n = self.observation_count
         if n == 0:
             return 0.0, 1.0
-        centre = (self.part + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
-        half = _Z95 / (1 + _Z95**2 / n) * sqrt(self.part * (1 - self.part) / n + _Z95**2 / (4 * n * n))
+        centre = (self.fraction + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
+        half = _Z95 / (1 + _Z95**2 / n) * sqrt(self.fraction * (1 - self.fraction) / n + _Z95**2 / (4 * n * n))
         return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def share_of(outcomes: Sequence[StatementResult]) -> Share:
-    """Returns the share of verdicts."""
+def count_verdicts(outcomes: Sequence[StatementResult]) -> VerdictShare:
+    """Returns the number of each verdict."""
     counts = Counter(outcomes)
-    return Share(counts["same"], counts["different"], counts["tie"])
+    return VerdictShare(counts["same"], counts["different"], counts["tie"])
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How often a change turns the verdict: of all pairs of observations that are alike in everything else."""
+    """How often a change turns the verdict, among the pairs of observations that are alike in everything else."""
 
     change: str
-    """`-O3`. `placement`: another one of the same build."""
+    """The text of the change, such as `-O3`. `placement`: another placement of the same build."""
     turned: int
     pairs: int
 
     @property
-    def part(self) -> float:
-        """Turned, of all pairs."""
+    def fraction(self) -> float:
+        """Returns the fraction of pairs in which the verdict is turned."""
         return self.turned / self.pairs if self.pairs else 0.0
 
 
@@ -77,56 +77,61 @@ class Stability:
 
     name: str
     by_build: Mapping[Build, tuple[StatementResult, ...]]
-    """The verdict in each placement. Builds in which it could not be computed are left out."""
+    """The verdict in each placement of each build. Builds in which it could not be computed are left out."""
     factors: tuple[Factor, ...]
 
     @property
-    def whole(self) -> Share:
-        """Over all builds and placements: a count, no estimate."""
-        return share_of([outcome for outcomes_by_place in self.by_build.values() for outcome in outcomes_by_place])
+    def overall_share(self) -> VerdictShare:
+        """Returns the share over all builds and placements: a count, no estimate."""
+        return count_verdicts(
+            [outcome for outcomes_by_place in self.by_build.values() for outcome in outcomes_by_place]
+        )
 
     @property
-    def base(self) -> Share | None:
-        """Over the placements of the suites' own build. None if it could not be computed there."""
+    def base_share(self) -> VerdictShare | None:
+        """Returns the share over the placements of the suites' own build. None if it could not be computed there."""
         outcomes = self.by_build.get(base_build(self.factors))
-        return None if outcomes is None else share_of(outcomes)
+        return None if outcomes is None else count_verdicts(outcomes)
 
     @property
-    def first(self) -> StatementResult | None:
-        """The verdict of the suites' own build in the linker's own order."""
+    def base_verdict(self) -> StatementResult | None:
+        """Returns the verdict of the suites' own build in the linker's own order."""
         outcomes = self.by_build.get(base_build(self.factors))
         return None if outcomes is None else outcomes[0]
 
     def turns(self) -> list[Turn]:
         """Returns how often each change turns the verdict, the most frequent first."""
-        turns = [self._placement(), *(self._change(*change) for change in self._changes())]
-        return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.part)
+        turns = [self._placement_turn(), *(self._level_turn(*change) for change in self._changed_levels())]
+        return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.fraction)
 
-    def fewest(self) -> tuple[str, ...] | None:
+    def fewest_turning_changes(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that turns the verdict.
 
         Another placement counts as one change. None: nothing that was measured turns it. A tie does not turn it.
         """
-        opposite = {"same": "different", "different": "same"}.get(self.first or "")
+        opposite = {"same": "different", "different": "same"}.get(self.base_verdict or "")
         base = base_build(self.factors)
         sets = [
-            (*build.changes(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
+            (*build.changes_from(base, self.factors), *((f"{PLACEMENT} {number}",) if number else ()))
             for build, outcomes in self.by_build.items()
             for number, item in enumerate(outcomes)
             if item == opposite
         ]
         return min(sets, key=lambda pair: (len(pair), pair), default=None)
 
-    def _placement(self) -> Turn:
+    def _placement_turn(self) -> Turn:
+        """Returns how often another placement of the same build turns the verdict."""
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return Turn(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
-    def _changes(self) -> Iterator[tuple[int, str]]:
+    def _changed_levels(self) -> Iterator[tuple[int, str]]:
+        """Yields each level of each factor that is not the suites' own, with the factor's number."""
         for number, factor in enumerate(self.factors):
             for level in factor.levels[1:]:
                 yield number, level
 
-    def _change(self, number: int, level: str) -> Turn:
+    def _level_turn(self, number: int, level: str) -> Turn:
+        """Returns how often a level turns the verdict, compared with the suites' own level of the factor."""
         usual = self.factors[number].levels[0]
         turned = pairs = 0
         for build, outcomes in self.by_build.items():
@@ -134,23 +139,24 @@ class Stability:
                 continue
             levels = (*build.levels[:number], usual, *build.levels[number + 1 :])
             before = self.by_build.get(Build(levels), ())
-            matched = list(_match(before, outcomes))
+            matched = list(_paired_verdicts(before, outcomes))
             pairs += len(matched)
             turned += sum(one != other for one, other in matched)
-        return Turn(self.factors[number].words(level), turned, pairs)
+        return Turn(self.factors[number].level_text(level), turned, pairs)
 
 
-def _match(
+def _paired_verdicts(
     one: Sequence[StatementResult], other: Sequence[StatementResult]
 ) -> Iterator[tuple[StatementResult, StatementResult]]:
-    """Verdicts in placements of the same number. A verdict in a single placement is matched with each of the others."""
+    """Yields the verdicts in placements of the same number. A verdict in a single placement is paired with each of the
+    others."""
     if not one or not other:
         return
     for number in range(max(len(one), len(other))):
         yield one[min(number, len(one) - 1)], other[min(number, len(other) - 1)]
 
 
-def over_cases(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
+def statement_verdicts(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
     """Returns a statement's verdict in each placement: the same where all of its cases hold, different where one does
     not. Cases that could not be computed do not count. Empty if none could be."""
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]

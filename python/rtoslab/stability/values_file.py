@@ -1,9 +1,8 @@
 """`reference/stability/<paper>.ndjson`: the values that a paper's statements need, in every build and placement.
 
 Each line is a JSON object. The first has the factors, the builds and the rows of each build. Then come the rows, each
-with its values by placement. The last line is the SHA-256 of all others. Verdicts are not kept. They are computed from
-the values when the file is read.
-"""
+with its values by placement. The last line is the SHA-256 of all others. Verdicts are not stored. They are computed
+from the values when the file is read."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,21 +20,21 @@ FORMAT: Final = 1
 
 @dataclass(frozen=True)
 class StoredStability:
-    """One file."""
+    """The content of one file."""
 
     paper: str
     placements: int
     factors: tuple[Factor, ...]
     builds: tuple[Build, ...]
-    members: tuple[tuple[int, ...], ...]
-    """For each build the numbers of its rows."""
+    rows_by_build: tuple[tuple[int, ...], ...]
+    """The numbers of each build's rows."""
     rows: tuple[StoredRow, ...]
     made_by: Mapping[str, str]
-    """Version of rtoslab, its commit, the digest of the virtual board's sources, the compiler."""
+    """The version of rtoslab, its commit, the digest of the virtual board's sources, the compiler."""
 
     @property
     def deviations(self) -> dict[str, dict[str, str]]:
-        """Returns by kernel its declared deviations from the port contract."""
+        """Returns each kernel's declared deviations from the port contract."""
         by_kernel: dict[str, dict[str, str]] = {}
         for row in self.rows:
             if row.deviations:
@@ -43,24 +42,24 @@ class StoredStability:
         return by_kernel
 
     def values(self, build: int) -> list[Value]:
-        """Returns all values of one build."""
-        return [value for number in self.members[build] for value in self.rows[number].values]
+        """Returns all values of one build, by its number."""
+        return [value for number in self.rows_by_build[build] for value in self.rows[number].values]
 
 
 def stability_path(root: Path, paper: str) -> Path:
-    """Returns the path of the values of a paper's builds."""
+    """Returns the path of the file of a paper's values."""
     return root / "reference" / "stability" / f"{paper}.ndjson"
 
 
 def write_stability(path: Path, stored: StoredStability) -> None:
-    """Writes one file, sealed. Raises StoreError if the disk refuses it."""
+    """Writes the sealed file. Raises StoreError if the disk refuses it."""
     head = {
         "format": FORMAT,
         "paper": stored.paper,
         "placements": stored.placements,
         "factors": [[factor.name, list(factor.levels)] for factor in stored.factors],
         "builds": [list(build.levels) for build in stored.builds],
-        "members": [list(member) for member in stored.members],
+        "members": [list(member) for member in stored.rows_by_build],
         "made_by": dict(stored.made_by),
     }
     make_folder(path.parent)
@@ -68,7 +67,7 @@ def write_stability(path: Path, stored: StoredStability) -> None:
 
 
 def read_stability(path: Path) -> StoredStability:
-    """Returns one file. Raises AlteredError naming it if it is not what was written, or of another format."""
+    """Reads a file. Raises AlteredError naming it if it is damaged or of another format."""
     text = read_text(path, "the values of builds", AlteredError, STORED_BYTES)
     try:
         head, *rows = (parse_object(line) for line in unseal_lines(text))
@@ -82,6 +81,7 @@ def read_stability(path: Path) -> StoredStability:
 
 
 def _parse_stability(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
+    """Returns the content of a parsed file. Raises ValueError if it contradicts itself."""
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("it says another format or paper")
     stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))

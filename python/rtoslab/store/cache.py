@@ -1,4 +1,4 @@
-"""Finished points by the content of everything that made them, so that none is measured twice on one machine.
+"""Stores finished points by a hash of everything that can change them, so that none is measured twice on one machine.
 
     <build>/results/<first two digits>/<key>.point    a line with key and digest, then the files of one stored point,
                                                       as they are in a run directory, as a zip archive
@@ -34,36 +34,36 @@ class ResultCache:
         self.folder = folder
 
     @classmethod
-    def of(cls, root: Path) -> "ResultCache":
-        """The cache of a checkout. RTOSLAB_CACHE names another folder, which several checkouts may share."""
+    def of_checkout(cls, root: Path) -> "ResultCache":
+        """Returns the cache of a checkout. RTOSLAB_CACHE names another folder, which several checkouts may share."""
         return cls(results_folder(root))
 
     def has(self, key: str) -> bool:
-        """Whether an entry lies under the key."""
-        return self.place(key).exists()
+        """Whether there is an entry under the key."""
+        return self.point_path(key).exists()
 
     def get(self, key: str) -> dict[str, bytes] | None:
-        """The files stored under the key. None if there are none. Raises AlteredError for what was not written so."""
-        path = self.place(key)
+        """Returns the files stored under the key. None if there are none. Raises AlteredError for an altered entry."""
+        path = self.point_path(key)
         if not path.exists():
             return None
         content = read_bytes(path, CACHED_BYTES, "the kept result", AlteredError)
         head, _, packed = content.partition(b"\n")
-        if head != _head(key, packed):
+        if head != _entry_head(key, packed):
             raise AlteredError(f"{path} was altered after it was kept.")
         with zipfile.ZipFile(io.BytesIO(packed)) as stored:
             return {name: stored.read(name) for name in stored.namelist()}
 
     def put(self, key: str, files: Mapping[str, bytes]) -> None:
-        """Stores or replaces one entry. Raises StoreError if the disk refuses. The earlier point stays."""
-        path = self.place(key)
+        """Stores or replaces one entry. Raises StoreError if the disk refuses it. The earlier entry then stays."""
+        path = self.point_path(key)
         work: str | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, work = tempfile.mkstemp(prefix=f".{key[:8]}-", dir=path.parent)
             with os.fdopen(handle, "wb") as file:
-                packed = _pack(files)
-                file.write(_head(key, packed) + b"\n" + packed)
+                packed = _zip_files(files)
+                file.write(_entry_head(key, packed) + b"\n" + packed)
                 file.flush()
                 os.fsync(file.fileno())
             Path(work).replace(path)
@@ -72,18 +72,18 @@ class ResultCache:
                 Path(work).unlink(missing_ok=True)
             raise disk_error("keep the result in the cache", path, cause) from None
 
-    def drop(self, key: str) -> None:
-        """Forgets an entry. Raises StoreError if the disk refuses."""
+    def remove(self, key: str) -> None:
+        """Removes an entry. Raises StoreError if the disk refuses it."""
         try:
-            self.place(key).unlink(missing_ok=True)
+            self.point_path(key).unlink(missing_ok=True)
         except OSError as cause:
-            raise disk_error("remove the damaged result", self.place(key), cause) from None
+            raise disk_error("remove the damaged result", self.point_path(key), cause) from None
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
-        """One process at a time measures what a key stands for. The next one finds it done."""
-        return exclusive_lock(self.place(key).with_suffix(".lock"))
+        """Returns a lock under which one process at a time measures the point of a key. The next one finds it done."""
+        return exclusive_lock(self.point_path(key).with_suffix(".lock"))
 
-    def place(self, key: str) -> Path:
+    def point_path(self, key: str) -> Path:
         """Returns the path of an entry."""
         return self.folder / key[:2] / f"{key}.point"
 
@@ -95,12 +95,12 @@ def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
     return hashlib.sha256(canonical(everything).encode()).hexdigest()
 
 
-def _head(key: str, packed: bytes) -> bytes:
-    """An entry's first line: which one it is, and what follows."""
+def _entry_head(key: str, packed: bytes) -> bytes:
+    """Returns the first line of an entry: its key, and the digest of the rest."""
     return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
 
 
-def _pack(files: Mapping[str, bytes]) -> bytes:
+def _zip_files(files: Mapping[str, bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stored:
         for name, content in sorted(files.items()):

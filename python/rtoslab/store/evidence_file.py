@@ -1,8 +1,8 @@
-"""The virtual board's observations of a run, stored beside its point: by them proofs are judged and figures computed
-again.
+"""Stores the virtual board's observations of a run beside its point: proofs are judged and figures are computed again
+from them.
 
 `evidence.json.zst`: the run's `RunOutput` without its serial bytes, which are in uart.txt, as JSON compressed with
-Zstandard. The same run gives the same bytes. A mapping is a list of pairs, because JSON's keys are texts and ours are
+Zstandard. The same run gives the same bytes. A mapping is a list of pairs, because JSON's keys are texts and these are
 numbers and tuples. A set is sorted. A field that is missing is refused, and so is a scalar of another type."""
 
 import json
@@ -21,16 +21,18 @@ from rtoslab.targets import RunOutput
 EVIDENCE_FILE: Final = "evidence.json.zst"
 
 
-def write_evidence(output: RunOutput) -> bytes:
+def encode_evidence(output: RunOutput) -> bytes:
     """Returns the file's content."""
-    text = _form()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
+    text = _validator_and_serializer()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
     return compress(text)
 
 
-def read_evidence(content: bytes, uart: bytes) -> RunOutput:
+def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
     """Returns the run. Raises ValueError where the content is of another version of this package, or damaged."""
     try:
-        output: RunOutput = _form()[0].validate_python({**json.loads(_unpack(content)), "uart": uart})
+        output: RunOutput = _validator_and_serializer()[0].validate_python(
+            {**json.loads(_decompress(content)), "uart": uart}
+        )
     except ValidationError as cause:
         raise ValueError(f"the evidence cannot be read ({validation_problem(cause)})") from None
     except (TypeError, RecursionError) as cause:
@@ -38,8 +40,8 @@ def read_evidence(content: bytes, uart: bytes) -> RunOutput:
     return output
 
 
-def _unpack(content: bytes) -> bytes:
-    """Returns the JSON. Raises ValueError before it takes much memory."""
+def _decompress(content: bytes) -> bytes:
+    """Returns the JSON text. Raises ValueError before it takes much memory."""
     text = decompress(content, EVIDENCE_BYTES)
     if text is None:
         raise ValueError(f"the evidence unpacks to more than {EVIDENCE_BYTES:,} bytes")
@@ -49,7 +51,8 @@ def _unpack(content: bytes) -> bytes:
 
 
 @cache
-def _form() -> tuple[SchemaValidator, SchemaSerializer]:
+def _validator_and_serializer() -> tuple[SchemaValidator, SchemaSerializer]:
+    """Returns pydantic's validator and serializer for the stored form."""
     schema = strict_schema(_stored_schema(TypeAdapter(RunOutput).core_schema))
     return SchemaValidator(schema), SchemaSerializer(schema)
 
@@ -67,27 +70,30 @@ def _stored_schema(schema: Any) -> Any:
         case "dataclass-args":
             parts["extra_behavior"] = "forbid"
         case "dict":
-            parts = _pairs(parts, dict)
+            parts = _pairs_schema(parts, dict)
         case "counter":
-            parts = _pairs(parts, _counter)
+            parts = _pairs_schema(parts, _pairs_to_counter)
         case "set" | "frozenset":
-            parts["serialization"] = _as_list(sorted, parts["items_schema"])
+            parts["serialization"] = _list_serializer(sorted, parts["items_schema"])
     return parts
 
 
-def _pairs(mapping: Any, make: Any) -> Any:
+def _pairs_schema(mapping: Any, make: Any) -> Any:
+    """Returns the schema of a mapping stored as a list of pairs. `make` turns the pairs into the mapping."""
     pair = core_schema.tuple_schema([mapping["keys_schema"], mapping["values_schema"]])
     pairs = core_schema.list_schema(pair)
-    return core_schema.no_info_after_validator_function(make, pairs, serialization=_as_list(_items, pair))
+    return core_schema.no_info_after_validator_function(
+        make, pairs, serialization=_list_serializer(_mapping_items, pair)
+    )
 
 
-def _as_list(list_items: Any, item: CoreSchema) -> Any:
+def _list_serializer(list_items: Any, item: CoreSchema) -> Any:
     return core_schema.plain_serializer_function_ser_schema(list_items, return_schema=core_schema.list_schema(item))
 
 
-def _items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+def _mapping_items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     return list(mapping.items())
 
 
-def _counter(pairs: list[tuple[Any, int]]) -> Counter[Any]:
+def _pairs_to_counter(pairs: list[tuple[Any, int]]) -> Counter[Any]:
     return Counter(dict(pairs))

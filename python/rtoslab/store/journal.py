@@ -1,10 +1,9 @@
-"""When a run directory was worked on, and on which revision of the checkout: one JSON line each time, never rewritten.
+"""The journal of a run directory: when it was worked on, and on which revision of the checkout. One JSON line each
+time, never rewritten.
 
-A point's own files bear no date, so that the same manifest gives the same bytes. The date stands here, beside them.
-Each line bears its own digest, and one that was altered is passed over with a warning. Silently passed over is only the
-beginning of a line at the very end, whose writer was killed. The next writer takes it away, or it would be before
-its own line and spoil that.
-"""
+A point's own files have no date, so that the same manifest gives the same bytes. The date is here, beside them. Each
+line has its own digest, and an altered one is skipped with a warning. Only the beginning of a line at the very end,
+whose writer was killed, is skipped silently. The next writer removes it, or it would spoil the line after it."""
 
 import hashlib
 import json
@@ -22,8 +21,8 @@ from rtoslab.intake import STORED_BYTES, parse_object, read_bytes
 JOURNAL_FILE = "journal.jsonl"
 _PLAN = "plan.json"
 _LOCK = ".journal.lock"
-_LONGEST: Final = 1000
-"""Bytes: no line has so many."""
+_MAX_LINE_BYTES: Final = 1000
+"""Every line is shorter than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +36,18 @@ class Session:
     """
 
 
-def note_session(run: Path, root: Path) -> Session:
+def append_session(run: Path, root: Path) -> Session:
     """Appends a line for the present moment. Raises StoreError."""
-    session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), revision_of(root))
+    session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
     line = session_line(session)
     try:
         # Another writer may be at it, whose line is not cut but unfinished.
         with exclusive_lock(run / _LOCK), (run / JOURNAL_FILE).open("a+b") as file:
             size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _LONGEST))
-            end = file.read(_LONGEST)
+            file.seek(max(0, size - _MAX_LINE_BYTES))
+            end = file.read(_MAX_LINE_BYTES)
             rest = end.rpartition(b"\n")[2]
-            if _is_cut(rest) and len(rest) < _LONGEST:
+            if _is_cut(rest) and len(rest) < _MAX_LINE_BYTES:
                 file.truncate(size - len(rest))
             elif rest:
                 line = "\n" + line
@@ -59,7 +58,7 @@ def note_session(run: Path, root: Path) -> Session:
 
 
 def session_line(session: Session) -> str:
-    """A journal's line."""
+    """Returns the journal's line of a session."""
     fields = asdict(session)
     return json.dumps({**fields, "sha256": _digest(fields)}) + "\n"
 
@@ -69,12 +68,13 @@ def _digest(fields: dict[str, str]) -> str:
 
 
 def last_session(run: Path) -> Session:
-    """The newest line. A directory without a journal has the date of its plan. An altered line is an AlteredWarning."""
+    """Returns the newest session. A directory without a journal has the date of its plan. An altered line is an
+    AlteredWarning."""
     try:
         sessions = read_sessions(run)
     except AlteredError as cause:
         warnings.warn(str(cause), AlteredWarning, stacklevel=2)
-        sessions = _whole_lines(run)
+        sessions = _unaltered_sessions(run)
     if sessions:
         return sessions[-1]
     written = datetime.fromtimestamp((run / _PLAN).stat().st_mtime, UTC)
@@ -82,9 +82,9 @@ def last_session(run: Path) -> Session:
 
 
 def read_sessions(run: Path) -> list[Session]:
-    """Every whole line, the oldest first. Raises AlteredError."""
+    """Returns the sessions of all lines, the oldest first. Raises AlteredError."""
     sessions = []
-    for number, item in enumerate(_lines(run), 1):
+    for number, item in enumerate(_parse_sessions(run), 1):
         if item is None:
             raise AlteredError(
                 f"Line {number} of {run / JOURNAL_FILE} was altered after it was written; "
@@ -94,27 +94,30 @@ def read_sessions(run: Path) -> list[Session]:
     return sessions
 
 
-def _whole_lines(run: Path) -> list[Session]:
+def _unaltered_sessions(run: Path) -> list[Session]:
+    """Returns the sessions of the lines that were not altered. None of a file that cannot be read."""
     try:
-        return [line for line in _lines(run) if line is not None]
+        return [line for line in _parse_sessions(run) if line is not None]
     except AlteredError:  # it cannot be read at all
         return []
 
 
-def _lines(run: Path) -> list[Session | None]:
-    """Yields the sessions. None for a complete line that was altered."""
+def _parse_sessions(run: Path) -> list[Session | None]:
+    """Returns the sessions of all complete lines, with None for an altered one."""
     if not (run / JOURNAL_FILE).exists():
         return []
     *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
-    return [_session(line) for line in (lines if not rest or _is_cut(rest) else [*lines, rest])]
+    return [_parse_session(line) for line in (lines if not rest or _is_cut(rest) else [*lines, rest])]
 
 
 def _is_cut(rest: bytes) -> bool:
-    """Whether what follows the last line feed is the beginning of a line. A whole one lacks its line feed at most."""
+    """Whether the text after the last line feed is the beginning of a line. A whole line lacks at most its line
+    feed."""
     return b"}" not in rest
 
 
-def _session(line: bytes) -> Session | None:
+def _parse_session(line: bytes) -> Session | None:
+    """Returns the session of a line. None if the line was altered."""
     try:
         fields = parse_object(line)
         session = Session(fields["date"], fields["revision"])
@@ -123,18 +126,18 @@ def _session(line: bytes) -> Session | None:
     return session if session_line(session).encode() == line + b"\n" else None
 
 
-def revision_of(root: Path) -> str:
-    """Returns the short hash of the commit that is checked out. Empty if `root` is not the top of a git checkout.
+def git_revision(root: Path) -> str:
+    """Returns the short hash of the checked-out commit. Empty if `root` is not the top of a git checkout.
 
-    An installed package may be in a folder of somebody else's checkout, whose commit says nothing of it.
-    """
-    top, _, head = _git(root, "rev-parse", "--show-toplevel", "--short=12", "HEAD").partition("\n")
+    An installed package may be in a folder of somebody else's checkout, whose commit is none of its own."""
+    top, _, head = _git_output(root, "rev-parse", "--show-toplevel", "--short=12", "HEAD").partition("\n")
     if not head or Path(top).resolve() != root.resolve():
         return ""
-    return head + ("+" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")
+    return head + ("+" if _git_output(root, "status", "--porcelain", "--untracked-files=no") else "")
 
 
-def _git(root: Path, *words: str) -> str:
+def _git_output(root: Path, *words: str) -> str:
+    """Returns what git prints. Empty if it fails."""
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,7 +1,6 @@
-"""Everything that can change a number, as one canonical JSON text, and the run id made from its hash.
+"""Everything that can change a number, as one canonical JSON text, and the run id from its hash.
 
-No time stamp and no path of a machine is in it: the same manifest means the same bytes of result, anywhere.
-"""
+It has no time stamp and no path of a machine: the same manifest gives the same bytes of result, anywhere."""
 
 import hashlib
 import json
@@ -18,7 +17,7 @@ FORMAT = 1
 
 
 def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
-    """The virtual board's identity: versions, sources, every timing parameter with its value and grade."""
+    """Returns the identity of the virtual board: versions, sources, every timing parameter with its value and grade."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
     settings = {
         key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
@@ -36,14 +35,14 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
 
 
 def serial_target(board: Board) -> dict[str, Any]:
-    """A real board: what is known of it. Which port it hangs on changes no number."""
+    """Returns what is known of a real board. Its port changes no number."""
     return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}
 
 
 def make_manifest(
     point: Point, board: Board, build: BuiltImage, target: dict[str, Any], conformance: dict[str, Any]
 ) -> dict[str, Any]:
-    """The manifest of one point."""
+    """Returns the manifest of one point."""
     return {
         "format": FORMAT,
         "rtoslab": __version__,
@@ -57,15 +56,15 @@ def make_manifest(
 
 
 def manifest_hash(manifest: dict[str, Any]) -> str:
-    """SHA-256 of the canonical text, 64 hex digits."""
+    """Returns the SHA-256 of the canonical text, 64 hex digits."""
     return hashlib.sha256(canonical(manifest).encode()).hexdigest()
 
 
-def flatten(value: object, path: str = "") -> dict[str, str]:
-    """Nested JSON as `a.b.c` -> text, for tables and comparisons."""
+def flatten_json(value: object, path: str = "") -> dict[str, str]:
+    """Returns nested JSON as a flat mapping from `a.b.c` to text, for tables and comparisons."""
     if isinstance(value, dict):
         flat: dict[str, str] = {}
         for key, item in value.items():
-            flat.update(flatten(item, f"{path}.{key}" if path else str(key)))
+            flat.update(flatten_json(item, f"{path}.{key}" if path else str(key)))
         return flat
     return {path: value if isinstance(value, str) else json.dumps(value)}

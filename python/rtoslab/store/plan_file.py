@@ -1,4 +1,4 @@
-"""plan.json: which points a run directory was made for, with a digest of its own."""
+"""plan.json: the points for which a run directory was made, with a digest of its own."""
 
 import hashlib
 from pathlib import Path
@@ -11,27 +11,27 @@ from rtoslab.results import PointId
 
 
 class PlanFile(Strict):
-    """plan.json."""
+    """The content of plan.json."""
 
     format: int = 1
     suite: str | None
     points: list[PointId]
     sha256: str
-    """The sha256 of the rest, so that an altered plan is noticed."""
+    """The digest of the rest, which reveals an altered plan."""
 
     @classmethod
-    def of(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
-        """A plan with its digest."""
+    def with_digest(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
+        """Returns a plan with its digest."""
         plan = cls(suite=suite, points=points, sha256="")
         return plan.model_copy(update={"sha256": plan.digest()})
 
     def digest(self) -> str:
-        """Returns what `sha256` must be."""
+        """Returns the right value of `sha256`."""
         return hashlib.sha256(canonical(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
 
 
 def read_plan(path: Path) -> PlanFile:
-    """Raises StoreError, AlteredError."""
+    """Reads a plan. Raises StoreError, AlteredError."""
     try:
         plan = PlanFile.model_validate_json(read_bytes(path, STORED_BYTES, "the plan", StoreError))
     except ValidationError:

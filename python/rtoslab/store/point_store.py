@@ -1,6 +1,6 @@
-"""A store of points: it returns, complete, the sealed files that it got under a name.
+"""A store of points: it takes sealed files under a name, and returns them complete.
 
-A run directory is one, the cache of results another. A carrier of points needs nothing else from them and builds no
+A run directory is one, the cache of results another. Code that copies points needs nothing else from them and builds no
 paths."""
 
 from collections.abc import Mapping
@@ -12,26 +12,27 @@ from rtoslab.images import LOG
 from rtoslab.records import SEAL_FILE
 
 _MAY_DIFFER: Final = frozenset({LOG, SEAL_FILE})
-"""What a compiler prints bears the order in which its processes ended. The seal has a digest of it."""
+"""The files that may differ between equal points: the order of a compiler's output depends on its processes, and the
+seal has the digest of it."""
 
 
 class PointStore(Protocol):
     """Files of points by name. The name is the store's own: a folder, a key."""
 
     def has(self, name: str) -> bool:
-        """Whether a point of that name was stored, whole or altered since."""
+        """Whether a point of that name was stored, unchanged or altered since."""
         ...
 
     def get(self, name: str) -> dict[str, bytes] | None:
-        """A point's files by their names. None if there is none. Raises AlteredError for what was not stored so."""
+        """Returns a point's files by their names. None if there is none. Raises AlteredError for an altered point."""
         ...
 
     def put(self, name: str, files: Mapping[str, bytes]) -> None:
         """Stores a point's files, all or none of them. Raises StoreError if the disk refuses."""
         ...
 
-    def place(self, name: str) -> Path:
-        """Returns the path of a point, to tell a person."""
+    def point_path(self, name: str) -> Path:
+        """Returns the path of a point, for messages."""
         ...
 
 
@@ -47,7 +48,7 @@ def store_point(store: PointStore, name: str, files: Mapping[str, bytes]) -> boo
     others = [item for item in known if item not in _MAY_DIFFER and known[item] != files.get(item)]
     if others:
         raise StoreError(
-            f"{store.place(name)} was measured again under the same manifest and gave another {', '.join(others)}; the "
-            "virtual board must not do that, please report it with both run directories."
+            f"{store.point_path(name)} was measured again under the same manifest and gave another "
+            f"{', '.join(others)}; the virtual board must not do that, please report it with both run directories."
         )
     return False

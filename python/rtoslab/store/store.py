@@ -25,12 +25,12 @@ from rtoslab.records import read_sealed, require_sealed
 from rtoslab.results import PointId
 from rtoslab.store.journal import last_session
 from rtoslab.store.plan_file import PlanFile, read_plan
-from rtoslab.store.stored_point import AnyResult, StoredPoint, altered_result, axes_name, point_files, read_point
+from rtoslab.store.stored_point import AnyResult, StoredPoint, altered_result, point_files, point_name, read_point
 
 PLAN = "plan.json"
 POINTS = "points"
 LOCK = ".lock"
-"""Held while a run directory is made."""
+"""Held while a run directory is created."""
 _UNFINISHED = ".unfinished-"
 _WORK_LOCK = ".lock"
 _PLAN_IN_WORK = f".{PLAN}.tmp"
@@ -44,8 +44,8 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
-        """Makes the directory, or opens one made for the same points. Raises StoreError if it holds others."""
-        if _is_foreign(path):
+        """Creates the directory, or opens one for the same points. Raises StoreError if it is for others."""
+        if _is_other_content(path):
             raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
         run = cls(path)
         try:
@@ -55,8 +55,8 @@ class RunDirectory:
         with exclusive_lock(path / LOCK):
             if not (path / PLAN).is_file():
                 try:
-                    text = PlanFile.of(suite, points).model_dump_json(indent=1)
-                    _write(path / _PLAN_IN_WORK, f"{text}\n".encode())
+                    text = PlanFile.with_digest(suite, points).model_dump_json(indent=1)
+                    _write_synced(path / _PLAN_IN_WORK, f"{text}\n".encode())
                     (path / _PLAN_IN_WORK).replace(path / PLAN)
                 except OSError as cause:
                     raise disk_error("make the run directory", path, cause) from None
@@ -68,21 +68,22 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """An existing run directory. Raises StoreError."""
+        """Opens an existing run directory. Raises StoreError."""
         if not (path / PLAN).is_file():
             raise StoreError(f"{path} is not a run directory (no {PLAN}); give one that `rtoslab run` wrote.")
         return cls(path)
 
     def plan(self) -> PlanFile:
-        """The points asked for. Raises StoreError, AlteredError."""
+        """Returns the requested points. Raises StoreError, AlteredError."""
         return read_plan(self.path / PLAN)
 
     def has(self, folder_name: str) -> bool:
         """Whether the point of that name was stored."""
-        return self.place(folder_name).is_dir()
+        return self.point_path(folder_name).is_dir()
 
-    def other_build(self, folder_name: str) -> Path | None:
-        """A finished folder of the same point with another run id: measured with another build or board."""
+    def find_other_build(self, folder_name: str) -> Path | None:
+        """Returns a finished folder of the same point with another run id, measured with another build or board. None
+        if there is none."""
         point = folder_name.rpartition("-")[0]
         builds = [
             path
@@ -94,84 +95,90 @@ class RunDirectory:
     def add(
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
-        """Writes one point. Raises StoreError if it is there already, or the disk refuses."""
+        """Writes one point. Raises StoreError if it exists already, or the disk refuses it."""
         self.put(folder_name, point_files(folder_name, result, manifest, files))
-        return self.place(folder_name)
+        return self.point_path(folder_name)
 
     def put(self, folder_name: str, files: Mapping[str, bytes]) -> None:
-        """Writes a whole point's files as they are.
+        """Writes a whole point's files unchanged.
 
-        Raises StoreError if it is there already, or the disk refuses, AlteredError for what does not fit its seal.
-        """
-        final = self.place(folder_name)
+        Raises StoreError if it exists already, or the disk refuses it, AlteredError for files that do not fit their
+        seal."""
+        final = self.point_path(folder_name)
         require_sealed(folder_name, files, final)
         if final.exists():
             raise StoreError(f"{final} exists already; results are never overwritten, choose another --out.")
         try:
             with _work_folder(self.path / POINTS) as work:
                 for name, content in files.items():
-                    _write(work / name, content)
+                    _write_synced(work / name, content)
                 work.chmod(0o755)
                 work.rename(final)
         except OSError as cause:
             raise disk_error("store the point in", final, cause) from None
 
     def get(self, folder_name: str) -> dict[str, bytes] | None:
-        """A finished point's files. None if there is none. Raises AlteredError naming the file."""
-        return read_sealed(self.place(folder_name)) if self.has(folder_name) else None
+        """Returns a finished point's files. None if there is none. Raises AlteredError naming the file."""
+        return read_sealed(self.point_path(folder_name)) if self.has(folder_name) else None
 
-    def place(self, folder_name: str) -> Path:
-        """The folder of a point, or the one it would have."""
+    def point_path(self, folder_name: str) -> Path:
+        """Returns the folder of a point, or the one it would have."""
         return self.path / POINTS / folder_name
 
     def read(self, folder_name: str) -> StoredPoint:
-        """One finished point. Raises AlteredError naming the file."""
-        return read_point(self.place(folder_name))
+        """Reads one finished point. Raises AlteredError naming the file."""
+        return read_point(self.point_path(folder_name))
 
     def points(self) -> list[StoredPoint]:
-        """Every finished point, in the plan's order. One that was altered is Failed, with an AlteredWarning."""
-        plan = self._plan_if_whole()
-        points = [item for folder in self.folders() if (item := self._point(folder, plan)) is not None]
+        """Returns every finished point, in the plan's order. One that was altered is Failed, with an AlteredWarning."""
+        plan = self._planned_points()
+        points = [
+            item for folder in self.point_folders() if (item := self._read_point_or_failed(folder, plan)) is not None
+        ]
         order = {point.model_dump_json(): index for index, point in enumerate(plan)}
         return sorted(
             points, key=lambda point: (order.get(point.result.point.model_dump_json(), len(order)), point.folder.name)
         )
 
-    def whole_points(self) -> Iterator[StoredPoint]:
-        """Every finished point by its folder's name. One that was altered is left out, with an AlteredWarning."""
-        for folder in self.folders():
+    def unaltered_points(self) -> Iterator[StoredPoint]:
+        """Yields every finished point by its folder's name. One that was altered is left out, with an
+        AlteredWarning."""
+        for folder in self.point_folders():
             try:
                 yield read_point(folder)
             except AlteredError as cause:
                 warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
-    def folders(self) -> list[Path]:
-        """Returns the folder of its points."""
+    def point_folders(self) -> list[Path]:
+        """Returns the folders of its points."""
         return sorted((self.path / POINTS).glob("[!.]*"))
 
-    def _plan_if_whole(self) -> list[PointId]:
+    def _planned_points(self) -> list[PointId]:
+        """Returns the planned points. None of an altered plan, with an AlteredWarning."""
         try:
             return self.plan().points
         except StoreError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=3)
             return []
 
-    def _point(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
-        """Reads a point. None for an altered point that the plan cannot identify."""
+    def _read_point_or_failed(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
+        """Reads a point. An altered one is Failed, or None if the plan does not have it."""
         try:
             return read_point(folder)
         except AlteredError as cause:
             warnings.warn(str(cause), AlteredWarning, stacklevel=3)
-            known = next((point_id for point_id in plan if folder.name.startswith(f"{axes_name(point_id)}-")), None)
+            known = next((point_id for point_id in plan if folder.name.startswith(f"{point_name(point_id)}-")), None)
             return None if known is None else StoredPoint(folder, altered_result(known, cause), {})
 
 
-def run_directories(places: Iterable[Path]) -> list[Path]:
-    """The run directories among `places` and their direct subfolders, oldest first by their journals."""
+def run_directories(folders: Iterable[Path]) -> list[Path]:
+    """Returns the run directories among these folders and their direct subfolders, oldest first by their journals."""
     directories = []
-    for place in places:
-        folders = [place] if (place / PLAN).is_file() else sorted(path.parent for path in place.glob(f"*/{PLAN}"))
-        directories += folders
+    for folder in folders:
+        run_folders = (
+            [folder] if (folder / PLAN).is_file() else sorted(path.parent for path in folder.glob(f"*/{PLAN}"))
+        )
+        directories += run_folders
     return sorted(dict.fromkeys(directories), key=lambda path: (last_session(path).date, path.name))
 
 
@@ -187,7 +194,8 @@ def remove_unfinished(path: Path) -> None:
 
 @contextmanager
 def _work_folder(points: Path) -> Iterator[Path]:
-    """A folder to write a point into, locked as long as its writer lives. Removed unless it was renamed."""
+    """Yields a folder to write a point into, locked as long as its writer lives. It is removed unless it was
+    renamed."""
     while True:
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
         with exclusive_lock(_work_lock(work)):
@@ -204,14 +212,14 @@ def _work_lock(work: Path) -> Path:
     return work.with_name(work.name + _WORK_LOCK)
 
 
-def _is_foreign(path: Path) -> bool:
-    """Whether something is there that is no run directory, nor one that somebody is making."""
+def _is_other_content(path: Path) -> bool:
+    """Whether the path has something else than a run directory, finished or just being created."""
     if not path.exists() or (path / PLAN).is_file():
         return False
     return not path.is_dir() or any(item.name not in {POINTS, LOCK, _PLAN_IN_WORK} for item in path.iterdir())
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_synced(path: Path, content: bytes) -> None:
     with path.open("wb") as file:
         file.write(content)
         file.flush()

@@ -1,4 +1,4 @@
-"""One point as the files of its folder, sealed: how it is named, written and read back."""
+"""One point as the sealed files of its folder: its name, and how it is written and read."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ from rtoslab.results import (
     NotApplicable,
     PointId,
     ResultFile,
-    join,
-    write_samples,
+    encode_samples,
+    join_samples,
 )
 
 RESULT = "result.json"
@@ -30,57 +30,59 @@ AnyResult = MeasuredPoint | Failed | NotApplicable
 
 @dataclass(frozen=True, slots=True)
 class StoredPoint:
-    """A point read back."""
+    """A point that was read from its folder."""
 
     folder: Path
     result: AnyResult
     manifest: dict[str, object]
 
 
-def axes_name(identity: PointId) -> str:
-    """The beginning of a point's folder name: readable, then a hash of the point (its window and configuration)."""
+def point_name(identity: PointId) -> str:
+    """Returns the beginning of a point's folder name: readable axes, then a hash of the point (its window and
+    configuration)."""
     axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
     return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}"
 
 
-def folder_name(identity: PointId, run_id: str) -> str:
-    """A point's folder: its axes, then the hash of its manifest (the run id)."""
-    return f"{axes_name(identity)}-{run_id}"
+def point_folder_name(identity: PointId, run_id: str) -> str:
+    """Returns the name of a point's folder: its axes, then the hash of its manifest (the run id)."""
+    return f"{point_name(identity)}-{run_id}"
 
 
 def altered_result(identity: PointId, cause: AlteredError) -> Failed:
-    """Returns what is in place of a point that is not what was stored."""
+    """Returns the failed result in place of an altered point."""
     return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
 
 
 def point_files(
     name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
-    """A point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
+    """Returns a point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
     contents = {MANIFEST: canonical(dict(manifest)).encode(), **files}
     series = result.series if isinstance(result, MeasuredPoint) else ()
     if series:
-        contents[SAMPLES_FILE] = write_samples(series)
+        contents[SAMPLES_FILE] = encode_samples(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
     contents[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
     return seal_files(name, contents)
 
 
-def read_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
-    """The result and the manifest of a point's files, whose seal holds. Raises ValueError for another version's."""
+def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
+    """Returns the result and the manifest of a point's files, whose seal holds. Raises ValueError for another
+    version's."""
     try:
         stored, manifest = parse_object(files[RESULT]), parse_object(files[MANIFEST])
         if stored.get("series"):
-            stored["series"] = join(stored["series"], files[SAMPLES_FILE])
+            stored["series"] = join_samples(stored["series"], files[SAMPLES_FILE])
         return ResultFile.model_validate({"result": stored}).result, manifest
     except (KeyError, TypeError, AttributeError) as cause:
         raise ValueError(f"no point of this version ({type(cause).__name__})") from None
 
 
 def read_point(folder: Path) -> StoredPoint:
-    """One finished point by its folder, every file of it checked. Raises AlteredError naming the file."""
+    """Reads one finished point from its folder, and checks every file. Raises AlteredError naming the file."""
     try:
-        result, manifest = read_files(read_sealed(folder))
+        result, manifest = parse_point_files(read_sealed(folder))
     except ValueError as cause:
         raise AlteredError(
             f"{folder / RESULT} is none of this version ({type(cause).__name__}); delete the folder {folder} and run "

@@ -1,8 +1,7 @@
-"""Sweeps: one measurement over many configurations, and what each option is worth.
+"""Sweeps: one measurement over many configurations, and the effect of each option.
 
-`plan` reads a sweep's TOML and makes its points, `effects` tells from the stored points what each option does, `report`
-turns that into tables and charts, `cluster` measures the same points on a Dask cluster.
-"""
+`plan` reads a sweep's TOML and makes its points, `effects` computes each option's effect from the stored points,
+`report` makes tables and charts of them, `cluster` measures the same points on a Dask cluster."""
 
 from rtoslab.sweep.cluster import run_on_cluster
 from rtoslab.sweep.plan import read_sweep, sweep_points

@@ -1,9 +1,9 @@
-"""The same points on a Dask cluster: each worker measures whole points with its own checkout, this process stores them.
+"""Measures the points of a sweep on a Dask cluster: each worker measures whole points with its own checkout, and this
+process stores them.
 
 A worker needs the same rtoslab checkout and the same compiler (checked by hashes), and its simulator. Builds and
-results are kept in the worker's own folders, which several workers may share (RTOSLAB_BUILD, RTOSLAB_CACHE). A worker
-that is lost costs the points it was measuring: the scheduler gives them to another one.
-"""
+results stay in the worker's own folders, which several workers may share (RTOSLAB_BUILD, RTOSLAB_CACHE). A lost worker
+costs the points that it was measuring: the scheduler gives them to another one."""
 
 import asyncio
 import concurrent.futures
@@ -22,25 +22,25 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.images import inputs_digest
 from rtoslab.measure import Listener, MeasureOptions, Outcome, PointProgress, picklable_error, point_id, run_point
 from rtoslab.plan import Plan, Point
-from rtoslab.store import AnyResult, RunDirectory, StoredPoint, note_session
+from rtoslab.store import AnyResult, RunDirectory, StoredPoint, append_session
 from rtoslab.targets import simulator_sources
 
 CONNECT_LIMIT_S = 30
 WORKERS_LIMIT_S = 60
-"""A cluster without any worker is waited for so long, from its beginning on and after the last one was lost."""
-LOOK_S = 5
-"""Between two looks at whether there are workers."""
-_GONE = frozenset({"cancelled", "lost"})
-"""What the client calls points whose scheduler it lost."""
+"""The longest time to wait for a worker, from the beginning on and after the last one was lost."""
+POLL_S = 5
+"""The time between two checks for workers."""
+_LOST_STATES = frozenset({"cancelled", "lost"})
+"""The client's states of points whose scheduler it lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShippedPoint:
-    """A measured point on its way back."""
+    """A measured point as a worker sends it."""
 
     result: AnyResult
     folder: str = ""
-    """The folder of the run directory. Empty if nothing is to be stored."""
+    """Its folder in the run directory. Empty if nothing is to be stored."""
     files: dict[str, bytes] | None = None
     cached: bool = False
     note: str = ""
@@ -58,37 +58,39 @@ def run_on_cluster(
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
-    """Every point of the plan, stored as it comes back. Points in `out` already are kept.
+    """Measures every point of the plan, and stores each as it comes back. Points in `out` already stay.
 
     Raises ToolMissingError without the package distributed, RtoslabError where the scheduler cannot be reached or is
     lost, StoreError.
     """
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, item) for item in plan.points])
-    note_session(out, root)
+    append_session(out, root)
     finished = dict(_finished_points(catalogue, plan, run))
     for index, outcome in finished.items():
         listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     with _connect(scheduler) as client:
-        sources = {index: _sources(root, point) for index, point in enumerate(plan.points) if index not in finished}
-        with _saying_lost(scheduler):
+        sources = {
+            index: _source_digests(root, point) for index, point in enumerate(plan.points) if index not in finished
+        }
+        with _report_lost_scheduler(scheduler):
             waiting = {
-                client.submit(measure_here, plan.points[index], mine, options, pure=False, retries=2): index
+                client.submit(measure_on_worker, plan.points[index], mine, options, pure=False, retries=2): index
                 for index, mine in sources.items()
             }
-        for future in _complete(client, list(waiting), scheduler):
+        for future in _completed_futures(client, list(waiting), scheduler):
             index = waiting.pop(future)
-            outcome = _store(run, _value(future, plan.points[index], scheduler))
+            outcome = _store_shipped(run, _received_point(future, plan.points[index], scheduler))
             finished[index] = outcome
             listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
     return [finished[index] for index in sorted(finished)]
 
 
-def measure_here(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> ShippedPoint:
+def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> ShippedPoint:
     """Measures the point on the worker into a folder of its own, and returns its files."""
     root = find_root()
     try:
-        if _sources(root, point) != sources:
+        if _source_digests(root, point) != sources:
             raise StoreError(
                 f"The checkout {root} of a worker has another compiler, or other sources of the firmware, the "
                 "simulator or rtoslab than the one that asks; bring both to the same revision and start the worker "
@@ -103,10 +105,11 @@ def measure_here(point: Point, sources: tuple[str, ...], options: MeasureOptions
             name = outcome.folder.name
             return ShippedPoint(outcome.result, name, run.get(name), cached=outcome.cached, note=outcome.note)
     except RtoslabError as error:
-        return ShippedPoint(_nothing(point, root), error=picklable_error(error), worker=_this_worker())
+        return ShippedPoint(_empty_result(point, root), error=picklable_error(error), worker=_this_worker())
 
 
 def _this_worker() -> str:
+    """Returns the address and machine of this worker."""
     from distributed import get_worker  # noqa: PLC0415
 
     try:
@@ -115,20 +118,22 @@ def _this_worker() -> str:
         return socket.gethostname()
 
 
-def _nothing(point: Point, root: Path) -> AnyResult:
+def _empty_result(point: Point, root: Path) -> AnyResult:
+    """Returns a result without content, for a point that a worker could not measure."""
     from rtoslab.results import NotApplicable  # noqa: PLC0415
 
     return NotApplicable(run_id="0" * 16, point=point_id(Catalogue(root), point), reason="")
 
 
-def _sources(root: Path, point: Point) -> tuple[str, ...]:
-    """Returns hashes of the parts that must be equal here and there. The last one is of the image's sources, options
-    and compiler."""
+def _source_digests(root: Path, point: Point) -> tuple[str, ...]:
+    """Returns the hashes that must be equal on both machines. The last one is of the image's sources, options and
+    compiler."""
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 
 def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
-    """Points of the plan that the directory has. Raises StoreError for one of another build or virtual board."""
+    """Yields the points of the plan that the directory has. Raises StoreError for one of another build or virtual
+    board."""
     known: dict[str, StoredPoint] = {
         stored_point.result.point.model_dump_json(): stored_point for stored_point in run.points()
     }
@@ -147,15 +152,17 @@ def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Ite
         yield index, Outcome(stored.result, stored.folder, fresh=False)
 
 
-def _store(run: RunDirectory, shipped: ShippedPoint) -> Outcome:
+def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> Outcome:
+    """Stores a point in the run directory and returns its outcome."""
     if shipped.files is None:
         return Outcome(shipped.result, run.path, fresh=True)
     if not run.has(shipped.folder):
         run.put(shipped.folder, shipped.files)
-    return Outcome(shipped.result, run.place(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note)
+    return Outcome(shipped.result, run.point_path(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note)
 
 
 def _connect(scheduler: str) -> Any:
+    """Returns a client of the scheduler. Raises ToolMissingError, RtoslabError."""
     try:
         from distributed import Client  # noqa: PLC0415
     except ImportError:
@@ -163,21 +170,22 @@ def _connect(scheduler: str) -> Any:
             "--scheduler needs the package distributed, which is not installed; `pip install 'rtoslab[cluster]'` "
             "brings it."
         ) from None
-    _require_answer(scheduler)
-    _silence()
-    with _saying_lost(scheduler):
+    _require_scheduler(scheduler)
+    _silence_loggers()
+    with _report_lost_scheduler(scheduler):
         return Client(scheduler, timeout=CONNECT_LIMIT_S, set_as_default=False)
 
 
-def _silence() -> None:
-    """Keeps back the tracebacks of a lost scheduler, which is told once. Each module there has its own level."""
+def _silence_loggers() -> None:
+    """Silences the loggers of Dask's packages, because a lost scheduler is reported once. Each module there has its own
+    level."""
     for name in [*logging.root.manager.loggerDict, "tornado", "asyncio"]:
         if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _require_answer(scheduler: str) -> None:
-    """Raises RtoslabError if nothing listens there: the client itself would try for long and say much."""
+def _require_scheduler(scheduler: str) -> None:
+    """Raises RtoslabError if nothing listens there: the client itself would try for long and print much."""
     host, _, port = scheduler.removeprefix("tcp://").rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_LIMIT_S).close()
@@ -188,12 +196,12 @@ def _require_answer(scheduler: str) -> None:
         ) from None
 
 
-def _complete(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
-    """The futures as they come back. Raises RtoslabError if the scheduler or all workers are lost."""
+def _completed_futures(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
+    """Yields the futures as they finish. Raises RtoslabError if the scheduler or all workers are lost."""
     left = set(futures)
     deadline_s = time.monotonic() + WORKERS_LIMIT_S
     while left:
-        with _saying_lost(scheduler):
+        with _report_lost_scheduler(scheduler):
             done = _take_done(client, left)
             has_workers = bool(done or client.scheduler_info(n_workers=1)["workers"])
         yield from done
@@ -208,20 +216,20 @@ def _complete(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
 
 
 def _take_done(client: Any, futures: set[Any]) -> set[Any]:
-    """Those that came back within a moment. None may be."""
+    """Returns the futures that finish within a moment, possibly none."""
     from distributed import wait  # noqa: PLC0415
 
     try:
         with client.as_current():
-            done: set[Any] = wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED").done
+            done: set[Any] = wait(futures, timeout=POLL_S, return_when="FIRST_COMPLETED").done
     except TimeoutError:
         return set()
     return done
 
 
 @contextmanager
-def _saying_lost(scheduler: str) -> Iterator[None]:
-    """Raises RtoslabError for whatever the client raises once its scheduler is gone."""
+def _report_lost_scheduler(scheduler: str) -> Iterator[None]:
+    """Raises RtoslabError in place of the client's exceptions for a lost scheduler."""
     try:
         yield
     except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError, TimeoutError):
@@ -234,9 +242,9 @@ def _lost_error(scheduler: str) -> RtoslabError:
     )
 
 
-def _value(future: Any, point: Point, scheduler: str) -> ShippedPoint:
-    """Returns what a worker sent. Raises its error."""
-    if future.status in _GONE:
+def _received_point(future: Any, point: Point, scheduler: str) -> ShippedPoint:
+    """Returns the point that a worker sent. Raises its error."""
+    if future.status in _LOST_STATES:
         raise _lost_error(scheduler)
     if future.status != "finished":
         cause = future.exception()

@@ -1,10 +1,10 @@
-"""The effect of each option, from points that differ in nothing else.
+"""Computes the effect of each option, from points that differ in nothing else.
 
 The effect of a level is the ratio of times between it and the option's first level, taken over every two points that
-are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks.
-A point that was measured in several placements counts by its median. An effect that some choice of places would undo is
-not claimed, nor is one of points in one placement each, where the place matters. Two options interact if both together
-change the time otherwise than the product of their single effects."""
+are alike in all other options, and averaged as ratios are (geometrically): for each benchmark, then over benchmarks. A
+point that was measured in several placements counts by its median. An effect that some choice of placements would undo
+is not claimed, nor is one of points in one placement each, where the placement matters. Two options interact if both
+together change the time otherwise than the product of their single effects."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ from itertools import combinations
 from rtoslab.analyses import COUNTS, PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times
 from rtoslab.base import count_text
 from rtoslab.parity import AS_USUAL
-from rtoslab.plan import USUAL
+from rtoslab.plan import DEFAULTS
 from rtoslab.results import MeasuredPoint, PointId
 
 Config = tuple[str, ...]
@@ -24,50 +24,50 @@ Config = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One level of an option against the option's first level. Ratios of times, more than 1 is slower."""
+    """The effect of one level compared with the option's first level. Ratios of times, more than 1 is slower."""
 
     option: str
     reference: str
     level: str
     ratios: Mapping[str, Ratio]
-    """Keyed by target."""
+    """The mean ratio by target."""
     pairs: int
-    """So many pairs of points were compared."""
+    """The number of compared pairs of points."""
 
     @property
-    def by_target(self) -> Mapping[str, float]:
-        """Returns the strengths of the medians."""
+    def median_ratios(self) -> Mapping[str, float]:
+        """Returns the ratio of medians by target."""
         return {target: item.value for target, item in self.ratios.items()}
 
     @property
     def claimed_targets(self) -> Sequence[str]:
-        """The targets on which it exceeds what the place of the code is worth."""
+        """Returns the targets on which it exceeds the effect of the code's placement."""
         return [target for target, item in self.ratios.items() if item.is_claimed]
 
     @property
-    def open(self) -> Sequence[str]:
-        """The targets that it changes in one placement each, where the place matters."""
+    def undecided_targets(self) -> Sequence[str]:
+        """Returns the targets that it changes in one placement each, where the placement matters."""
         return [target for target, item in self.ratios.items() if item.is_undecided]
 
     @property
-    def mean(self) -> Ratio:
-        """Over all targets."""
+    def mean_ratio(self) -> Ratio:
+        """Returns the mean ratio over all targets."""
         return mean_ratio(list(self.ratios.values()))
 
     @property
     def strength(self) -> float:
-        """How far it moves a target on average, in whichever direction, as a logarithm."""
-        return sum(abs(math.log(ratio)) for ratio in self.by_target.values()) / len(self.by_target)
+        """Returns how far it changes a target on average, in either direction, as a logarithm."""
+        return sum(abs(math.log(ratio)) for ratio in self.median_ratios.values()) / len(self.median_ratios)
 
     @property
     def name(self) -> str:
-        """`opt -O2 to -Os`."""
+        """Returns its name, such as `opt -O2 to -Os`."""
         return f"{self.option} {self.reference} to {self.level}"
 
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """Two changes together, over what the product of both alone gives. Claimed as any ratio is."""
+    """The time with two changes together, divided by the product of both alone."""
 
     first: tuple[str, str, str]
     """Option, its first level, the other level."""
@@ -75,7 +75,7 @@ class Interaction:
     target: str
     ratio: Ratio
     squares: int
-    """So many times four points could be compared."""
+    """The number of times that four points could be compared."""
 
 
 class Observations:
@@ -84,33 +84,35 @@ class Observations:
     def __init__(self, points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> None:
         """`bound`: which points' figures may depend on where their code lies, by identity."""
         measured = list(points)
-        rows = [_axes(item.point) for item in measured]
+        rows = [_point_axes(item.point) for item in measured]
         names = dict.fromkeys(key for axes in rows for key in axes if key != PLACEMENT)
         levels = {name: list(dict.fromkeys(axes.get(name, AS_USUAL) for axes in rows)) for name in names}
         self.levels = {name: item for name, item in levels.items() if len(item) > 1}
-        """Option -> its levels, the first one being the reference."""
+        """The levels of each option, the first one being the reference."""
         self.options = list(self.levels)
         self.times: dict[str, dict[Config, float]] = {}
-        """Target -> configuration -> nanoseconds."""
+        """By target and configuration, in nanoseconds."""
         self._placed: dict[str, dict[Config, PlacedTime]] = {}
         for time in placed_times(measured, bound):
-            axes = _axes(time.point)
+            axes = _point_axes(time.point)
             config = tuple(axes.get(name, AS_USUAL) for name in self.options)
             target = time.point.benchmark + ("" if time.metric == COUNTS else f" {time.metric}")
             self.times.setdefault(target, {})[config] = time.seconds.median * 1e9
             self._placed.setdefault(target, {})[config] = time
         counts = [len(placed_time.seconds.values) for row in self._placed.values() for placed_time in row.values()]
-        self.most_placements = max(counts, default=1)
-        """So many placements the points were measured in, at most."""
+        self.max_placements = max(counts, default=1)
+        """The most placements in which a point was measured."""
 
     def effects(self) -> list[Effect]:
-        """Every level of every option, the strongest first."""
+        """Returns the effect of every level of every option, the strongest first."""
         effects = []
         for place, option in enumerate(self.options):
             reference, *others = self.levels[option]
             for level in others:
                 ratios = {
-                    target: item for target in self.times if (item := self._ratios(target, place, reference, level))
+                    target: item
+                    for target in self.times
+                    if (item := self._level_ratios(target, place, reference, level))
                 }
                 if ratios:
                     means = {target: mean_ratio(item) for target, item in ratios.items()}
@@ -122,12 +124,12 @@ class Observations:
         return list(dict.fromkeys(effect.option for effect in self.effects()))
 
     def interactions(self) -> list[Interaction]:
-        """Every pair of changes on every target, the largest first."""
+        """Returns the interaction of every pair of changes on every target, the largest first."""
         interactions: list[Interaction] = []
         for one, other in combinations(range(len(self.options)), 2):
             for level in self.levels[self.options[one]][1:]:
-                for also in self.levels[self.options[other]][1:]:
-                    interactions += self._squares(one, level, other, also)
+                for other_level in self.levels[self.options[other]][1:]:
+                    interactions += self._pair_interactions(one, level, other, other_level)
         return sorted(
             interactions,
             key=lambda interaction: (
@@ -138,65 +140,69 @@ class Observations:
             ),
         )
 
-    def best(self, target: str) -> tuple[dict[str, str], PlacedTime]:
-        """The quickest configuration of a target and its time."""
+    def quickest(self, target: str) -> tuple[dict[str, str], PlacedTime]:
+        """Returns the quickest configuration of a target and its time."""
         config, _ = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
         return dict(zip(self.options, config, strict=True)), self._placed[target][config]
 
-    def as_quick(self, target: str) -> int:
-        """So many other configurations are not slower than the quickest one wherever their code is placed."""
-        _, best = self.best(target)
+    def count_equally_quick(self, target: str) -> int:
+        """Returns the number of other configurations that are not slower than the quickest one in every placement."""
+        _, best = self.quickest(target)
         others = [time for time in self._placed[target].values() if time is not best]
         return sum(not other.ratio_to(best).is_claimed for other in others)
 
-    def reference(self, target: str) -> PlacedTime | None:
-        """The time with every option at its first level. None if that was not measured."""
+    def reference_time(self, target: str) -> PlacedTime | None:
+        """Returns the time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
     def placed_times(self, target: str) -> Mapping[Config, PlacedTime]:
-        """The times of a target by configuration."""
+        """Returns the times of a target by configuration."""
         return self._placed[target]
 
-    def _ratios(self, target: str, place: int, reference: str, level: str) -> list[Ratio]:
+    def _level_ratios(self, target: str, place: int, reference: str, level: str) -> list[Ratio]:
+        """Returns the ratios of times between two levels of an option, all else alike."""
         times = self._placed[target]
         return [
             times[other].ratio_to(first)
             for config, first in times.items()
-            if config[place] == reference and (other := _with(config, place, level)) in times
+            if config[place] == reference and (other := _with_level(config, place, level)) in times
         ]
 
-    def _squares(self, one: int, level: str, other: int, also: str) -> Iterable[Interaction]:
+    def _pair_interactions(self, one: int, level: str, other: int, other_level: str) -> Iterable[Interaction]:
+        """Yields the interaction of two changes on each target."""
         usual, also_usual = self.levels[self.options[one]][0], self.levels[self.options[other]][0]
         for target, times in self._placed.items():
             ratios = []
             for config, first in times.items():
                 if config[one] != usual or config[other] != also_usual:
                     continue
-                left, right = _with(config, one, level), _with(config, other, also)
-                both = _with(left, other, also)
+                left, right = _with_level(config, one, level), _with_level(config, other, other_level)
+                both = _with_level(left, other, other_level)
                 if left in times and right in times and both in times:
                     ratios.append(times[both].ratio_to(times[left]).ratio_to(times[right].ratio_to(first)))
             if ratios:
-                change, beside = (self.options[one], usual, level), (self.options[other], also_usual, also)
+                change, beside = (self.options[one], usual, level), (self.options[other], also_usual, other_level)
                 yield Interaction(change, beside, target, mean_ratio(ratios), len(ratios))
 
 
-def _axes(identity: PointId) -> dict[str, str]:
+def _point_axes(identity: PointId) -> dict[str, str]:
+    """Returns the axes of a point, with the defaults of its configuration."""
     return {
         "kernel": identity.kernel,
         "board": identity.board,
         "cores": count_text(identity.cores, "core"),
-        **USUAL,
+        **DEFAULTS,
         **identity.config,
     }
 
 
-def _with(config: Config, place: int, level: str) -> Config:
+def _with_level(config: Config, place: int, level: str) -> Config:
+    """Returns the configuration with another level of one option."""
     return (*config[:place], level, *config[place + 1 :])
 
 
 def common_levels(points: Sequence[MeasuredPoint]) -> dict[str, str]:
-    """Axes with one value throughout."""
-    rows = [_axes(point.point) for point in points]
+    """Returns the axes that have the same value in all points."""
+    rows = [_point_axes(point.point) for point in points]
     counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)
     return {key: value for (key, value), count in counts.items() if count == len(rows)}

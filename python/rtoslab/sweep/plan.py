@@ -1,4 +1,4 @@
-"""A sweep's TOML: which benchmarks, kernels and boards, under which configurations. Unknown keys are refused.
+"""Reads a sweep's TOML: which benchmarks, kernels and boards, under which configurations. Unknown keys are refused.
 
 title = "..."
 benchmarks = ["t2", "t7"]
@@ -30,21 +30,21 @@ from pydantic import Field
 
 from rtoslab.base import PlanError, Strict
 from rtoslab.catalogue import Catalogue, Experiment, read_toml
-from rtoslab.plan import Options, Plan, Point, experiment_points, in_placements, require_few
+from rtoslab.plan import Options, Plan, Point, experiment_points, require_point_limit, with_placements
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
 
 
 class Skip(Strict):
-    """Combinations that are left out."""
+    """A rule for combinations that are left out."""
 
     when: dict[str, Value | tuple[Value, ...]]
     """Keys of the configuration, or board, kernel, benchmark, cores. All must have that value, or one of those."""
     reason: str
 
     def covers(self, point: Point, config: Mapping[str, str]) -> bool:
-        """Whether the point is one of them."""
+        """Whether the rule leaves out the point."""
         axes = {name: str(getattr(point, name)) for name in _AXES}
         return all(
             {**axes, **config}.get(key) in {str(item) for item in (value if isinstance(value, tuple) else (value,))}
@@ -53,7 +53,7 @@ class Skip(Strict):
 
 
 class SweepPlan(Strict):
-    """A sweep as it is written."""
+    """The content of a sweep's TOML."""
 
     title: str
     benchmarks: tuple[str, ...]
@@ -62,7 +62,7 @@ class SweepPlan(Strict):
     cores: tuple[int, ...] = (1,)
     window_ms: int = 20
     placements: int = 1
-    """Each point is measured in so many placements of its code and data, from 0 on."""
+    """The number of placements of code and data in which each point is measured, from 0 on."""
     config: dict[str, str] = Field(default_factory=dict)
     grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
     point: tuple[dict[str, Value], ...] = ()
@@ -70,7 +70,7 @@ class SweepPlan(Strict):
 
     @property
     def configurations(self) -> list[dict[str, str]]:
-        """Every one, in the order of the file. The grid's last key changes fastest."""
+        """Returns every configuration, in the order of the file. The grid's last key changes fastest."""
         grid = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
         usual = grid[0]
         listed = [*(grid if self.grid or not self.point else []), *({**usual, **item} for item in self.point)]
@@ -78,18 +78,20 @@ class SweepPlan(Strict):
 
 
 def read_sweep(path: Path) -> SweepPlan:
-    """Raises CatalogueError naming file and key, PlanError where an axis has no value."""
+    """Reads a sweep. Raises CatalogueError naming file and key, PlanError where an axis has no value."""
     plan = read_toml(path, SweepPlan)
     for key, values in plan.grid.items():
         if not values:
             raise PlanError(f"{path}, grid.{key} has no value; give at least one or remove it.")
     for configurations in (plan.grid.values(), (plan.point,)):
-        require_few(plan.benchmarks, plan.kernels, plan.boards, plan.cores, range(plan.placements), *configurations)
+        require_point_limit(
+            plan.benchmarks, plan.kernels, plan.boards, plan.cores, range(plan.placements), *configurations
+        )
     return plan
 
 
 def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
-    """The points of a sweep, each once. A point that cannot be measured or is to be skipped has the reason.
+    """Returns the points of a sweep, each once. A point that cannot be measured or is to be skipped has the reason.
 
     Raises UnknownNameError, PlanError.
     """
@@ -111,7 +113,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; name at least one benchmark, kernel and board.")
-    return in_placements(catalogue, Plan(tuple(points), None), sweep.placements)
+    return with_placements(catalogue, Plan(tuple(points), None), sweep.placements)
 
 
 def _with_skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:

@@ -1,4 +1,4 @@
-"""A sweep as a report: options by effect, pairs that interact, small multiples, the quickest configurations."""
+"""The report of a sweep: options by effect, pairs that interact, small multiples, the quickest configurations."""
 
 import math
 from collections import Counter
@@ -23,103 +23,104 @@ _ONE_PLACEMENT = (
 
 
 def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
-    """Raises ReportError if no point was measured, or nothing was varied."""
+    """Returns the report. Raises ReportError if no point was measured, or nothing was varied."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
-    seen = Observations(measured, place_dependent_results(points))
-    effects = seen.effects()
+    observations = Observations(measured, place_dependent_results(points))
+    effects = observations.effects()
     if not effects:
         raise ReportError("No option of this sweep took two values on points alike in all else; nothing can be ranked.")
     sections = [
-        _ranking(seen, effects),
-        _interactions(seen),
-        _multiples(seen),
-        _best(seen),
-        _absent(points),
+        _ranking_section(observations, effects),
+        _interactions_section(observations),
+        _multiples_section(observations),
+        _quickest_section(observations),
+        _unmeasured_section(points),
     ]
     shared = common_levels(measured)
     document = Document(
         title=title,
         subtitle=" · ".join([shared.get(name, "several") for name in ("kernel", "board", "cores")]),
-        summary=_summary(seen, effects, len(measured), len(points)),
+        summary=_summary_text(observations, effects, len(measured), len(points)),
         sections=tuple(section for section in sections if section is not None),
         points=tuple(points),
     )
     return mark_deviations(document, measured)
 
 
-def percent(ratio: float) -> str:
-    """A ratio of times as a change."""
+def percent_change(ratio: float) -> str:
+    """Returns a ratio of times as a change in percent."""
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
-def _change(ratio: Ratio) -> str:
+def _format_change(ratio: Ratio) -> str:
     """Formats a change with its band."""
-    return band_text(ratio, percent)
+    return band_text(ratio, percent_change)
 
 
-def _ends(ratio: Ratio) -> dict[str, float]:
+def _band_ends(ratio: Ratio) -> dict[str, float]:
     return {} if ratio.least == ratio.most else {"low": 100 * (ratio.least - 1), "high": 100 * (ratio.most - 1)}
 
 
-def _summary(seen: Observations, effects: Sequence[Effect], measured: int, requested: int) -> str:
+def _summary_text(observations: Observations, effects: Sequence[Effect], measured: int, requested: int) -> str:
     first = next((effect for effect in effects if effect.claimed_targets), None)
     text = (
         f"{measured} of {requested} points were measured: "
-        f"{count_text(len(seen.options), 'option')} on {count_text(len(seen.times), 'benchmark')}. "
+        f"{count_text(len(observations.options), 'option')} on {count_text(len(observations.times), 'benchmark')}. "
     )
     if first is not None:
-        return f"{text}What matters most is {first.name}: {_most(first, first.claimed_targets)}."
-    open_effect = next((effect for effect in effects if effect.open), None)
+        return f"{text}What matters most is {first.name}: {_largest_change_text(first, first.claimed_targets)}."
+    open_effect = next((effect for effect in effects if effect.undecided_targets), None)
     if open_effect is None:
         return f"{text}No option changes the time by more than the place of the code does."
     return (
         f"{text}In one placement each the largest change is that of {open_effect.name}: "
-        f"{_most(open_effect, open_effect.open)}. What of it is the place of the code is not known, so no effect is "
-        "claimed."
+        f"{_largest_change_text(open_effect, open_effect.undecided_targets)}. What of it is the place "
+        "of the code is not known, so no effect is claimed."
     )
 
 
-def _most(effect: Effect, targets: Sequence[str]) -> str:
+def _largest_change_text(effect: Effect, targets: Sequence[str]) -> str:
+    """Returns an effect's mean change, and the largest on one of the targets."""
     worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
-    return f"{_change(effect.mean)} of time on average, {_change(worst[1])} for {worst[0]}"
+    return f"{_format_change(effect.mean_ratio)} of time on average, {_format_change(worst[1])} for {worst[0]}"
 
 
-def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
+def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> Section:
     rows = []
-    has_open = any(effect.open for effect in effects)
+    has_open = any(effect.undecided_targets for effect in effects)
     for effect in effects:
         ordered = sorted(effect.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
         row = [
             effect.name,
-            _change(effect.mean),
-            f"{_change(low)} {least}",
-            f"{_change(high)} {most}",
+            _format_change(effect.mean_ratio),
+            f"{_format_change(low)} {least}",
+            f"{_format_change(high)} {most}",
             str(effect.pairs),
         ]
-        rows.append([*row, _beyond(effect)] if seen.most_placements > 1 or has_open else row)
+        rows.append([*row, _claim_text(effect)] if observations.max_placements > 1 or has_open else row)
     chart = [
-        {"x": effect.name, "y": 100 * (ratio.value - 1), "series": target, **_ends(ratio)}
+        {"x": effect.name, "y": 100 * (ratio.value - 1), "series": target, **_band_ends(ratio)}
         for effect in effects
         for target, ratio in effect.ratios.items()
     ]
-    marks = f"one mark for each of {count_text(len(seen.times), 'benchmark')}"
+    marks = f"one mark for each of {count_text(len(observations.times), 'benchmark')}"
     caption = f"Change of time by option, {marks}; the strongest option first."
     prose = (
         "The change of time when one option leaves its first value, over every two points that are alike in all "
         "others. Less is faster."
     )
     columns: tuple[str, ...] = ("option", ">mean", ">least", ">most", ">pairs of points")
-    if seen.most_placements > 1 or has_open:
+    if observations.max_placements > 1 or has_open:
         columns = (*columns, "more than placement")
     if has_open:
         prose += f" {_ONE_PLACEMENT}"
-    if seen.most_placements > 1:
+    if observations.max_placements > 1:
         prose += (
-            f" Each point counts by the median of up to {seen.most_placements} placements of its code; a change that "
-            "some choice of places would undo is called placement."
+            f" Each point counts by the median of up to {observations.max_placements} placements of its code; a change "
+            "that some choice of places would undo is called placement."
         )
     return Section(
         "options",
@@ -130,23 +131,33 @@ def _ranking(seen: Observations, effects: Sequence[Effect]) -> Section:
     )
 
 
-def _beyond(effect: Effect) -> str:
-    """Names the benchmarks on which an effect exceeds the effect of the code's place."""
+def _claim_text(effect: Effect) -> str:
+    """Returns whether an effect exceeds that of the code's placement, and on which benchmarks."""
     claimed, of = effect.claimed_targets, len(effect.ratios)
-    if not claimed and effect.open:
+    if not claimed and effect.undecided_targets:
         return "not known: one placement"
     if not claimed:
         return "no: placement" if any(ratio.is_within_placement for ratio in effect.ratios.values()) else "no change"
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
 
 
-def _interactions(seen: Observations) -> Section | None:
-    off = [interaction for interaction in seen.interactions() if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION]
+def _interactions_section(observations: Observations) -> Section | None:
+    off = [
+        interaction
+        for interaction in observations.interactions()
+        if abs(interaction.ratio.value - 1) >= LEAST_INTERACTION
+    ]
     unclear = [item for item in off if item.ratio.is_claimed or item.ratio.is_undecided]
-    if len(seen.options) < 2:
+    if len(observations.options) < 2:
         return None
     rows = [
-        [_from_to(item.first), _from_to(item.second), item.target, _change(item.ratio), str(item.squares)]
+        [
+            _change_name(item.first),
+            _change_name(item.second),
+            item.target,
+            _format_change(item.ratio),
+            str(item.squares),
+        ]
         for item in unclear[:SHOWN_INTERACTIONS]
     ]
     pairs = count_text(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
@@ -163,22 +174,23 @@ def _interactions(seen: Observations) -> Section | None:
     return Section("interactions", "Pairs that interact", (prose,), (), tables)
 
 
-def _from_to(change: tuple[str, str, str]) -> str:
+def _change_name(change: tuple[str, str, str]) -> str:
     option, usual, level = change
     return f"{option} {usual} to {level}"
 
 
-def _multiples(seen: Observations) -> Section | None:
-    """One small chart for each benchmark: the strongest option along, the second as colours, the rest as spread."""
-    ranked = seen.rank_options()
+def _multiples_section(observations: Observations) -> Section | None:
+    """Returns one small chart for each benchmark: the strongest option along the axis, the second as colours, the rest
+    as spread."""
+    ranked = observations.rank_options()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
-    for target in list(seen.times)[:MULTIPLES]:
-        times = seen.placed_times(target)
-        reference = (seen.reference(target) or seen.best(target)[1]).seconds.median
+    for target in list(observations.times)[:MULTIPLES]:
+        times = observations.placed_times(target)
+        reference = (observations.reference_time(target) or observations.quickest(target)[1]).seconds.median
         cells: dict[tuple[str, str], list[Band]] = {}
         for config, time in times.items():
-            levels = dict(zip(seen.options, config, strict=True))
+            levels = dict(zip(observations.options, config, strict=True))
             relative = Band([value / reference for value in time.seconds.values])
             cells.setdefault((levels[along], levels[series]), []).append(relative)
         rows += [
@@ -194,24 +206,25 @@ def _multiples(seen: Observations) -> Section | None:
         ]
     caption = (
         f"Time by {along} and {series}, as a multiple of the first configuration; marks are means over all other "
-        f"options, bars reach from the quickest to the slowest{' in any placement' * (seen.most_placements > 1)}."
+        f"options, bars reach from the quickest to the slowest"
+        f"{' in any placement' * (observations.max_placements > 1)}."
     )
     chart = ChartData("multiples", rows, caption, x_title=along, y_title="time, multiple")
     return Section("multiples", "Benchmark by benchmark", (), [chart])
 
 
-def _best(seen: Observations) -> Section:
+def _quickest_section(observations: Observations) -> Section:
     rows = []
-    for target in seen.times:
-        config, time = seen.best(target)
-        reference = seen.reference(target)
-        changed = [f"{name}={level}" for name, level in config.items() if level != seen.levels[name][0]]
-        gain = "" if reference is None else _against(time, reference)
-        row = [target, band_text(time.seconds, _ns), gain, " ".join(changed) or "the first configuration"]
-        rows.append([*row, str(seen.as_quick(target))] if seen.most_placements > 1 else row)
+    for target in observations.times:
+        config, time = observations.quickest(target)
+        reference = observations.reference_time(target)
+        changed = [f"{name}={level}" for name, level in config.items() if level != observations.levels[name][0]]
+        gain = "" if reference is None else _change_from_reference(time, reference)
+        row = [target, band_text(time.seconds, _format_ns), gain, " ".join(changed) or "the first configuration"]
+        rows.append([*row, str(observations.count_equally_quick(target))] if observations.max_placements > 1 else row)
     columns: tuple[str, ...] = ("benchmark", ">ns", ">against the first", "with")
     prose: tuple[str, ...] = ()
-    if seen.most_placements > 1:
+    if observations.max_placements > 1:
         columns = (*columns, ">as quick")
         note = (
             "By the median over the placements. As quick: so many others are not slower than it wherever their code "
@@ -221,15 +234,16 @@ def _best(seen: Observations) -> Section:
     return Section("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
 
 
-def _against(time: PlacedTime, reference: PlacedTime) -> str:
-    return percent(1.0) if time is reference else _change(time.ratio_to(reference))
+def _change_from_reference(time: PlacedTime, reference: PlacedTime) -> str:
+    return percent_change(1.0) if time is reference else _format_change(time.ratio_to(reference))
 
 
-def _ns(seconds: float) -> str:
+def _format_ns(seconds: float) -> str:
     return f"{1e9 * seconds:,.1f}"
 
 
-def _absent(points: Sequence[StoredPoint]) -> Section | None:
+def _unmeasured_section(points: Sequence[StoredPoint]) -> Section | None:
+    """Returns the table of points without a number. None if there are none."""
     reasons: Counter[tuple[str, str]] = Counter()
     for point in points:
         if isinstance(point.result, NotApplicable):

@@ -8,7 +8,7 @@ from pathlib import Path
 from rtoslab.base import ImageFileError, SettingError
 from rtoslab.catalogue import Catalogue, Entry, Kernel
 from rtoslab.intake import MAGIC, read_image
-from rtoslab.records import DecodedRun, ExpectedIdentity, constants
+from rtoslab.records import DecodedRun, ExpectedIdentity, read_wire_constants
 from rtoslab.targets.introduction import read_introduction
 
 
@@ -41,7 +41,7 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
     if not content.startswith(MAGIC):
         raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
     image = ExternalImage(
-        path, content, read_introduction(content, path.name, facts, timing, constants(catalogue.root))
+        path, content, read_introduction(content, path.name, facts, timing, read_wire_constants(catalogue.root))
     )
     named = image.introduction.begin.board
     if named != facts.id:

@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
-from rtoslab.records import DecodedRun, WireConstants, decode_begun
+from rtoslab.records import DecodedRun, WireConstants, decode_broken_off
 from rtoslab.targets.board import apply_settings, fitting_boards, load_image, make_machine, simulator_errors
 
 LIMIT_S: Final = 5.0
@@ -31,7 +31,7 @@ def read_introduction(
             output += machine.take_uart()
             if stop["reason"] != "cycles":
                 break
-    known = decode_begun(output, constants, None)
+    known = decode_broken_off(output, constants, None)
     if known is None:
         start = output[:40].decode("ascii", "replace")
         raise RunError(

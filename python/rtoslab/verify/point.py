@@ -1,4 +1,4 @@
-"""One stored point: its seal, its name, its manifest, and its result computed once more from what was received."""
+"""Verifies one stored point: its seal, its name, its manifest, and its result computed again from the raw data."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from rtoslab.store import (
     RESULT,
     UART,
     AnyResult,
-    flatten,
-    folder_name,
+    decode_evidence,
+    flatten_json,
     manifest_hash,
-    read_evidence,
-    read_files,
+    parse_point_files,
+    point_folder_name,
 )
 from rtoslab.targets import RunOutput, with_kernel
 
@@ -39,43 +39,43 @@ class VerifiedPoint:
 
     folder: Path
     differences: tuple[str, ...]
-    """Sentences on what is stored and does not follow from the raw data. Empty: all agrees."""
+    """Sentences on stored values that do not follow from the raw data. Empty: all agree."""
     remarks: tuple[str, ...] = ()
-    """What could not be computed again, and why."""
+    """Values that could not be computed again, with the reason."""
 
 
 def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
-    """Checks one point's folder. Never raises for what is in it."""
+    """Checks one point's folder. It never raises for its content."""
     try:
         files = read_sealed(folder)
-        result, manifest = read_files(files)
+        result, manifest = parse_point_files(files)
     except RtoslabError as cause:
         return VerifiedPoint(folder, (str(cause),))
     except ValueError as cause:
         return VerifiedPoint(folder, (f"{folder / RESULT} is none of this version ({type(cause).__name__}).",))
     remarks = [f"{name} lies beside the point's files and is none of them." for name in unexpected_files(folder, files)]
-    differences = list(_identity(folder.name, result, manifest))
+    differences = list(_identity_differences(folder.name, result, manifest))
     try:
-        differences += _conformance(files, manifest)
+        differences += _conformance_differences(files, manifest)
         if not isinstance(result, NotApplicable) and UART in files:
-            again, remark = _evaluate(catalogue, files, result, manifest)
-            differences += list(_differences(result, again))
+            again, remark = _compute_again(catalogue, files, result, manifest)
+            differences += list(_value_differences(result, again))
             remarks += remark
     except (RtoslabError, KeyError, ValueError, TypeError) as cause:
         differences.append(f"the point could not be computed again: {cause}")
     return VerifiedPoint(folder, tuple(differences), tuple(remarks))
 
 
-def _identity(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yields what a point is called, against what made it."""
+def _identity_differences(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yields a sentence for each part of a point's name and identity that its manifest contradicts."""
     if isinstance(result, NotApplicable):
-        if name != folder_name(result.point, "na"):
+        if name != point_folder_name(result.point, "na"):
             yield f"the folder's name is not that of the point in {RESULT}."
         return
     run_id = manifest_hash(dict(manifest))[:16]
     if result.run_id != run_id:
         yield f"{RESULT} has the run id {result.run_id}, but {MANIFEST} hashes to {run_id}."
-    if name != folder_name(result.point, result.run_id):
+    if name != point_folder_name(result.point, result.run_id):
         yield f"the folder's name is not that of the point in {RESULT}."
     build = manifest.get("build", {})
     axes = {"benchmark": "bench", "kernel": "kernel", "board": "board", "cores": "cores", "window_ms": "window_ms"}
@@ -84,7 +84,8 @@ def _identity(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iter
             yield f"{RESULT} says {axis} is {getattr(result.point, axis)!r}, {MANIFEST} {build.get(key)!r}."
 
 
-def _conformance(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> list[str]:
+def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> list[str]:
+    """Returns a sentence if the stored verdict is not the one that the manifest sums up."""
     if CONFORMANCE_FILE not in files:
         return []
     verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
@@ -93,15 +94,15 @@ def _conformance(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> lis
     return []
 
 
-def _evaluate(
+def _compute_again(
     catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | Failed, manifest: Mapping[str, Any]
 ) -> tuple[AnyResult, list[str]]:
-    """The result anew, and remarks."""
+    """Returns the result computed again, and remarks."""
     build = manifest["build"]
     expected = ExpectedIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
     if EVIDENCE_FILE in files:
-        output = read_evidence(files[EVIDENCE_FILE], files[UART])
+        output = decode_evidence(files[EVIDENCE_FILE], files[UART])
     else:
         output = RunOutput(files[UART])
         if manifest["target"]["kind"] == "virtual":
@@ -122,19 +123,19 @@ def _evaluate(
 
 
 def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
-    """The image that was run, if it is still among those built here."""
+    """Returns the image that was run, if it is still among those built here."""
     run_id, stated = manifest["build"]["run_id"], manifest["elf_sha256"]
     folders = build_folder(catalogue.root).glob(f"*-{run_id}")
     images = (folder / IMAGE for folder in folders if (folder / IMAGE).is_file())
     return next((image for image in images if sha256_of(image) == stated), None)
 
 
-def _differences(stored: AnyResult, again: AnyResult) -> list[str]:
-    """Value by value: where it stands, what is stored, what was computed."""
+def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
+    """Returns a sentence for each value that differs: its place, the stored value, the computed one."""
     if stored.status != again.status:
         why = f": {again.message}" if isinstance(again, Failed) else ""
         return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
-    one, two = (_flat(result.model_dump(mode="json")) for result in (stored, again))
+    one, two = (_flatten_values(result.model_dump(mode="json")) for result in (stored, again))
     differences = [
         f"{key} is stored as {one.get(key, 'nothing')}, computed {two.get(key, 'nothing')}."
         for key in sorted({*one, *two})
@@ -144,14 +145,15 @@ def _differences(stored: AnyResult, again: AnyResult) -> list[str]:
     return differences if more <= 0 else [*differences[:MOST_DIFFERENCES], f"and {more:,} more values."]
 
 
-def _flat(value: Any) -> dict[str, str]:
-    """Lists by their places."""
-    return flatten(_by_place(value))
+def _flatten_values(value: Any) -> dict[str, str]:
+    """Returns the values by key, those of lists by their index."""
+    return flatten_json(_lists_as_mappings(value))
 
 
-def _by_place(value: Any) -> Any:
+def _lists_as_mappings(value: Any) -> Any:
+    """Returns the value with each list as a mapping from index to item."""
     if isinstance(value, dict):
-        return {str(key): _by_place(item) for key, item in value.items()}
+        return {str(key): _lists_as_mappings(item) for key, item in value.items()}
     if isinstance(value, list):
-        return {str(place): _by_place(item) for place, item in enumerate(value)} or []
+        return {str(place): _lists_as_mappings(item) for place, item in enumerate(value)} or []
     return value

@@ -1,4 +1,5 @@
-"""Sweeping: which cycles, and what came of the arrival in each. The loop itself is the virtual board's."""
+"""Runs a sweep: chooses the cycles, and records the latency of the arrival in each. The loop itself is the virtual
+board's."""
 
 import os
 import random
@@ -18,47 +19,49 @@ ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8")
 """One arrival, 32 bytes. See `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task."""
 UNANSWERED: Final = np.uint64(2**64 - 1)
 BATCH: Final = 8192
-"""Arrivals between two looks at progress and Ctrl-C."""
+"""Arrivals between two checks of progress and Ctrl-C."""
 MOST_CYCLES: Final = 10**12
 PATIENCE_S: Final = 1.0
-"""The virtual time to wait for an answer."""
+"""The longest virtual time to wait for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """Which cycles of a run."""
+class SweepSpan:
+    """The cycles of a run that a sweep covers."""
 
     cycles: int
-    """How many, from the snapshot on."""
+    """The number of cycles, from the snapshot on."""
     name: str
-    """For a person: `one period`, `one tick`, `100,000 cycles`."""
+    """A text for people: `one period`, `one tick`, `100,000 cycles`."""
     offsets: tuple[int, ...] | None = None
-    """The drawn ones, in order. None: all."""
+    """The drawn cycles, in order. None: all."""
     seed: int | None = None
 
     @property
-    def exhaustive(self) -> bool:
+    def is_exhaustive(self) -> bool:
         """Whether every cycle of the span is tried."""
         return self.offsets is None
 
-    def begin(self, arrivals: int) -> "Span":
-        """The part of it that its first arrivals cover, some but not all: up to the first one that was not tried."""
+    def first_part(self, arrivals: int) -> "SweepSpan":
+        """Returns the part of it that its first arrivals cover, some but not all: up to the first one that was not
+        tried."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
-        return Span(cycles, name, None if self.offsets is None else self.offsets[:arrivals], self.seed)
+        return SweepSpan(cycles, name, None if self.offsets is None else self.offsets[:arrivals], self.seed)
 
 
 class EndedSweepError(KeyboardInterrupt):
     """A sweep that was ended from outside, with the part of its span that it came through and the arrivals there."""
 
-    def __init__(self, cause: KeyboardInterrupt, span: Span, arrivals: NDArray[np.void]) -> None:
+    def __init__(self, cause: KeyboardInterrupt, span: SweepSpan, arrivals: NDArray[np.void]) -> None:
         super().__init__(*cause.args)
         self.span = span
         self.arrivals = arrivals
 
 
-def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed: int = 1) -> Span:
-    """`period`, `tick`, either with a number in front, or cycles. All of them, or `samples` drawn by `seed`.
+def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed: int = 1) -> SweepSpan:
+    """Returns the span of a text: `period`, `tick`, either with a number in front, or cycles. All of them, or `samples`
+    drawn by `seed`.
 
     Raises PlanError.
     """
@@ -79,12 +82,12 @@ def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed:
             raise PlanError(f"No {unit} was seen in this run, so it is no measure of a span; give cycles.")
         cycles, name = number * length, f"one {unit}" if number == 1 else f"{number} {unit}s"
     if samples is None or samples >= cycles:
-        return Span(cycles, name)
-    return Span(cycles, name, draw(cycles, samples, seed), seed)
+        return SweepSpan(cycles, name)
+    return SweepSpan(cycles, name, draw_offsets(cycles, samples, seed), seed)
 
 
-def draw(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
-    """`samples` different numbers below `cycles`, in order. The same for the same seed, anywhere."""
+def draw_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
+    """Returns `samples` different numbers below `cycles`, in order. The same seed gives the same numbers, anywhere."""
     generator = random.Random(seed)  # noqa: S311 (repeatable, not secret)
     chosen: set[int] = set()
     while len(chosen) < samples:
@@ -94,12 +97,12 @@ def draw(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
 
 def inject_at_every_cycle(
     scenario: Scenario,
-    span: Span,
+    span: SweepSpan,
     *,
     threads: int | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> NDArray[np.void]:
-    """Every arrival of the span as `ARRIVAL`, in order. `progress(done, of)`.
+    """Returns every arrival of the span as `ARRIVAL`, in order. It calls `progress(done, of)`.
 
     Raises RunError if an arrival is not answered within a second of virtual time: then there is no worst case.
     EndedSweepError in place of a KeyboardInterrupt that comes when some arrivals are known.
@@ -108,27 +111,27 @@ def inject_at_every_cycle(
     cycles = [first + offset for offset in (span.offsets if span.offsets is not None else range(span.cycles))]
     arrays: list[NDArray[np.void]] = []
     try:
-        _sweep(scenario, cycles, arrays, threads or os.cpu_count() or 1, progress)
+        _run_batches(scenario, cycles, arrays, threads or os.cpu_count() or 1, progress)
     except KeyboardInterrupt as cause:
         known = sum(map(len, arrays))
         if not 0 < known < len(cycles):
             raise
         arrivals = np.concatenate(arrays)
-        _all_answered(scenario, arrivals)
-        raise EndedSweepError(cause, span.begin(known), arrivals) from None
+        _require_answers(scenario, arrivals)
+        raise EndedSweepError(cause, span.first_part(known), arrivals) from None
     arrivals = np.concatenate(arrays)
-    _all_answered(scenario, arrivals)
+    _require_answers(scenario, arrivals)
     return arrivals
 
 
-def _sweep(
+def _run_batches(
     scenario: Scenario,
     cycles: list[int],
     arrays: list[NDArray[np.void]],
     threads: int,
     progress: Callable[[int, int], None],
 ) -> None:
-    """Adds to `arrays` what the arrivals in these cycles give, batch by batch."""
+    """Adds the latencies of the arrivals in these cycles to `arrays`, batch by batch."""
     with simulator_errors(RunError):
         for start in range(0, len(cycles), BATCH):
             progress(start, len(cycles))
@@ -144,7 +147,8 @@ def _sweep(
     progress(len(cycles), len(cycles))
 
 
-def _all_answered(scenario: Scenario, arrivals: NDArray[np.void]) -> None:
+def _require_answers(scenario: Scenario, arrivals: NDArray[np.void]) -> None:
+    """Raises RunError if an arrival was not answered."""
     for name in ("handler", "task") if scenario.task is not None else ("handler",):
         missing = arrivals[arrivals[name] == UNANSWERED]
         if len(missing):

@@ -1,4 +1,4 @@
-"""A sweep as a report: the claim, latency against offset, the distribution, what arrivals met."""
+"""The report of a sweep: the claim, latency against offset, the distribution, the code that arrivals interrupted."""
 
 from typing import Any, Final
 
@@ -10,7 +10,8 @@ from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text
 from rtoslab.worst_case.worst_case import Latency, WorstCase
 
 PLOTTED: Final = 2500
-"""Most places along the offset's axis: beyond, each stands for a stretch, by its shortest and longest."""
+"""The most places along the offset's axis. Beyond that, each stands for an interval, by its shortest and longest
+latency."""
 BINS: Final = 60
 _METHOD: Final = (
     "From a snapshot of the running system the interrupt was raised in each of these cycles in turn, every time in the "
@@ -20,25 +21,25 @@ _METHOD: Final = (
 _SINGLE_IMAGE: Final = " The undisturbed run was looked through: the image itself does not raise the interrupt there."
 
 
-def make_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
-    """`arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
-    both = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
+def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
+    """Returns the report. `arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
+    latencies = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
     arrived = count_text(finding.arrivals, "arrival")
     document = Document(
         title=f"Worst case: {finding.title}",
         subtitle=f"{finding.clock_hz / 1e6:g} MHz · {arrived} over {finding.span} · virtual board",
         summary=finding.claim,
         sections=(
-            _figures(finding, both),
-            _against_offset(finding, arrivals, both),
-            _distribution(both),
+            _figures_section(finding, latencies),
+            _offset_section(finding, arrivals, latencies),
+            _distribution_section(latencies),
             _meetings_section(finding),
         ),
     )
     return mark_deviations_by(document, finding.deviations, all_deviate=bool(finding.deviations))
 
 
-def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:
+def _figures_section(finding: WorstCase, latencies: list[tuple[str, Latency]]) -> Section:
     rows = [
         [
             name,
@@ -51,7 +52,7 @@ def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:
             f"{item.worst_offset:,}",
             ("asleep, then " if item.asleep else "") + str(item.executing),
         ]
-        for name, item in both
+        for name, item in latencies
     ]
     columns = ("first instruction of", ">min", ">median", ">p99", ">max", ">max, us", ">arrivals with max",
                ">first at offset", "executing there")  # fmt: skip
@@ -70,10 +71,10 @@ def _figures(finding: WorstCase, both: list[tuple[str, Latency]]) -> Section:
     )
 
 
-def _against_offset(finding: WorstCase, arrivals: NDArray[np.void], both: list[tuple[str, Latency]]) -> Section:
+def _offset_section(finding: WorstCase, arrivals: NDArray[np.void], latencies: list[tuple[str, Latency]]) -> Section:
     offsets = (arrivals["cycle"] - np.uint64(finding.first_cycle)).astype(np.int64)
     rows: list[dict[str, Any]] = []
-    for name, _ in both:
+    for name, _ in latencies:
         values = arrivals[name].astype(np.int64)
         for part in np.array_split(np.arange(len(values)), min(len(values), PLOTTED)):
             low, high = int(values[part].min()), int(values[part].max())
@@ -85,9 +86,9 @@ def _against_offset(finding: WorstCase, arrivals: NDArray[np.void], both: list[t
     return Section("offset", "Latency against offset", (), (chart,))
 
 
-def _distribution(both: list[tuple[str, Latency]]) -> Section:
+def _distribution_section(latencies: list[tuple[str, Latency]]) -> Section:
     rows: list[dict[str, Any]] = []
-    for name, item in both:
+    for name, item in latencies:
         cycles = [value for value, count in item.histogram for _ in range(count)]
         counts, edges = np.histogram(cycles, bins=min(BINS, max(1, item.maximum_cycles - item.minimum_cycles)))
         rows += [

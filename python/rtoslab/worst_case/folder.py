@@ -1,4 +1,4 @@
-"""A sweep on disk: result.json, arrivals.parquet (one row an arrival), manifest.json, report.html, and their seal."""
+"""Stores a sweep: result.json, arrivals.parquet (one row an arrival), manifest.json, report.html, and their seal."""
 
 import hashlib
 import json
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rtoslab.base import AlteredError, canonical, make_folder, runs_folder, write_whole
 from rtoslab.intake import ParquetColumn, path_text, write_parquet
 from rtoslab.records import read_sealed, seal_files
-from rtoslab.results import read_columns
-from rtoslab.worst_case.arrivals import UNANSWERED, Span
+from rtoslab.results import decode_columns
+from rtoslab.worst_case.arrivals import UNANSWERED, SweepSpan
 from rtoslab.worst_case.scenario import Scenario
 from rtoslab.worst_case.worst_case import WorstCase
 
@@ -23,8 +23,8 @@ MANIFEST: Final = "manifest.json"
 REPORT: Final = "report.html"
 
 
-def manifest_of(scenario: Scenario, span: Span) -> dict[str, Any]:
-    """Everything that can change a number of the sweep. The image by its hash."""
+def sweep_manifest(scenario: Scenario, span: SweepSpan) -> dict[str, Any]:
+    """Returns everything that can change a number of the sweep, with the image by its hash."""
     image = hashlib.sha256(scenario.elf.read_bytes()).hexdigest()
     sweep = {
         "first_cycle": scenario.snapshot.cycle(),
@@ -38,14 +38,16 @@ def manifest_of(scenario: Scenario, span: Span) -> dict[str, Any]:
 
 
 def default_folder(name: str, manifest: dict[str, Any]) -> Path:
-    """`runs/worst-case-<name>-<hash of the manifest>`."""
+    """Returns `runs/worst-case-<name>-<hash of the manifest>`."""
     return runs_folder() / f"worst-case-{name}-{hashlib.sha256(canonical(manifest).encode()).hexdigest()[:8]}"
 
 
-def write(folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str) -> None:
-    """The same sweep gives the same bytes. Raises StoreError."""
+def write_sweep(
+    folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str
+) -> None:
+    """Writes a sweep's folder. The same sweep gives the same bytes. Raises StoreError."""
     files = {
-        ARRIVALS: to_parquet(arrivals, finding.first_cycle),
+        ARRIVALS: arrivals_to_parquet(arrivals, finding.first_cycle),
         MANIFEST: canonical(manifest).encode(),
         REPORT: report.encode(),
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
@@ -55,8 +57,9 @@ def write(folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest
         write_whole(folder / name, content, "the sweep")
 
 
-def to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
-    """Columns offset, handler_cycles, task_cycles (null without a task), pc, asleep."""
+def arrivals_to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
+    """Returns the Parquet file with the columns offset, handler_cycles, task_cycles (null without a task), pc,
+    asleep."""
     woken = arrivals["task"] != UNANSWERED
     return write_parquet(
         {
@@ -70,16 +73,16 @@ def to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
 
 
 def is_sweep(folder: Path) -> bool:
-    """Whether a folder holds a sweep."""
+    """Whether a folder contains a sweep."""
     return (folder / ARRIVALS).exists() and (folder / RESULT).exists()
 
 
-def recompute(folder: Path) -> Iterator[str]:
-    """Sentences on figures of result.json that do not follow from the arrivals. Empty: all do."""
+def find_differences(folder: Path) -> Iterator[str]:
+    """Yields a sentence for each figure of result.json that does not follow from the arrivals."""
     try:
         files = read_sealed(folder.resolve())
         stored = json.loads(files[RESULT])
-        columns = read_columns(files[ARRIVALS])
+        columns = decode_columns(files[ARRIVALS])
     except AlteredError as cause:
         yield str(cause)
         return
@@ -88,10 +91,10 @@ def recompute(folder: Path) -> Iterator[str]:
         return
     for name in ("handler", "task"):
         if stored[name] is not None:
-            yield from _compare(name, stored[name], columns["offset"], columns[f"{name}_cycles"])
+            yield from _compare_latency(name, stored[name], columns["offset"], columns[f"{name}_cycles"])
 
 
-def _compare(name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]) -> Iterator[str]:
+def _compare_latency(name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]) -> Iterator[str]:
     values, counts = np.unique(np.array(cycles, dtype=np.int64), return_counts=True)
     again = {
         "minimum_cycles": int(values[0]),

@@ -11,16 +11,16 @@ from rtoslab.images import SourceLines
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InstructionPlace:
     """One instruction."""
 
     address: int
     function: str
-    """With the offset in it, unless it is the first instruction. Empty: no symbol covers it."""
+    """Its name, with the offset unless it is the first instruction. Empty: no symbol covers it."""
     source: tuple[str, ...]
-    """`file:line`, of inlined code also where it was called, innermost first. Empty: the image does not tell."""
+    """`file:line`, of inlined code also where it was called, innermost first. Empty: the image has no line numbers."""
     text: str
-    """Disassembly. Empty: no disassembler at hand."""
+    """The disassembly. Empty: no disassembler is installed."""
 
     def __str__(self) -> str:
         """Describes the place for a person, on one line."""
@@ -29,8 +29,8 @@ class Place:
         return " ".join(part for part in parts if part)
 
 
-class Places:
-    """Names instructions of one image."""
+class InstructionNames:
+    """Finds function, source line and disassembly of one image's instructions."""
 
     def __init__(self, elf: Path, symbols: Sequence[tuple[int, int, str]]) -> None:
         """`symbols`: (address, size in bytes, name) by address."""
@@ -38,14 +38,14 @@ class Places:
         self._lines = SourceLines(elf)
         self._symbols = symbols
 
-    def at(self, address: int) -> Place:
-        """The instruction at an address."""
-        return Place(
-            address, self.function(address, offset=True), self._lines.lines_at(address), self._disassembly(address)
+    def locate(self, address: int) -> InstructionPlace:
+        """Returns the place of the instruction at an address."""
+        return InstructionPlace(
+            address, self.function_at(address, offset=True), self._lines.lines_at(address), self._disassembly(address)
         )
 
-    def function(self, address: int, *, offset: bool = False) -> str:
-        """The function that covers an address. With `offset` also how far in."""
+    def function_at(self, address: int, *, offset: bool = False) -> str:
+        """Returns the function that covers an address, with the offset in it if requested. Empty if no symbol does."""
         place = bisect_right(self._symbols, address, key=lambda row: row[0]) - 1
         while place >= 0 and self._symbols[place][0] + 0x10000 > address:
             start, size, name = self._symbols[place]

@@ -43,39 +43,39 @@ if TYPE_CHECKING:
 WINDOW_MS: Final = 1000
 """The window of the images that are swept: longer than any span worth sweeping."""
 SETTLE_S: Final = 0.005
-"""Looked at from the window's opening on, to find tick and periods."""
+"""The time from the window's opening in which ticks and periods are looked for."""
 NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin: {detail}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A board before the first arrival."""
+    """A board before the first arrival of a sweep."""
 
     title: str
     board: Board
     elf: Path
     snapshot: "Snapshot"
     exception: int
-    """Raised, and answered by its handler."""
+    """The exception that is raised, and answered by its handler."""
     core: int
     task: int | None
-    """First instruction of the task that the handler wakes. None: there is none."""
+    """The first instruction of the task that the handler wakes. None: there is none."""
     clock_hz: int
     period_cycles: int | None
-    """From the snapshot to where the background begins anew. None: the image does not tell."""
+    """The cycles from the snapshot to the next beginning of the background's period. None: it is unknown."""
     tick_cycles: int | None
-    """From one tick interrupt to the next. None: none was seen."""
+    """The cycles from one tick interrupt to the next. None: none was seen."""
     symbols: tuple[tuple[int, int, str], ...]
     """(address, size in bytes, name) of functions and objects, by address."""
     manifest: Mapping[str, Any]
     """Everything that can change a number."""
     deviations: Deviations
-    """The deviations of the kernel from the port contract, as it declares. Of an image nothing is known."""
+    """The declared deviations of the kernel from the port contract. Empty for a user's image."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """The interrupt that a sweep of an image raises, and the place it waits for, by the user's names."""
+class SweepTarget:
+    """The interrupt that a sweep of an image raises, and the place where it begins, by the user's names."""
 
     interrupt: str
     """`irq26`, `26`, or an exception by name: `nmi`, `pendsv`, `systick`."""
@@ -86,28 +86,29 @@ class Target:
     core: int = 0
 
 
-def _able(catalogue: Catalogue) -> list[str]:
+def _sweepable_benchmarks(catalogue: Catalogue) -> list[str]:
+    """Returns the benchmarks that can be swept."""
     return [name for name, entry in catalogue.benchmarks.items() if entry.facts.phase]
 
 
 def sweeping_benchmark(catalogue: Catalogue) -> str:
-    """The benchmark that is made to be swept."""
-    return _able(catalogue)[0]
+    """Returns the id of the benchmark for sweeps."""
+    return _sweepable_benchmarks(catalogue)[0]
 
 
 def pick_service(facts: Benchmark, service: str) -> dict[str, str]:
-    """The configuration in which a benchmark's background calls the service. Empty if it can call no such one."""
+    """Returns the configuration in which a benchmark's background calls the service. Empty if it cannot call it."""
     return {
         f"param.{name}": str(services.index(service)) for name, services in facts.picks.items() if service in services
     }
 
 
 def services_to_pick(facts: Benchmark) -> list[str]:
-    """Returns what `pick_service` knows."""
+    """Returns the services that a benchmark's background can call."""
     return [service for services in facts.picks.values() for service in services]
 
 
-def of_benchmark(
+def benchmark_scenario(
     catalogue: Catalogue,
     name: str,
     options: Options,
@@ -115,15 +116,17 @@ def of_benchmark(
     core: int = 0,
     progress: Progress = lambda *_: None,
 ) -> Scenario:
-    """The image of a benchmark that can be swept, at the beginning of a period in its window.
+    """Returns the scenario of a benchmark's image, at the beginning of a period in its window.
 
     Raises PlanError: it cannot be swept, or not with this kernel or board; BuildError, ConformanceError, RunError.
     """
     (point,) = make_plan(catalogue, [name], options).points
     facts = catalogue.benchmark(point.benchmark).facts
     if facts.phase is None:
-        able = ", ".join(_able(catalogue))
-        raise PlanError(f"{facts.id} has no [phase] in its benchmark.toml, so it cannot be swept; these can: {able}.")
+        sweepable = ", ".join(_sweepable_benchmarks(catalogue))
+        raise PlanError(
+            f"{facts.id} has no [phase] in its benchmark.toml, so it cannot be swept; these can: {sweepable}."
+        )
     if point.not_applicable is not None:
         raise PlanError(f"{facts.title} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
     if core >= point.cores:
@@ -140,37 +143,41 @@ def of_benchmark(
     load_image(machine, image, built.elf.name)
     _run_to_window(machine, point.clock_hz or board.clock.sys_hz)
     marks = read_marks(image, built.elf.name)
-    at = {tag: {mark.address for mark in marks if _tag(mark) == tag} for tag in (facts.phase.period, facts.phase.woken)}
+    at = {
+        tag: {mark.address for mark in marks if _mark_tag(mark) == tag}
+        for tag in (facts.phase.period, facts.phase.woken)
+    }
     if len(at[facts.phase.woken]) > 1:
         raise ImageFileError(f"{built.elf} has {len(at[facts.phase.woken])} places where the task is woken, not one.")
     picked = facts.needed_services(point.params)[len(facts.services) :]
-    begin = _first_period(machine, at[facts.phase.period])
+    beginning = _run_to_first_period(machine, at[facts.phase.period])
     return Scenario(
         title=f"{', '.join(picked) or facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
         board=board,
         elf=built.elf,
-        snapshot=begin.snapshot,
+        snapshot=beginning.snapshot,
         exception=FIRST_EXTERNAL + board.irq.soft,
         core=core,
         task=next(iter(at[facts.phase.woken]), None),
         clock_hz=machine.clock_hz(),
-        period_cycles=begin.period_cycles,
-        tick_cycles=begin.tick_cycles,
+        period_cycles=beginning.period_cycles,
+        tick_cycles=beginning.tick_cycles,
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest=manifest,
         deviations={point.kernel: conformance.deviations} if conformance.deviations else {},
     )
 
 
-def of_image(image: Path, board: Board, target: Target, *, cores: int | None = None) -> Scenario:
-    """Anybody's ELF, where `target.start` has been reached. Raises ImageFileError, SymbolError, PlanError, RunError."""
+def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int | None = None) -> Scenario:
+    """Returns the scenario of a user's ELF file, where `target.start` has been reached. Raises ImageFileError,
+    SymbolError, PlanError, RunError."""
     exception = parse_exception(target.interrupt, board)
     machine: Any = make_machine(board, cores=cores or board.cores)
     load_image(machine, read_image(image), image.name)
     task = find_address(machine, target.task) if target.task is not None else None
     cycle = parse_cycle_count(target.start)
     if cycle is not None:
-        _run(machine, cycle)
+        _run_cycles(machine, cycle)
     else:
         address = find_address(machine, target.start)
         finder = machine.snapshot().open()
@@ -179,8 +186,8 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         stop = finder.run(int(SETUP_LIMIT_S * board.clock.sys_hz))
         if stop["reason"] != "until":
             raise RunError(f"{target.start} did not execute within {SETUP_LIMIT_S:g} s of virtual time.")
-        _run(machine, finder.cycle())
-    looked = _first_period(machine, set())
+        _run_cycles(machine, finder.cycle())
+    beginning = _run_to_first_period(machine, set())
     return Scenario(
         title=f"{image.name} on {board.title}",
         board=board,
@@ -191,15 +198,15 @@ def of_image(image: Path, board: Board, target: Target, *, cores: int | None = N
         task=task,
         clock_hz=machine.clock_hz(),
         period_cycles=None,
-        tick_cycles=looked.tick_cycles,
+        tick_cycles=beginning.tick_cycles,
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
     )
 
 
-def own_entries(scenario: Scenario, cycles: int) -> tuple[int, ...]:
-    """Offsets at which the handler is entered in so many cycles of the run that nothing disturbs."""
+def undisturbed_entries(scenario: Scenario, cycles: int) -> tuple[int, ...]:
+    """Returns the offsets at which the handler is entered in so many cycles of the undisturbed run."""
     machine: Any = scenario.snapshot.open()
     start, end = machine.cycle(), machine.cycle() + cycles
     machine.take_events()
@@ -215,11 +222,12 @@ def own_entries(scenario: Scenario, cycles: int) -> tuple[int, ...]:
     return tuple(entries)
 
 
-def _tag(mark: Any) -> int:
+def _mark_tag(mark: Any) -> int:
+    """Returns a number for a mark's series and end."""
     return 2 * mark.series + mark.is_end  # type: ignore[no-any-return]
 
 
-def _run(machine: Any, cycles: int) -> None:
+def _run_cycles(machine: Any, cycles: int) -> None:
     end = machine.cycle() + cycles
     while machine.cycle() < end:
         stop = machine.run(end - machine.cycle())
@@ -237,31 +245,32 @@ def _run_to_window(machine: Any, clock_hz: int) -> None:
         stop = finder.run(limit)
         if stop["reason"] != "watch":
             raise RunError(f"The image did not open its window ({stop['reason']}): {stop['detail']}.")
-    _run(machine, finder.cycle())
+    _run_cycles(machine, finder.cycle())
 
 
 @dataclass(frozen=True, slots=True)
-class _Beginning:
+class _SweepBeginning:
+    """The board where a sweep begins."""
+
     snapshot: "Snapshot"
     period_cycles: int | None
     tick_cycles: int | None
 
 
 def _tick_cycles(seen: float, clock_hz: int) -> int:
-    """Returns the tick's true cycles. Masked interrupts delay the seen one, and a tick divides a second evenly."""
+    """Returns the tick's true cycles. Masked interrupts delay the observed one, and a tick divides a second evenly."""
     return round(clock_hz / max(1, round(clock_hz / seen)))
 
 
-def _first_period(machine: Any, marks: set[int]) -> _Beginning:
-    """Brings the machine to the first period after a tick that lies as a whole between two ticks, if there is one.
+def _run_to_first_period(machine: Any, marks: set[int]) -> _SweepBeginning:
+    """Runs the machine to the first period after a tick that is as a whole between two ticks, if there is one.
 
-    Without marks, or without a period that begins in the time looked at, it stays where it is.
-    """
+    Without marks, or without a period that begins in the time looked at, it stays where it is."""
     finder = machine.snapshot().open()
     finder.trace_exceptions(True)
     for mark in marks:
         finder.watch_exec(mark, 1)
-    _run(finder, int(SETTLE_S * machine.clock_hz()))
+    _run_cycles(finder, int(SETTLE_S * machine.clock_hz()))
     events = np.frombuffer(finder.take_events(), EVENT)
     entered = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK) & (events["core"] == 0)]
     ticks = (entered["cycle"] - entered["value"]).astype(np.int64)
@@ -270,9 +279,9 @@ def _first_period(machine: Any, marks: set[int]) -> _Beginning:
     after = ticks[0] if len(ticks) else machine.cycle()
     begins = begins[begins.astype(np.int64) >= after].astype(np.int64)
     if len(begins) < 2:
-        return _Beginning(machine.snapshot(), None, tick_cycles)
+        return _SweepBeginning(machine.snapshot(), None, tick_cycles)
     lengths = np.diff(begins)
     whole = [not np.any((ticks >= begin) & (ticks < end)) for begin, end in pairwise(begins)]
     first = whole.index(True) if any(whole) else 0
-    _run(machine, int(begins[first]) - machine.cycle())
-    return _Beginning(machine.snapshot(), int(lengths[first]), tick_cycles)
+    _run_cycles(machine, int(begins[first]) - machine.cycle())
+    return _SweepBeginning(machine.snapshot(), int(lengths[first]), tick_cycles)

@@ -1,4 +1,4 @@
-"""The result of a sweep: the distribution, the worst case and its place, and the statement that follows."""
+"""The result of a sweep: the distribution, the worst case and its place, and the claim that follows."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from rtoslab.base import count_text
 from rtoslab.reports import Deviations
-from rtoslab.worst_case.arrivals import Span
-from rtoslab.worst_case.places import Place, Places
-from rtoslab.worst_case.scenario import Scenario, own_entries
+from rtoslab.worst_case.arrivals import SweepSpan
+from rtoslab.worst_case.places import InstructionNames, InstructionPlace
+from rtoslab.worst_case.scenario import Scenario, undisturbed_entries
 
 WORST_FUNCTIONS: Final = 12
-"""Functions listed by the longest wait of an arrival in them."""
+"""The number of listed functions, by the longest wait of an arrival in them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,18 +28,18 @@ class Latency:
     worst_offset: int
     """The first arrival that waited longest, in cycles from the span's beginning."""
     worst_count: int
-    """Arrivals that waited so long."""
-    executing: Place
-    """What the core executed when it arrived."""
+    """The number of arrivals that waited so long."""
+    executing: InstructionPlace
+    """The instruction that the core executed at the arrival."""
     asleep: bool
-    """Or it slept, and continued there."""
+    """Whether the core slept at the arrival, and continued there."""
     histogram: tuple[tuple[int, int], ...]
     """(cycles, arrivals), ascending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meeting:
-    """Arrivals that met one function."""
+    """The arrivals that interrupted one function."""
 
     function: str
     arrivals: int
@@ -49,11 +49,11 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstCase:
-    """One sweep."""
+    """The result of one sweep."""
 
     title: str
     claim: str
-    """One sentence."""
+    """The claim in one sentence."""
     exhaustive: bool
     span_cycles: int
     span: str
@@ -71,10 +71,10 @@ class WorstCase:
     deviations: Deviations
     """The deviations of the kernel from the port contract, as it declares."""
     own_entries: tuple[int, ...] = ()
-    """Offsets at which the undisturbed run enters the interrupt's handler: the image raises it itself."""
+    """Offsets at which the undisturbed run enters the interrupt's handler, because the image raises it itself."""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Returns plain values for JSON."""
         return asdict(self)
 
     def microseconds(self, cycles: float) -> float:
@@ -82,18 +82,18 @@ class WorstCase:
         return cycles / self.clock_hz * 1e6
 
 
-def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCase:
-    """Reads a sweep's arrivals (`ARRIVAL`)."""
-    places = Places(scenario.elf, scenario.symbols)
-    handler = _latency(scenario, places, arrivals, "handler")
-    task = _latency(scenario, places, arrivals, "task") if scenario.task is not None else None
-    own = own_entries(
+def find_worst_case(scenario: Scenario, span: SweepSpan, arrivals: NDArray[np.void]) -> WorstCase:
+    """Returns the result of a sweep's arrivals (`ARRIVAL`)."""
+    places = InstructionNames(scenario.elf, scenario.symbols)
+    handler = _make_latency(scenario, places, arrivals, "handler")
+    task = _make_latency(scenario, places, arrivals, "task") if scenario.task is not None else None
+    own = undisturbed_entries(
         scenario, span.cycles + max(latency.maximum_cycles for latency in (handler, task) if latency is not None)
     )
     return WorstCase(
         title=scenario.title,
-        claim=_claim(scenario, span, len(arrivals), handler, task) + own_sentence(own),
-        exhaustive=span.exhaustive,
+        claim=_claim_sentence(scenario, span, len(arrivals), handler, task) + own_interrupt_sentence(own),
+        exhaustive=span.is_exhaustive,
         span_cycles=span.cycles,
         span=span.name,
         seed=span.seed,
@@ -112,8 +112,8 @@ def find(scenario: Scenario, span: Span, arrivals: NDArray[np.void]) -> WorstCas
     )
 
 
-def own_sentence(own: Sequence[int]) -> str:
-    """That an arrival's answer may be to another request. Empty if the image raises nothing."""
+def own_interrupt_sentence(own: Sequence[int]) -> str:
+    """Returns a sentence that an arrival's answer may be to the image's own request. Empty if the image raises none."""
     if not own:
         return ""
     return (
@@ -123,7 +123,7 @@ def own_sentence(own: Sequence[int]) -> str:
     )
 
 
-def _latency(scenario: Scenario, places: Places, arrivals: NDArray[np.void], name: str) -> Latency:
+def _make_latency(scenario: Scenario, places: InstructionNames, arrivals: NDArray[np.void], name: str) -> Latency:
     cycles = arrivals[name].astype(np.int64)
     values, counts = np.unique(cycles, return_counts=True)
     worst = int(cycles.argmax())
@@ -134,17 +134,17 @@ def _latency(scenario: Scenario, places: Places, arrivals: NDArray[np.void], nam
         maximum_cycles=int(values[-1]),
         worst_offset=int(arrivals["cycle"][worst]) - scenario.snapshot.cycle(),
         worst_count=int(counts[-1]),
-        executing=places.at(int(arrivals["pc"][worst])),
+        executing=places.locate(int(arrivals["pc"][worst])),
         asleep=bool(arrivals["asleep"][worst]),
         histogram=tuple(zip(values.tolist(), counts.tolist(), strict=True)),
     )
 
 
-def _find_meetings(scenario: Scenario, places: Places, arrivals: NDArray[np.void]) -> tuple[Meeting, ...]:
+def _find_meetings(scenario: Scenario, places: InstructionNames, arrivals: NDArray[np.void]) -> tuple[Meeting, ...]:
     by_place: dict[str, list[NDArray[np.void]]] = {}
     addresses, which = np.unique(arrivals["pc"], return_inverse=True)
     for index, address in enumerate(addresses.tolist()):
-        by_place.setdefault(places.function(address), []).append(arrivals[which == index])
+        by_place.setdefault(places.function_at(address), []).append(arrivals[which == index])
     meetings = []
     for function, parts in by_place.items():
         mine = np.concatenate(parts)
@@ -161,15 +161,15 @@ def _find_meetings(scenario: Scenario, places: Places, arrivals: NDArray[np.void
     return tuple(meetings[:WORST_FUNCTIONS])
 
 
-def _claim(scenario: Scenario, span: Span, arrivals: int, handler: Latency, task: Latency | None) -> str:
+def _claim_sentence(scenario: Scenario, span: SweepSpan, arrivals: int, handler: Latency, task: Latency | None) -> str:
     of_cycles = "" if span.name.endswith("cycles") else f" ({arrivals:,} cycles)"
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
-        if span.exhaustive
+        if span.is_exhaustive
         else f"Over {count_text(arrivals, 'arrival')} drawn by seed {span.seed} from the {span.cycles:,} cycles of "
         f"{span.name}"
     )
-    seen = "" if span.exhaustive else ", as observed"
+    seen = "" if span.is_exhaustive else ", as observed"
 
     def of(latency: Latency) -> str:
         return f"{latency.maximum_cycles:,} cycles ({latency.maximum_cycles / scenario.clock_hz * 1e6:.3f} us)"

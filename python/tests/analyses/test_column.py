@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from rtoslab.analyses.latency import NetSamples, histogram, latencies, sample_spread
 from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
-from rtoslab.results.sample_file import COLUMNS, read_columns, read_samples, write_samples
+from rtoslab.results.sample_file import COLUMNS, decode_columns, decode_samples, encode_samples
 from tests.fakes import measured
 
 MANY = 300_000
@@ -48,22 +48,22 @@ def test_what_is_no_sample_is_refused(values: object) -> None:
 
 def test_samples_come_back_from_their_file_as_they_were_and_lie_there_as_rows() -> None:
     whole, blind = series("a", 5), series("b", 3, mark_cycles=(), ticks=())
-    content = write_samples([whole, blind])
-    result = read_samples(content)
+    content = encode_samples([whole, blind])
+    result = decode_samples(content)
     for samples in (whole, blind):
         assert result[samples.id] == {name: getattr(samples, name) for name in COLUMNS}
-    rows = read_columns(content)
+    rows = decode_columns(content)
     assert rows["series"] == ["a"] * 5 + ["b"] * 3
     assert rows["index"] == [0, 1, 2, 3, 4, 0, 1, 2]
     assert rows["ticks"] == [*whole.ticks, None, None, None]
 
 
 def test_damage_under_a_seal_that_holds_is_refused_in_one_way() -> None:
-    content, refused = write_samples([series("a", 5)]), 0
+    content, refused = encode_samples([series("a", 5)]), 0
     for place in range(0, len(content), 7):
         damaged = bytearray(content)
         damaged[place] ^= 255
-        for read in (read_samples, read_columns):
+        for read in (decode_samples, decode_columns):
             try:
                 read(bytes(damaged))
             except ValueError:
@@ -73,9 +73,9 @@ def test_damage_under_a_seal_that_holds_is_refused_in_one_way() -> None:
 
 def test_reading_many_samples_takes_little_more_than_they_do() -> None:
     """As tuples of integers they took 15 million bytes and more, and five times that on the way."""
-    content = write_samples([series("a", MANY)])
+    content = encode_samples([series("a", MANY)])
     tracemalloc.start()
-    result = read_samples(content)
+    result = decode_samples(content)
     stored, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert sum(column.memory_bytes for column in result["a"].values()) <= MANY * (8 + 5 * 2)

@@ -14,7 +14,7 @@ from rtoslab.analyses.latency import histogram, instrument_costs, latencies, sam
 from rtoslab.base.errors import DecodeError, ImageFileError
 from rtoslab.records.decoder import decode
 from rtoslab.records.wire import expand_runs
-from rtoslab.results.sample_file import SAMPLES_FILE, join, read_samples, write_samples
+from rtoslab.results.sample_file import SAMPLES_FILE, decode_samples, encode_samples, join_samples
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.marks import Mark, read_marks
@@ -192,30 +192,30 @@ def test_samples_come_back_from_disk_as_they_were(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "run", None, [point.point])
     folder = run.add("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
-    assert (folder / SAMPLES_FILE).read_bytes() == write_samples(point.series)
+    assert (folder / SAMPLES_FILE).read_bytes() == encode_samples(point.series)
     assert run.points()[0].result == point
 
 
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))
 def test_the_sample_file_keeps_order_and_absence(values: list[int]) -> None:
     (nothing, give) = timed("counter", values).series
-    result = read_samples(write_samples((nothing, give)))
+    result = decode_samples(encode_samples((nothing, give)))
     assert result["give"]["cycles"] == tuple(values)
     assert result["give"]["ticks"] == ()
 
 
 def test_a_sample_file_without_a_series_is_refused() -> None:
     point = timed("counter", [1, 2])
-    content = write_samples(point.series[:1])
+    content = encode_samples(point.series[:1])
     with pytest.raises(ValueError, match="no samples of give"):
-        join([{"id": samples.id} for samples in point.series], content)
+        join_samples([{"id": samples.id} for samples in point.series], content)
     with pytest.raises(ValueError, match=r"Parquet|parquet"):
-        read_samples(b"nothing")
+        decode_samples(b"nothing")
 
 
 def test_reading_samples_starts_no_threads(tmp_path: Path) -> None:
     """Those of a library that are still there as a process ends may abort it, whatever it has printed."""
-    (tmp_path / "samples").write_bytes(write_samples(timed("counter", list(range(100))).series))
+    (tmp_path / "samples").write_bytes(encode_samples(timed("counter", list(range(100))).series))
     program = (
         "import os, pathlib, sys\n"
         "from rtoslab.results import sample_file\n"

@@ -15,7 +15,7 @@ from rtoslab.measure.identity import point_id
 from rtoslab.papers import reproduction
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.plan import Options
-from rtoslab.reference import of_paper
+from rtoslab.reference import reference_points_of_paper
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured
@@ -57,6 +57,8 @@ def test_no_published_figure_fits_two_values(
     monkeypatch.setattr(reproduction, "point_values", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))
-    done = reproduction.reproduce_paper(CATALOGUE, paper, points, (), of_paper(find_root(), key, points))
+    done = reproduction.reproduce_paper(
+        CATALOGUE, paper, points, (), reference_points_of_paper(find_root(), key, points)
+    )
     results = [item for item in done.compared.values() if item.state in {"measured", "reference"}]
     assert bool(results) is (key in {"eren2024", "lentka2022"}), "figures of other papers are of models, or only drawn"

@@ -11,7 +11,7 @@ from rtoslab.base.errors import CatalogueError, PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.suites import Experiment
-from rtoslab.plan.obstacles import obstacle
+from rtoslab.plan.obstacles import find_obstacle
 from rtoslab.plan.plan import Options, experiment_points, make_plan
 
 ROOT = find_root()
@@ -214,7 +214,7 @@ def test_a_feature_that_the_kernels_start_turns_on(board: str, core: str, value:
     catalogue = Catalogue(ROOT)
     plain = catalogue.kernel("freertos")
     forcing = replace(plain, facts=plain.facts.model_copy(update={"turns_on": {core: ("dcache",)}}))
-    result = obstacle(
+    result = find_obstacle(
         catalogue.benchmark("t1_arithmetic"), forcing, catalogue.board(board), 1, {"feature.dcache": value}
     )
     output = "the start-up of FreeRTOS turns dcache of NUCLEO-H743ZI on; `--config timing.dcache=0` holds it off"

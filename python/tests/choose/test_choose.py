@@ -66,7 +66,7 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
     band = Band(numbers)
     value = Value(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
     return StoredRow(
-        point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), one_of_many=single
+        point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), single_placement=single
     )
 
 
@@ -258,7 +258,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     write_matrix(path, example())
     result = read_matrix(path)
     assert (result.boards, result.versions, result.date) == (["board"], ["1.0"], "2026-11-28")
-    assert [stored_row.one_of_many for stored_row in result.rows] == [False, False, True, False]
+    assert [stored_row.single_placement for stored_row in result.rows] == [False, False, True, False]
     assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in result.rows] == [
         [(100, 104)], [(50,)], [(9,)], [],
     ]  # fmt: skip

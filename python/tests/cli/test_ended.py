@@ -15,7 +15,7 @@ from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupte
 from rtoslab.instruments.profiler import load_profile
 from rtoslab.interrupts import EXIT_INTERRUPTED
 from rtoslab.store.store import RunDirectory
-from rtoslab.worst_case.folder import recompute
+from rtoslab.worst_case.folder import find_differences
 from tests.cli.test_cli import HANG_S, ROOT, rtoslab
 from tests.command_server import FORKED
 from tests.forking import Forking
@@ -148,7 +148,7 @@ def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, forking: F
     assert result["span"] == f"60 cycles, ended after the first {result['span_cycles']:,} cycles"
     assert result["span_cycles"] == 40 or drawn
     assert result["span"] in result["claim"]
-    assert list(recompute(folder)) == []
+    assert list(find_differences(folder)) == []
     offsets = pq.read_table(folder / "arrivals.parquet").to_pydict()["offset"]
     assert len(offsets) == 40
     assert max(offsets) < result["span_cycles"]

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, TABLE_VALUES
-from rtoslab.results import read_columns
-from rtoslab.results.sample_file import read_samples
-from rtoslab.store import read_evidence
+from rtoslab.results import decode_columns
+from rtoslab.results.sample_file import decode_samples
+from rtoslab.store import decode_evidence
 
 
 def packed(text: bytes) -> bytes:
@@ -35,7 +35,7 @@ def test_evidence_that_unpacks_to_much_is_refused(text: bytes, says: str) -> Non
     content = packed(text)
     assert len(content) < 100_000
     with pytest.raises(ValueError, match=says):
-        read_evidence(content, b"")
+        decode_evidence(content, b"")
 
 
 def test_unpacking_takes_no_more_memory_than_the_limit(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_unpacking_takes_no_more_memory_than_the_limit(tmp_path: Path) -> None:
     assert int(run.stdout) < 4 * EVIDENCE_BYTES
 
 
-@pytest.mark.parametrize("read", [read_columns, read_samples])
+@pytest.mark.parametrize("read", [decode_columns, decode_samples])
 def test_a_table_of_few_bytes_and_many_rows_is_refused(read: object) -> None:
     rows = TABLE_VALUES // 8 + 1
     out = io.BytesIO()

@@ -13,7 +13,7 @@ from rtoslab.images import build_point_image
 from rtoslab.measure import evaluate_output, point_id, virtual_job
 from rtoslab.plan import Options, make_plan
 from rtoslab.proofs import Evidence
-from rtoslab.proofs.expected_steps import present
+from rtoslab.proofs.expected_steps import steps_for_services
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.reports.latency_table import make_latency_table
@@ -63,14 +63,14 @@ def test_series_go_with_their_service_and_with_them_what_speaks_of_them() -> Non
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
 def test_a_proof_may_ask_whether_a_service_is_measured(facts: Any, so: bool) -> None:
     evidence = Evidence(decoded(), None, benchmark().for_kernel(facts), board(), facts)
-    assert evidence.is_so("queue = 1") is so
-    assert evidence.is_so("queue = 0") is not so
+    assert evidence.meets_condition("queue = 1") is so
+    assert evidence.meets_condition("queue = 0") is not so
 
 
 def test_steps_bound_to_a_service_go_with_it() -> None:
     steps = ("0 semaphore_give S", "queue: 0 queue_send Q", "queue: switch 0 1", "tick")
-    assert present(steps, ("queue",)) == ("0 semaphore_give S", "0 queue_send Q", "switch 0 1", "tick")
-    assert present(steps, ()) == ("0 semaphore_give S", "tick")
+    assert steps_for_services(steps, ("queue",)) == ("0 semaphore_give S", "0 queue_send Q", "switch 0 1", "tick")
+    assert steps_for_services(steps, ()) == ("0 semaphore_give S", "tick")
 
 
 def test_a_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path) -> None:

@@ -22,7 +22,7 @@ from rtoslab.parity.costs import (
     update_cost_file,
 )
 from rtoslab.parity.unfairness import LintSubject, find_unfairness, group_comparable
-from rtoslab.reference.substitutes import references
+from rtoslab.reference.substitutes import read_references
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import error, rtoslab
 from tests.fakes import measured, point
@@ -301,7 +301,7 @@ def test_an_option_that_a_whole_configuration_does_not_have_is_off() -> None:
 
 def test_every_reference_result_has_the_options_of_its_kernel() -> None:
     message = {"assertions", "stack_checking", "trace_hooks", "tick_hz", "priorities", "time_slicing", "tickless_idle"}
-    files = list(references(find_root()))
+    files = list(read_references(find_root()))
     assert files
     for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
         manifest = reference.points[0].manifest

@@ -24,7 +24,7 @@ from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
-from tests.sweep.test_sweep import PLAN, at, written
+from tests.sweep.test_sweep import PLAN, point_taking, write_plan
 
 FLASH = {"build": {"cores": 1, "code": "flash", "clock": {"wait_states": "2"}}, "board": {"core": "cortex-m4f"}}
 CYCLES = 20
@@ -35,7 +35,7 @@ def placed(benchmark: str, percents: list[float], **config: str) -> list[Measure
     """One point in as many placements as there are figures, each so many percent over CYCLES."""
     results = []
     for number, item in enumerate(percents):
-        point = at(CYCLES * (1 + item / 100), benchmark, **config, placement=str(number))
+        point = point_taking(CYCLES * (1 + item / 100), benchmark, **config, placement=str(number))
         results.append(point.model_copy(update={"run_id": f"{benchmark}{config}{number}"}))
     return results
 
@@ -64,7 +64,7 @@ def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
     effects = {(effect.option, effect.level): effect for effect in Observations(swept()).effects()}
     assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
     assert effects["a", "1"].claimed_targets == ["t"]
-    assert effects["a", "1"].by_target["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
+    assert effects["a", "1"].median_ratios["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
     assert effects["a", "1"].ratios["t"].least == pytest.approx(1.05 / 1.02, rel=1e-3)
     assert effects["a", "1"].pairs == 2
     assert effects["b", "1"].claimed_targets == []
@@ -72,7 +72,7 @@ def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
 
 def test_in_one_placement_every_change_counts() -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
-    assert Observations(single).most_placements == 1
+    assert Observations(single).max_placements == 1
     assert [effect.claimed_targets for effect in Observations(single).effects() if effect.option == "a"] == [["t", "u"]]
 
 
@@ -81,7 +81,7 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
     bound = place_dependent_results(stored)
     effects = {effect.option: effect for effect in Observations(single, bound).effects()}
-    assert (effects["a"].claimed_targets, effects["a"].open) == ([], ["t", "u"])
+    assert (effects["a"].claimed_targets, effects["a"].undecided_targets) == ([], ["t", "u"])
     document = sweep_document("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
     assert "so no effect is claimed" in document.summary
@@ -158,7 +158,7 @@ def test_an_interaction_within_the_bands_is_placement() -> None:
 
 def test_the_quickest_configuration_says_who_is_as_quick() -> None:
     seen = Observations(swept())
-    assert [seen.as_quick(target) for target in ("t", "u")] == [1, 2]
+    assert [seen.count_equally_quick(target) for target in ("t", "u")] == [1, 2]
     text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
     assert "As quick: so many others" in text
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
@@ -168,19 +168,19 @@ def test_the_quickest_configuration_says_who_is_as_quick() -> None:
 
 def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
     catalogue = Catalogue(find_root())
-    plan = sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = 3\n{PLAN}")))
-    once = sweep_points(catalogue, read_sweep(written(tmp_path)))
+    plan = sweep_points(catalogue, read_sweep(write_plan(tmp_path, f"placements = 3\n{PLAN}")))
+    once = sweep_points(catalogue, read_sweep(write_plan(tmp_path)))
     assert len(plan.points) == 3 * len(once.points)
     assert [point.placement for point in plan.points[:4]] == [0, 1, 2, 0]
     for count in ("0", "-1"):
         with pytest.raises(PlanError, match="placements cannot be asked for"):
-            sweep_points(catalogue, read_sweep(written(tmp_path, f"placements = {count}\n{PLAN}")))
+            sweep_points(catalogue, read_sweep(write_plan(tmp_path, f"placements = {count}\n{PLAN}")))
     with pytest.raises(PlanError, match="leave some out"):
-        read_sweep(written(tmp_path, f"placements = 10000\n{PLAN}"))
+        read_sweep(write_plan(tmp_path, f"placements = 10000\n{PLAN}"))
 
 
 def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
-    points = [*placed("t", [3, 1, 2, 9], a="0"), at(CYCLES, "u", a="0")]
+    points = [*placed("t", [3, 1, 2, 9], a="0"), point_taking(CYCLES, "u", a="0")]
     first, single = placed_points(points)
     assert first.middle.run_id == points[2].run_id
     assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"

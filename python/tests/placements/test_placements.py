@@ -23,8 +23,8 @@ from rtoslab.images.elf import Symbol, read_elf
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pool import run_plan
 from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
-from rtoslab.plan.placements import in_placements
-from rtoslab.plan.plan import Options, Point, make_plan, one_point
+from rtoslab.plan.placements import with_placements
+from rtoslab.plan.plan import Options, Point, make_plan, make_point
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
 
@@ -43,19 +43,19 @@ Linked = tuple[bytes, tuple[Symbol, ...]]
 """What an image loads, and its symbols."""
 
 
-def _linked(firmware: Path, folder: Path, number: int = 0) -> Linked:
+def _link_image(firmware: Path, folder: Path, number: int = 0) -> Linked:
     """Of an image made by CMake alone, without anything kept of other builds but those in the folder."""
     what = ["-DBENCH=t7_synchronisation", "-DKERNEL=bare", "-DBOARD=nucleo-f446re", f"-DPLACEMENT={number}"]
     subprocess.run(["cmake", "-S", firmware, "-B", folder, "-G", "Ninja", *what], check=True, capture_output=True)
     subprocess.run(["cmake", "--build", folder], check=True, capture_output=True)
-    return _loaded(folder / "image.elf"), _symbols(folder / "image.elf")
+    return _loaded_bytes(folder / "image.elf"), _symbols(folder / "image.elf")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which everything is compiled; to place it again is to link it again."""
     folder = tmp_path_factory.mktemp("built")
-    _linked(ROOT / "firmware", folder, 3)
+    _link_image(ROOT / "firmware", folder, 3)
     return folder
 
 
@@ -63,7 +63,7 @@ def _symbols(elf: Path) -> tuple[Symbol, ...]:
     return read_elf(elf).symbols
 
 
-def _loaded(elf: Path) -> bytes:
+def _loaded_bytes(elf: Path) -> bytes:
     flat = elf.with_suffix(".bin")
     subprocess.run(["arm-none-eabi-objcopy", "-O", "binary", elf, flat], check=True)
     return flat.read_bytes()
@@ -78,13 +78,13 @@ def test_placement_0_is_what_scripts_without_placements_give(built: Path, tmp_pa
         script.write_text(text)
         taken += count
     assert taken == 2 * 5 + 2, "code and constants of three scripts, data, zeroed data and stacks of two"
-    assert _linked(ROOT / "firmware", built, 0) == _linked(firmware, tmp_path / "plain")
+    assert _link_image(ROOT / "firmware", built, 0) == _link_image(firmware, tmp_path / "plain")
 
 
 def test_a_placement_is_the_same_on_every_build_and_another_than_the_next(built: Path, tmp_path: Path) -> None:
-    first, again = (_linked(ROOT / "firmware", path, 3) for path in (built, tmp_path / "again"))
+    first, again = (_link_image(ROOT / "firmware", path, 3) for path in (built, tmp_path / "again"))
     assert first == again
-    assert first[0] != _linked(ROOT / "firmware", built, 4)[0]
+    assert first[0] != _link_image(ROOT / "firmware", built, 4)[0]
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -102,10 +102,10 @@ def test_a_placement_moves_everything_and_changes_nothing_else(board: str) -> No
     still = sum(mine == other for mine, other in zip(*orders, strict=True))
     assert still < len(before) / 4, "their order is another one"
     for part in ("memset", "pvPortMalloc", "ucHeap"):  # the C library's, the kernel's, an object
-        assert _address(before, part) != _address(after, part), part
+        assert _symbol_address(before, part) != _symbol_address(after, part), part
 
 
-def _address(result: tuple[Symbol, ...], name: str) -> int:
+def _symbol_address(result: tuple[Symbol, ...], name: str) -> int:
     return next(symbol.address for symbol in result if symbol.name == name)
 
 
@@ -120,8 +120,8 @@ def test_a_kernel_with_a_script_of_its_own_that_is_no_export_has_no_placements()
     kernel = CATALOGUE.kernel("freertos")
     owner = replace(kernel, facts=kernel.facts.model_copy(update={"owns_start": True}))
     benchmark, board = CATALOGUE.benchmark("t8_allocation"), CATALOGUE.board("pico")
-    assert one_point(benchmark, owner, board, 1, 20, {}).not_applicable is None
-    assert "its own script" in str(one_point(benchmark, owner, board, 1, 20, {"placement": "1"}).not_applicable)
+    assert make_point(benchmark, owner, board, 1, 20, {}).not_applicable is None
+    assert "its own script" in str(make_point(benchmark, owner, board, 1, 20, {"placement": "1"}).not_applicable)
 
 
 @pytest.mark.parametrize("number", ["-1", "100000", "first"])
@@ -151,14 +151,17 @@ def test_a_function_whose_own_place_it_is() -> None:
     result = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
     assert result.spread_cycles == 4
     assert result.explained_share == 1.0
-    assert result.with_figure == pytest.approx(0.98, abs=0.01)
-    assert [(place.offset, place.cycles, place.placements) for place in result.places] == [(0, 10, 2), (12, 14, 2)]
+    assert result.figure_correlation == pytest.approx(0.98, abs=0.01)
+    assert [(place.offset, place.cycles, place.placements) for place in result.cycles_by_offset] == [
+        (0, 10, 2),
+        (12, 14, 2),
+    ]
 
 
 def test_a_function_whose_place_explains_nothing() -> None:
     result = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
     assert result.explained_share == 0.0
-    assert result.with_figure is None, "the figure did not move"
+    assert result.figure_correlation is None, "the figure did not move"
 
 
 def test_what_cannot_be_told_is_not_told() -> None:
@@ -166,7 +169,7 @@ def test_what_cannot_be_told_is_not_told() -> None:
     assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).explained_share is None, "one offset only"
     ambiguous = _function([10, 14, 12], None, [1, 2, 3])
     assert ambiguous.addresses is None
-    assert ambiguous.places == []
+    assert ambiguous.cycles_by_offset == []
 
 
 def test_a_function_that_stayed_is_left_out() -> None:
@@ -183,10 +186,10 @@ def test_a_band_within_the_grain_of_its_clock_is_none() -> None:
 
 def test_a_plan_in_placements() -> None:
     plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
-    assert in_placements(CATALOGUE, plan, 1) == plan
-    assert [point.placement for point in in_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    assert with_placements(CATALOGUE, plan, 1) == plan
+    assert [point.placement for point in with_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
     with pytest.raises(PlanError, match="leave one out"):
-        in_placements(
+        with_placements(
             CATALOGUE, make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3
         )
 
@@ -195,7 +198,7 @@ def test_of_kernels_with_a_script_of_their_own_those_that_come_as_exports_have_p
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
     named = make_plan(CATALOGUE, ["t2"], Options(["zephyr", "freertos"], ["pico"]))
     plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
-    assert [point.not_applicable for point in in_placements(CATALOGUE, plan, 2).points] == [None] * 4
+    assert [point.not_applicable for point in with_placements(CATALOGUE, plan, 2).points] == [None] * 4
 
 
 def test_the_command_says_why_there_is_one_placement_only(tmp_path: Path) -> None:
@@ -219,7 +222,7 @@ def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
     assert (band["least"], band["most"]) == (min(cycles), max(cycles))
     first = study["functions"][0]
     elfs = [build_point_image(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf for index in range(3)]
-    assert first["addresses"] == [_address(_symbols(elf), first["name"]) for elf in elfs]
+    assert first["addresses"] == [_symbol_address(_symbols(elf), first["name"]) for elf in elfs]
     assert len(set(first["addresses"])) == 3
 
 

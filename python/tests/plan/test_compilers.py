@@ -20,33 +20,33 @@ from rtoslab.results.results import MeasuredPoint
 CATALOGUE = Catalogue(find_root())
 
 
-def planned(kernel: str, **config: str) -> Point:
+def planned_point(kernel: str, **config: str) -> Point:
     (point,) = make_plan(CATALOGUE, ["t7"], Options((kernel,), ("nucleo-f446re",), (1,), 20, config)).points
     return point
 
 
 def test_without_clang_its_points_are_not_applicable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(obstacles, "find_clang", lambda: None)
-    reason = planned("freertos", compiler="clang").not_applicable
+    reason = planned_point("freertos", compiler="clang").not_applicable
     assert reason is not None
     project = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]
     (package,) = project["optional-dependencies"]["clang"]
     assert f"`pip install {package}`" in reason
-    assert planned("freertos").not_applicable is None
-    assert planned("freertos", lto="1").not_applicable is None
+    assert planned_point("freertos").not_applicable is None
+    assert planned_point("freertos", lto="1").not_applicable is None
 
 
 def test_what_clang_cannot_do_bears_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(obstacles, "find_clang", lambda: Path("zig"))
-    assert planned("freertos", compiler="clang").not_applicable is None
-    assert "assembler" in str(planned("rt", compiler="clang").not_applicable)
-    assert "linker" in str(planned("freertos", compiler="clang", lto="1").not_applicable)
+    assert planned_point("freertos", compiler="clang").not_applicable is None
+    assert "assembler" in str(planned_point("rt", compiler="clang").not_applicable)
+    assert "linker" in str(planned_point("freertos", compiler="clang", lto="1").not_applicable)
     with pytest.raises(UnknownNameError, match="did you mean 'clang'"):
-        planned("freertos", compiler="clangg")
+        planned_point("freertos", compiler="clangg")
 
 
 def test_only_a_departure_is_said() -> None:
-    usual, other = planned("freertos"), planned("freertos", compiler="gcc", lto="1")
+    usual, other = planned_point("freertos"), planned_point("freertos", compiler="gcc", lto="1")
     assert point_id(CATALOGUE, usual).config == {}
     assert point_id(CATALOGUE, other).config == {"lto": "1"}
     options = [set(cmake_options(point, ExpectedIdentity("", 0))) for point in (usual, other)]

@@ -19,7 +19,7 @@ from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
 from rtoslab.rta.firmware import build_firmware
-from rtoslab.worst_case.scenario import of_benchmark
+from rtoslab.worst_case.scenario import benchmark_scenario
 from tests.checkouts import alter
 from tests.conformance.test_conformance_whole import conformance, failing
 from tests.rta.systems import KERNEL
@@ -152,7 +152,7 @@ def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: P
     assert isinstance(outcome.result, MeasuredPoint)
     assert "its manual says so" in outcome.result.deviations["Queue order"]
     options = Options(["bare"], ["pico"], [1], 1000)
-    swept = of_benchmark(Catalogue(checkout), "phase_sweep", options)
+    swept = benchmark_scenario(Catalogue(checkout), "phase_sweep", options)
     assert list(swept.deviations["bare"]) == ["Queue order"]
     alter(checkout, toml, "queue_order =", "queue_odour =")
     with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is no check"):
@@ -166,7 +166,7 @@ def test_bounds_and_overheads_keep_a_declared_deviation(checkout: Path, monkeypa
     catalogue = Catalogue(checkout)
     firmware = build_firmware(catalogue, "freertos", "pico", {})
     assert "by design" in firmware.deviations["Heap blocks"]
-    monkeypatch.setattr(images, "measure", lambda *_, **__: KERNEL)
+    monkeypatch.setattr(images, "measure_overheads", lambda *_, **__: KERNEL)
     result = images.TaskSetImages(firmware, firmware, cast("Any", None)).measured_overheads(catalogue)
     assert result == KERNEL.model_copy(update={"deviations": firmware.deviations})
 

@@ -13,66 +13,74 @@ CATALOGUE = Catalogue(find_root())
 TIMED = "call_times"
 
 
-def plan(name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str) -> Plan:
+def latency_plan(
+    name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str
+) -> Plan:
     options = Options(["freertos"], [board], [cores], config=config, full=full)
     return make_plan(CATALOGUE, [name], options)
 
 
-def one(name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str) -> Point:
-    (point,) = plan(name, board, cores, full=full, instrument="counter", **config).points
+def latency_point(
+    name: str = TIMED, board: str = "nucleo-f446re", cores: int = 1, *, full: bool = False, **config: str
+) -> Point:
+    (point,) = latency_plan(name, board, cores, full=full, instrument="counter", **config).points
     return point
 
 
 def test_every_instrument_unless_something_else_is_said() -> None:
-    assert [point.instrument for point in plan().points] == ["counter", "pin", "probe"]
-    assert [point.instrument for point in plan(instrument="probe,counter").points] == ["probe", "counter"]
+    assert [point.instrument for point in latency_plan().points] == ["counter", "pin", "probe"]
+    assert [point.instrument for point in latency_plan(instrument="probe,counter").points] == ["probe", "counter"]
     with pytest.raises(UnknownNameError, match="no instrument named 'sundial'"):
-        plan(instrument="sundial")
+        latency_plan(instrument="sundial")
 
 
 def test_the_kind_names_every_benchmark_of_it() -> None:
     timed = {benchmark.id for benchmark in CATALOGUE.benchmarks.values() if benchmark.facts.kind == "latency"}
-    assert {point.benchmark for point in plan("latency").points} == timed
+    assert {point.benchmark for point in latency_plan("latency").points} == timed
     assert TIMED in timed
-    assert all(point.instrument is None and point.samples is None for point in plan("counts").points)
+    assert all(point.instrument is None and point.samples is None for point in latency_plan("counts").points)
 
 
 def test_a_count_lasts_as_long_as_its_proofs_need_unless_something_else_is_said() -> None:
     least = CATALOGUE.benchmark("switch_pairs").facts.window_ms
-    assert [point.window_ms for point in plan("switch_pairs").points] == [least]
-    assert least > {point.benchmark: point.window_ms for point in plan("counts").points}["t7_synchronisation"]
+    assert [point.window_ms for point in latency_plan("switch_pairs").points] == [least]
+    assert least > {point.benchmark: point.window_ms for point in latency_plan("counts").points}["t7_synchronisation"]
     request = Options(["freertos"], ["pico"], [1], window_ms=20)
     assert [point.window_ms for point in make_plan(CATALOGUE, ["switch_pairs"], request).points] == [20]
 
 
 def test_samples_are_the_benchmarks_the_papers_or_ones_own() -> None:
     facts = CATALOGUE.benchmark(TIMED).facts
-    assert (one().samples, one(full=True).samples, one(samples="7").samples) == (facts.samples, facts.full_samples, 7)
+    assert (latency_point().samples, latency_point(full=True).samples, latency_point(samples="7").samples) == (
+        facts.samples,
+        facts.full_samples,
+        7,
+    )
     with pytest.raises(PlanError, match="at least one"):
-        one(samples="0")
+        latency_point(samples="0")
 
 
 def test_a_small_board_takes_what_fits_and_says_so_if_more_was_asked_for() -> None:
     limit = CATALOGUE.board("nucleo-l053r8").facts.limits.sample_bytes
     assert limit is not None
     series = len(CATALOGUE.benchmark(TIMED).facts.series_ids)
-    fits = one(TIMED, "nucleo-l053r8")
+    fits = latency_point(TIMED, "nucleo-l053r8")
     assert fits.samples is not None
     assert 4 * series * fits.samples <= limit < 4 * series * (fits.samples + 1)
     assert fits.not_applicable is None
-    assert "has memory for" in str(one(TIMED, "nucleo-l053r8", samples=str(fits.samples + 1)).not_applicable)
+    assert "has memory for" in str(latency_point(TIMED, "nucleo-l053r8", samples=str(fits.samples + 1)).not_applicable)
 
 
 def test_latencies_are_measured_on_one_core() -> None:
-    assert one(TIMED, "pico", cores=2).not_applicable == "latencies are measured on one core"
+    assert latency_point(TIMED, "pico", cores=2).not_applicable == "latencies are measured on one core"
 
 
 def test_a_real_board_is_read_by_its_counter() -> None:
-    readable = {point.instrument: point.not_applicable for point in mark_unreadable_points(plan()).points}
+    readable = {point.instrument: point.not_applicable for point in mark_unreadable_points(latency_plan()).points}
     assert readable["counter"] is None
     assert "cycle counter" in str(readable["pin"])
     assert "cycle counter" in str(readable["probe"])
-    assert all(point.not_applicable is None for point in mark_unreadable_points(plan("t7")).points)
+    assert all(point.not_applicable is None for point in mark_unreadable_points(latency_plan("t7")).points)
 
 
 def test_names_of_an_option_may_be_listed() -> None:

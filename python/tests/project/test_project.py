@@ -34,28 +34,28 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(folder: Path, *functions: str, image: str = IMAGE) -> None:
+def write_project(folder: Path, *functions: str, image: str = IMAGE) -> None:
     tables = [f'[[function]]\nimage = "small"\n{function}\n' for function in functions]
     path = folder / "rtoslab.toml"
     path.write_text(image + "\n".join(tables))
     os.utime(path, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns + 1))
 
 
-def measure(*words: str) -> Any:
+def run_measure(*words: str) -> Any:
     return CliRunner().invoke(app, ["measure", *words], standalone_mode=False)
 
 
 def test_within_its_budgets_a_project_passes(project: Path) -> None:
     outer = 'name = "outer"\nmax_cycles = 28\nmax_stack_bytes = 8'
-    write(project, outer, 'name = "outer"\nby = "exclusive"\nmax_cycles = 16', 'name = "endless"')
-    done = measure()
+    write_project(project, outer, 'name = "outer"\nby = "exclusive"\nmax_cycles = 16', 'name = "endless"')
+    done = run_measure()
     assert done.return_value == 0, done.output
     assert "outer (0x" in done.output
     assert (project / "made.elf").is_file()
 
 
 def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None:
-    write(
+    write_project(
         project,
         'name = "outer"\nmax_cycles = 27\nmax_stack_bytes = 7',
         'name = "leaf"\nmax_cycles = 12\nmax_stack_bytes = 0',
@@ -64,7 +64,7 @@ def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None
         'name = "reset"\nmax_stack_bytes = 11',
         'name = "endless"\nmax_stack_bytes = 0',
     )
-    done = measure("--json")
+    done = run_measure("--json")
     assert done.return_value == 3
     result = json.loads(done.stdout)
     assert [item["calls"] for item in result["images"]["small"]["functions"]] == [20, 60, 60, 0, 0, 0]
@@ -79,8 +79,8 @@ def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None
 
 
 def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
-    write(project, 'name = "outer"', image=IMAGE + 'until = "never_called"\n')
-    assert measure().return_value == 3
+    write_project(project, 'name = "outer"', image=IMAGE + 'until = "never_called"\n')
+    assert run_measure().return_value == 3
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
     ],
 )
 def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image: str, told: str) -> None:
-    write(project, *functions, image=image)
+    write_project(project, *functions, image=image)
     with pytest.raises(CatalogueError, match=told):
         read_project(project)
 
@@ -106,13 +106,13 @@ def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image:
     [('["false"]', BuildError, "ended with 1"), ('["./none"]', ToolMissingError, "does not start: no such file")],
 )
 def test_a_build_that_fails_is_an_error(project: Path, build: str, error: type[Exception], told: str) -> None:
-    write(project, 'name = "outer"', image=IMAGE.replace('["./make.sh", "a b"]', build))
+    write_project(project, 'name = "outer"', image=IMAGE.replace('["./make.sh", "a b"]', build))
     (project / "made.elf").write_bytes(small_program("pico").read_bytes())
-    done = measure()
+    done = run_measure()
     assert isinstance(done.exception, error)
     assert told in str(done.exception)
 
 
 def test_options_of_a_single_image_do_not_go_with_it(project: Path) -> None:
-    write(project, 'name = "outer"')
-    assert "say it there" in str(measure("--for", "2ms").exception)
+    write_project(project, 'name = "outer"')
+    assert "say it there" in str(run_measure("--for", "2ms").exception)

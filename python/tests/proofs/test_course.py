@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base.errors import CatalogueError
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.proofs.expected_steps import parse
+from rtoslab.proofs.expected_steps import parse_steps
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
@@ -207,7 +207,7 @@ def test_a_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
 @pytest.mark.parametrize("text", ["", "0", "switch 0", "interrupt usb", "0 take {nothing}", "nobody take S"])
 def test_a_text_that_is_no_step_is_refused(text: str) -> None:
     with pytest.raises(CatalogueError, match="step"):
-        parse([text], {})
+        parse_steps([text], {})
 
 
 GIVEN = {("semaphore", 0x500): {"maximum": 1, "used": 1}}

@@ -14,7 +14,7 @@ from tests.proofs.test_course import FACTS, PAIR, call, give, judge, take
 SELDOM = {**PAIR, "drawn": {"percent": "percent", "cycles": 60}}
 
 
-def rolled(percent: int, rounds: int, pass_cycles: int, seed: int) -> Verdict:
+def verdict_of_draws(percent: int, rounds: int, pass_cycles: int, seed: int) -> Verdict:
     """Rounds that come about as in a loop that draws in each pass, which takes so long without one."""
     random = Random(seed)  # noqa: S311 (a seed, no secret)
     steps = []
@@ -32,12 +32,12 @@ def rolled(percent: int, rounds: int, pass_cycles: int, seed: int) -> Verdict:
 @pytest.mark.parametrize("percent", [1, 10, 50, 99, 100])
 @pytest.mark.parametrize("rounds", [3, 30, 300])
 def test_rounds_that_are_drawn_come_as_seldom_as_they_are_drawn(percent: int, rounds: int) -> None:
-    assert {rolled(percent, rounds, 33, seed) for seed in range(30)} == {Verdict.HOLDS}
+    assert {verdict_of_draws(percent, rounds, 33, seed) for seed in range(30)} == {Verdict.HOLDS}
 
 
 def test_a_loop_that_idles_between_its_draws_is_refused() -> None:
-    assert rolled(50, 300, 4_200, 1) is Verdict.FAILS
-    assert rolled(10, 300, 200, 1) is Verdict.FAILS
+    assert verdict_of_draws(50, 300, 4_200, 1) is Verdict.FAILS
+    assert verdict_of_draws(10, 300, 200, 1) is Verdict.FAILS
     assert judge(PAIR, [take(own_cycles=420), give()] * 30).verdict is Verdict.FAILS, "nothing is drawn"
 
 

@@ -44,25 +44,25 @@ UNTIL = {
 }
 
 
-def until(now: int, ticks: int = 1, report: bool = True) -> list[Step]:
+def sleep_until(now: int, ticks: int = 1, report: bool = True) -> list[Step]:
     """A look at the clock, and a sleep to a tick reckoned from it."""
     return [replace(call("now"), result=now if report else None), call("sleep", first=now + ticks), ASLEEP[1]]
 
 
 def test_a_sleep_that_is_told_when_it_ends_is_as_long_as_from_the_clock_read_before() -> None:
-    rounds = [step for now in range(90, 95) for step in (*until(now), *WOKEN)]
+    rounds = [step for now in range(90, 95) for step in (*sleep_until(now), *WOKEN)]
     assert judge(SLEEP, rounds, UNTIL).verdict is Verdict.HOLDS
     assert judge(SLEEP, rounds, {**UNTIL, "arguments": FACTS.get("arguments", {})}).verdict is Verdict.FAILS
-    longer = [step for now in range(90, 95) for step in (*until(now, 2), *WOKEN)]
+    longer = [step for now in range(90, 95) for step in (*sleep_until(now, 2), *WOKEN)]
     assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
-    single = [step for now in range(90, 95) for step in (*until(now)[1:], *WOKEN)]
+    single = [step for now in range(90, 95) for step in (*sleep_until(now)[1:], *WOKEN)]
     assert judge(SLEEP, single, UNTIL).verdict is Verdict.FAILS, "nobody looked at the clock"
 
 
 def test_a_look_that_was_not_seen_to_return_is_reckoned_by_the_ticks() -> None:
-    seen = [step for now in range(90, 95) for step in (*until(now, report=now == 93), *WOKEN)]
+    seen = [step for now in range(90, 95) for step in (*sleep_until(now, report=now == 93), *WOKEN)]
     assert judge(SLEEP, seen, UNTIL).verdict is Verdict.HOLDS
-    longer = [step for now in range(90, 95) for step in (*until(now, 1 + (now != 93), now == 93), *WOKEN)]
+    longer = [step for now in range(90, 95) for step in (*sleep_until(now, 1 + (now != 93), now == 93), *WOKEN)]
     assert judge(SLEEP, longer, UNTIL).verdict is Verdict.FAILS
-    never = [step for now in range(90, 95) for step in (*until(now, report=False), *WOKEN)]
+    never = [step for now in range(90, 95) for step in (*sleep_until(now, report=False), *WOKEN)]
     assert judge(SLEEP, never, UNTIL).verdict is Verdict.FAILS, "what the clock said is not known"

@@ -6,7 +6,7 @@ import pytest
 
 from rtoslab.base.errors import UnknownNameError
 from rtoslab.proofs import judge_all, services_to_watch
-from rtoslab.proofs.judge import IMPLIED
+from rtoslab.proofs.judge import IMPLIED_PROOFS
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
 from tests.latency_fakes import (
@@ -111,9 +111,9 @@ def test_without_probes_nothing_is_seen_inside(rule: dict[str, Any]) -> None:
 
 
 def test_every_latency_benchmark_is_held_to_its_samples() -> None:
-    rules = [item["rule"] for item in IMPLIED["latency"]]
+    rules = [item["rule"] for item in IMPLIED_PROOFS["latency"]]
     assert rules[:2] == ["samples_complete", "instrument_agrees"]
-    assert rules[2:] == [item["rule"] for item in IMPLIED["counts"]]
+    assert rules[2:] == [item["rule"] for item in IMPLIED_PROOFS["counts"]]
 
 
 def test_an_unknown_series_is_refused() -> None:

@@ -20,7 +20,7 @@ VARIED = ("pico", "nucleo-f446re")
 """Boards on which variants are tried, too."""
 
 
-def refused(outcomes: list[Outcome]) -> list[str]:
+def failure_messages(outcomes: list[Outcome]) -> list[str]:
     return [outcome.result.message for outcome in outcomes if isinstance(outcome.result, Failed)]
 
 
@@ -31,7 +31,7 @@ def test_stress_is_drawn_and_may_starve(tmp_path: Path, percent: str, seed: str)
     config = {"param.stress_percent": percent, "param.seed": seed}
     fixed: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "cores": [2], "window_ms": 30}
     run = api.run("contention", config=config, out=tmp_path, **fixed)
-    assert refused(run) == []
+    assert failure_messages(run) == []
 
 
 CASES = [(board, variant) for board in BOARDS for variant in VARIANTS if not variant or board in VARIED]
@@ -43,14 +43,14 @@ def test_every_count_is_proved(tmp_path: Path, board: str, variant: Mapping[str,
     counts = [benchmark for benchmark in Catalogue(ROOT).benchmarks.values() if benchmark.facts.kind != "latency"]
     for name, window_ms in ((count.id, max(WINDOW_MS, count.facts.window_ms)) for count in counts):
         run = api.run(name, boards=[board], cores=[1, 2], window_ms=window_ms, config=variant, out=tmp_path / name)
-        assert refused(run) == []
+        assert failure_messages(run) == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("board", "variant"), CASES)
 def test_every_latency_is_proved(tmp_path: Path, board: str, variant: Mapping[str, str]) -> None:
     run = api.run("latency", boards=[board], config={**variant, "instrument": "probe"}, out=tmp_path)
-    assert refused(run) == []
+    assert failure_messages(run) == []
 
 
 ROUNDS_CHANGED = [("drift", "1", 1), ("pinned", "0", 2)]
@@ -70,4 +70,4 @@ def test_every_changed_round_is_proved(tmp_path: Path, parameter: str, value: st
         window_ms = None if facts.kind == "latency" else 250
         fixed: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "cores": [cores]}
         run = api.run(facts.id, window_ms=window_ms, config=config, out=tmp_path / facts.id, **fixed)
-        assert refused(run) == []
+        assert failure_messages(run) == []

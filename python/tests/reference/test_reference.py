@@ -17,18 +17,18 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import find_paper
 from rtoslab.reference import (
-    WORD,
+    REFERENCE_MARK,
     StoredWeight,
-    of_paper,
-    out_of_date,
-    references,
-    substitutes,
+    changes_since_reference,
+    read_references,
+    reference_points_of_paper,
+    substitute_points,
     weights_of_paper,
     write_reference,
 )
-from rtoslab.reference.distributions import distribution, samples_of
-from rtoslab.reference.reference_file import read_reference, reference_path, reference_paths, under
-from rtoslab.reference.shared_parts import own, shared, together
+from rtoslab.reference.distributions import distribution_to_samples, samples_to_distribution
+from rtoslab.reference.reference_file import read_reference, reference_path, reference_paths, with_kernel_name
+from rtoslab.reference.shared_parts import common_part, merge_parts, own_part
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.results.results import Failed, ImageBytes, MeasuredPoint, NotApplicable, SeriesSamples, Weight
@@ -46,17 +46,17 @@ def manifest(**build: Any) -> dict[str, object]:
     }
 
 
-def stored(result: AnyResult, **build: Any) -> StoredPoint:
+def stored_point(result: AnyResult, **build: Any) -> StoredPoint:
     return StoredPoint(Path("p"), result, manifest(**build))
 
 
 def of_other(result: AnyResult) -> AnyResult:
-    return under(stored(result), OTHER).result
+    return with_kernel_name(stored_point(result), OTHER).result
 
 
-def kept(root: Path, *results: AnyResult, **build: Any) -> Path:
+def write_other_reference(root: Path, *results: AnyResult, **build: Any) -> Path:
     path = reference_path(root, "doe2020", OTHER)
-    write_reference(path, [stored(of_other(result), **build) for result in results])
+    write_reference(path, [stored_point(of_other(result), **build) for result in results])
     return path
 
 
@@ -76,13 +76,13 @@ def series(samples: list[tuple[int, ...]]) -> SeriesSamples:
 
 @given(columns, st.randoms())
 def test_a_distribution_is_the_samples_in_another_order(samples: list[tuple[int, ...]], chance: Any) -> None:
-    one = distribution(series(samples))
-    again = SeriesSamples.model_validate_json(json.dumps(samples_of(json.loads(json.dumps(one)))))
+    one = samples_to_distribution(series(samples))
+    again = SeriesSamples.model_validate_json(json.dumps(distribution_to_samples(json.loads(json.dumps(one)))))
     result = zip(again.cycles, again.mark_cycles, again.switches, again.ticks, again.interrupts, strict=True)
     assert sorted(result) == sorted(samples)
     assert again.start_cycle == ()
     chance.shuffle(samples)
-    assert distribution(series(samples)) == one, "whichever came first"
+    assert samples_to_distribution(series(samples)) == one, "whichever came first"
 
 
 objects = st.recursive(
@@ -93,8 +93,8 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 
 @given(tables)
 def test_shared_and_own_parts_make_the_whole(manifests: list[dict[str, Any]]) -> None:
-    common = shared(manifests)
-    assert [together(common, own(item, common)) for item in manifests] == manifests
+    common = common_part(manifests)
+    assert [merge_parts(common, own_part(item, common)) for item in manifests] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
 
@@ -103,15 +103,15 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     one, two = measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
     failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
-    path = kept(tmp_path, one, two, absent, failed)
+    path = write_other_reference(tmp_path, one, two, absent, failed)
     result = read_reference(path)
     assert [stored_point.result for stored_point in result.points] == [of_other(item) for item in (one, two, absent)]
     assert result.points[0].manifest == manifest()
     before = path.read_bytes()
-    kept(tmp_path, one, two, absent, failed)
+    write_other_reference(tmp_path, one, two, absent, failed)
     assert path.read_bytes() == before
     with pytest.raises(StoreError, match="No point was measured"):
-        kept(tmp_path, failed)
+        write_other_reference(tmp_path, failed)
 
 
 def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
@@ -126,25 +126,25 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
 
 def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path) -> None:
     path = reference_path(tmp_path, "doe2020", OTHER)
-    write_reference(path, [stored(of_other(measured(1, 1000)))], [weight()])
+    write_reference(path, [stored_point(of_other(measured(1, 1000)))], [weight()])
     result = read_reference(path)
     assert [stored_weight.weight for stored_weight in result.weights] == [weight().weight]
     assert result.weights[0].manifest == weight().manifest
     assert len(result.points) == 1
-    assert "firmware/gone.c" in out_of_date(find_root(), result)
+    assert "firmware/gone.c" in changes_since_reference(find_root(), result)
     assert weights_of_paper(tmp_path, "doe2020") == list(result.weights)
     assert weights_of_paper(tmp_path, "roe2021") == []
 
 
 def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
-    path = kept(tmp_path, measured(1, 1000))
+    path = write_other_reference(tmp_path, measured(1, 1000))
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(AlteredError, match=re.escape(str(path))):
             read_reference(path)
     with pytest.warns(AlteredWarning, match="rtoslab reference refresh doe2020"):
-        assert list(references(tmp_path)) == []
+        assert list(read_references(tmp_path)) == []
 
 
 @pytest.mark.parametrize("row", [[10**7, 1], [2**70, 1], [0, 1], [-1, 1], ["2", 1], []])
@@ -162,50 +162,54 @@ def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_
 
 
 def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
-    kept(tmp_path, measured(1, 500), measured(2, 800))
-    mine = stored(measured(1, 1000))
-    (beside,) = substitutes(tmp_path, [mine])
-    assert beside.result.point.kernel == f"{OTHER} {WORD}"
+    write_other_reference(tmp_path, measured(1, 500), measured(2, 800))
+    mine = stored_point(measured(1, 1000))
+    (beside,) = substitute_points(tmp_path, [mine])
+    assert beside.result.point.kernel == f"{OTHER} {REFERENCE_MARK}"
     assert isinstance(beside.result, MeasuredPoint)
     assert beside.result.counters == measured(1, 500).counters, "the same point, not that with two cores"
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
-    assert substitutes(tmp_path, [replace(mine, result=other_window)]) == []
-    assert substitutes(tmp_path, [mine, stored(of_other(measured(1, 1)))]) == [], "it was measured here"
-    assert [stored_point.result.point.kernel for stored_point in of_paper(tmp_path, "doe2020", [mine])] == [
+    assert substitute_points(tmp_path, [replace(mine, result=other_window)]) == []
+    assert substitute_points(tmp_path, [mine, stored_point(of_other(measured(1, 1)))]) == [], "it was measured here"
+    assert [
+        stored_point.result.point.kernel for stored_point in reference_points_of_paper(tmp_path, "doe2020", [mine])
+    ] == [
         OTHER,
         OTHER,
     ]
-    assert of_paper(tmp_path, "roe2021", [mine]) == []
+    assert reference_points_of_paper(tmp_path, "roe2021", [mine]) == []
 
 
 def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
-    kept(tmp_path, measured(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]})
-    points = [stored(measured(1, 1000))]
+    write_other_reference(tmp_path, measured(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]})
+    points = [stored_point(measured(1, 1000))]
     catalogue = Catalogue(find_root())
     single = make_document(catalogue, points, None)
-    both = make_document(catalogue, points, None, substitutes(tmp_path, points))
+    both = make_document(catalogue, points, None, substitute_points(tmp_path, points))
     assert both.summary.startswith(single.summary), "it counts among the run's points nowhere"
     assert both.points == single.points
     text = report_formats()["md"](both)
-    assert f"{OTHER} {WORD}" in text
+    assert f"{OTHER} {REFERENCE_MARK}" in text
     assert "1.5, commit c0ffeec0ffee, edited" in text
-    assert WORD not in report_formats()["md"](single)
+    assert REFERENCE_MARK not in report_formats()["md"](single)
 
 
 def test_a_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
-    points = [stored(measured(1, 1000))]
+    points = [stored_point(measured(1, 1000))]
     sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
-        kept(tmp_path, measured(1, 500), sources=dict(list(sources.items())[:count]))
-        document = make_document(Catalogue(find_root()), points, None, substitutes(tmp_path, points))
+        write_other_reference(tmp_path, measured(1, 500), sources=dict(list(sources.items())[:count]))
+        document = make_document(Catalogue(find_root()), points, None, substitute_points(tmp_path, points))
         assert says in report_formats()["md"](document)
 
 
 def test_what_changed_since_is_named(tmp_path: Path) -> None:
     file = next((find_root() / "firmware" / "core").rglob("*.c"))
     name = str(file.relative_to(find_root()))
-    path = kept(tmp_path, measured(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"})
-    assert out_of_date(find_root(), read_reference(path)) == ["the virtual board", name, "firmware/gone.c"]
+    path = write_other_reference(
+        tmp_path, measured(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"}
+    )
+    assert changes_since_reference(find_root(), read_reference(path)) == ["the virtual board", name, "firmware/gone.c"]
 
 
 REFERENCES = reference_paths(find_root())

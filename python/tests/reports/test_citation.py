@@ -53,9 +53,9 @@ def test_several_runs_are_cited_together(tmp_path: Path) -> None:
 
 
 def test_a_report_of_no_run_names_this_version_and_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rtoslab.reports.citation.revision_of", lambda _: "abcdef012345")
+    monkeypatch.setattr("rtoslab.reports.citation.git_revision", lambda _: "abcdef012345")
     assert f"version {__version__} (commit abcdef012345)." in citation_of(document()).sentence
-    monkeypatch.setattr("rtoslab.reports.citation.revision_of", lambda _: "")
+    monkeypatch.setattr("rtoslab.reports.citation.git_revision", lambda _: "")
     assert citation_of(document()).sentence.endswith(f"version {__version__}.")
 
 

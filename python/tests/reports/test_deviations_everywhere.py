@@ -42,8 +42,8 @@ from rtoslab.measure.pipeline import Outcome
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import print_paper
 from rtoslab.papers.reproduction import reproduce_paper
-from rtoslab.placements.report import study_as_json, study_document
-from rtoslab.placements.study import Study as PlacementStudy
+from rtoslab.placements.report import placement_document, placements_as_json
+from rtoslab.placements.study import PlacementStudy
 from rtoslab.reports import report_formats
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
@@ -62,8 +62,8 @@ from rtoslab.stability import overview_document, read_stability, stability_docum
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.report import sweep_document
 from rtoslab.worst_case.arrivals import ARRIVAL
-from rtoslab.worst_case.document import make_document as worst_case_document
-from rtoslab.worst_case.places import Place
+from rtoslab.worst_case.document import worst_case_document
+from rtoslab.worst_case.places import InstructionPlace
 from rtoslab.worst_case.worst_case import Latency, WorstCase
 from tests.archive.test_runs import run_of
 from tests.choose.test_choose import CLEAR, compared
@@ -74,7 +74,7 @@ from tests.papers.test_papers import folder as paper_folder
 from tests.papers.test_papers import published
 from tests.rta.systems import KERNEL
 from tests.stability.test_place_effects import PAPER, references_of
-from tests.stability.test_stability import LEAST, judged
+from tests.stability.test_stability import LEAST, judge_example
 from tests.stability.test_stability import example as stability_example
 
 CATALOGUE = Catalogue(find_root())
@@ -121,7 +121,7 @@ def response_times() -> TaskSetStudy:
 
 
 def sweep_of_offsets() -> WorstCase:
-    present = Place(0x100, "f", (), "")
+    present = InstructionPlace(0x100, "f", (), "")
     waited = Latency(
         minimum_cycles=1, median_cycles=1.0, p99_cycles=2.0, maximum_cycles=2, worst_offset=0, worst_count=1,
         executing=present, asleep=False, histogram=((1, 3), (2, 1)),
@@ -145,9 +145,9 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
     "compare/document.py": lambda _: comparison_document([compare_sides(BEFORE, AFTER)]),
     "compare/history.py": history,
     "sweep/report.py": lambda _: sweep_document("Sweep", stored(odd(), odd(2000, config={"opt": "-Os"}))),
-    "placements/report.py": lambda _: mark_deviations(study_document([placed()]), [odd()]),
+    "placements/report.py": lambda _: mark_deviations(placement_document([placed()]), [odd()]),
     "choose/document.py": lambda _: choice_document(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}),
-    "stability/document.py": lambda _: stability_document(judged((LEAST,), STABILITY)),
+    "stability/document.py": lambda _: stability_document(judge_example((LEAST,), STABILITY)),
     "stability/overview.py": lambda _: overview_document(
         {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []
     ),
@@ -243,7 +243,7 @@ def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _placement(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield json.dumps(study_as_json([placed()]))
+    yield json.dumps(placements_as_json([placed()]))
 
 
 def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
@@ -257,7 +257,7 @@ def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
-    yield json.dumps(cmd_stability._as_json(judged((LEAST,), STABILITY)))
+    yield json.dumps(cmd_stability._as_json(judge_example((LEAST,), STABILITY)))
     write_stability(path / "lentka2022.ndjson", STABILITY)
     assert read_stability(path / "lentka2022.ndjson").deviations == {"a": APART}
     yield (path / "lentka2022.ndjson").read_text()

@@ -10,12 +10,12 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.bound_search import Bench
 
 
-def bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> Bench:
-    """`config`: NAME=VALUE."""
-    return _made(kernel, board, config, events, cores)
+def search_bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> Bench:
+    """Returns the bench of a kernel and board, built once. `config`: NAME=VALUE."""
+    return _build_bench(kernel, board, config, events, cores)
 
 
 @cache
-def _made(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> Bench:
+def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> Bench:
     request = dict(item.split("=") for item in config)
     return Bench.build(Catalogue(find_root()), kernel, board, request, events=events, cores=cores)

@@ -17,7 +17,7 @@ from rtoslab.rta.system import Chain, System
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import task
-from tests.rta.test_check_whole import parts
+from tests.rta.test_check_whole import image_work_overheads
 
 TASKS = "".join(
     f'[[task]]\nname = "{name}"\nperiod_ms = {period}\nwcet_us = 100\npriority = {3 - at}\n'
@@ -58,7 +58,7 @@ def test_what_is_observed_is_what_data_does() -> None:
 
 
 def test_no_chain_on_the_board_exceeds_its_bound() -> None:
-    firmware, work, overheads = parts()
+    firmware, work, overheads = image_work_overheads()
     ratios = []
     for seed in range(6):
         plain = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)

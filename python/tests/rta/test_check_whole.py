@@ -24,22 +24,24 @@ from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import random_system
 from rtoslab.rta.system import System
 from rtoslab.rta.work import BusyWork
-from tests.rta.benches import bench
+from tests.rta.benches import search_bench
 from tests.rta.systems import task
 
 BOARD = "nucleo-f446re"
 EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
 
 
-def parts(kernel: str = "freertos", board: str = BOARD, *macros: str) -> tuple[TaskSetFirmware, BusyWork, Overheads]:
+def image_work_overheads(
+    kernel: str = "freertos", board: str = BOARD, *macros: str
+) -> tuple[TaskSetFirmware, BusyWork, Overheads]:
     """`macros`: of the kernel, NAME=VALUE."""
-    of = bench(kernel, board, *macros)
+    of = search_bench(kernel, board, *macros)
     return of.firmware, of.work, of.overheads
 
 
 def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tuple[System, BoardCheck, Overheads]]:
-    """`of`: kernel, board and macro of `parts`; `in_turns`: tasks share priorities and are sliced by the tick."""
-    firmware, work, overheads = parts(*of)
+    """`of`: kernel, board and macro of `image_work_overheads`; `in_turns`: tasks share priorities and take turns."""
+    firmware, work, overheads = image_work_overheads(*of)
     for seed in seeds:
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
         if in_turns:
@@ -117,7 +119,7 @@ def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, in
 
 def test_work_is_exact_and_overload_is_seen() -> None:
     """C of three tasks, undisturbed: to the cycle. The last of them has no bound, and misses as soon as it can."""
-    firmware, work, overheads = parts()
+    firmware, work, overheads = image_work_overheads()
     tick = firmware.tick_cycles
     system = System(
         (task("A", 2 * tick, 40_001, 2), task("B", 3 * tick, 100_003, 1), task("C", 5 * tick, 200_002, 0)),
@@ -138,7 +140,7 @@ def test_work_is_exact_and_overload_is_seen() -> None:
 
 def test_an_overload_that_only_long_runs_show_is_seen() -> None:
     """995 us of work every millisecond: one job of it looks well."""
-    firmware, work, overheads = parts()
+    firmware, work, overheads = image_work_overheads()
     system = System((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
     assert analyse(system, overheads).find_bound("A").response is None
     seen = check_on_board(system, firmware, work)
@@ -148,7 +150,7 @@ def test_an_overload_that_only_long_runs_show_is_seen() -> None:
 
 def test_what_the_overheads_do_not_cover_is_told() -> None:
     """Each price by itself, taken away: the ledger of a run finds something that cost more."""
-    firmware, work, overheads = parts()
+    firmware, work, overheads = image_work_overheads()
     system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
     seen = check_on_board(system, firmware, work, 240)
     assert seen.uncovered_entries(overheads) == []
@@ -166,7 +168,7 @@ def test_what_the_overheads_do_not_cover_is_told() -> None:
 
 def test_a_table_in_the_image_changes_nothing_else() -> None:
     """Copies of the image differ in the table and the priorities alone, and the same table runs to the same cycle."""
-    firmware, work, _ = parts()
+    firmware, work, _ = image_work_overheads()
     system = random_system(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
     rows = task_rows(system, firmware, work)
     plain, filled = firmware.build.elf.read_bytes(), firmware.image_with_tasks(rows)
@@ -177,7 +179,7 @@ def test_a_table_in_the_image_changes_nothing_else() -> None:
 
 
 def test_what_cannot_be_run_is_named() -> None:
-    firmware, work, _ = parts()
+    firmware, work, _ = image_work_overheads()
     tick = firmware.tick_cycles
 
     def refused(system: System) -> str:
@@ -193,7 +195,7 @@ def test_what_cannot_be_run_is_named() -> None:
     assert "has a task on core 1, the image's last is 0" in refused(System((task("A", tick, 1000, 1, core=1),)))
 
 
-def rta(*arguments: object) -> tuple[int, str]:
+def run_rta_command(*arguments: object) -> tuple[int, str]:
     """Exit code and standard output; errors that a user can cause are raised."""
     done = CliRunner().invoke(app, ["rta", *map(str, arguments)], catch_exceptions=True, standalone_mode=False)
     if isinstance(done.exception, RtoslabError):
@@ -205,7 +207,7 @@ def rta(*arguments: object) -> tuple[int, str]:
 def test_the_command_answers_and_reports(tmp_path: Path) -> None:
     where = ("--kernel", "freertos", "--board", BOARD)
     image, report = tmp_path / "image.elf", tmp_path / "report.html"
-    code, out = rta(EXAMPLE, *where, "--check", "--json", "--save-image", image, "-o", report)
+    code, out = run_rta_command(EXAMPLE, *where, "--check", "--json", "--save-image", image, "-o", report)
     assert code == 0
     result = json.loads(out)
     assert result["holds"]
@@ -222,13 +224,13 @@ def test_the_command_answers_and_reports(tmp_path: Path) -> None:
 def test_the_command_without_a_kernel_and_with_a_miss(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("name,period_us,wcet_us,deadline_us,priority\nA,100,40,,2\nB,200,90,150,1\n")
-    code, out = rta(path)
+    code, out = run_rta_command(path)
     assert code == 3
     assert "No: B may take 170.0 us, its deadline is 150.0 us (own 90.0, tasks 80.0)." in out
     assert "the kernel costs nothing here" in out
     with pytest.raises(PlanError, match="add --kernel"):
-        rta(path, "--board", "pico")
+        run_rta_command(path, "--board", "pico")
     with pytest.raises(PlanError, match="needs --kernel"):
-        rta(path, "--check")
+        run_rta_command(path, "--check")
     with pytest.raises(PlanError, match="no overheads to save or to compare"):
-        rta(path, "--save-overheads", tmp_path / "x.toml")
+        run_rta_command(path, "--save-overheads", tmp_path / "x.toml")

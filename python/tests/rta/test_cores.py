@@ -36,7 +36,7 @@ HERE = (task("A", 2 * TICK, 20_000, 2), task("B", 8 * TICK, 60_000, 1))
 THERE = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, core=1))
 
 
-def response(system: System, name: str, overheads: Overheads = TWO) -> int:
+def response_bound(system: System, name: str, overheads: Overheads = TWO) -> int:
     result = analyse(system, overheads).find_bound(name).response
     assert result is not None
     return result
@@ -67,8 +67,10 @@ def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
     both = System((*HERE, *THERE))
     more = System((*HERE, *THERE, task("Z", TICK, 1, 3, core=1)))
     for name in ("A", "B"):
-        assert response(both, name) > response(System(HERE), name) > response(System(HERE), name, KERNEL)
-        charged = response(more, name) - response(both, name)
+        assert (
+            response_bound(both, name) > response_bound(System(HERE), name) > response_bound(System(HERE), name, KERNEL)
+        )
+        charged = response_bound(more, name) - response_bound(both, name)
         assert TWO.job.end_cycles < charged < 40 * (TWO.job.end_cycles + TWO.job.start_cycles + TWO.tick.base_cycles)
     parts = analyse(both, TWO).find_bound("B").parts
     assert parts["locks"] > 0

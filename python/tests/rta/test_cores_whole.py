@@ -15,9 +15,9 @@ from rtoslab.rta.bound_search import Bench, search_broken_bounds
 from rtoslab.rta.firmware import build_firmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.system import System
-from tests.rta.benches import bench
+from tests.rta.benches import search_bench
 from tests.rta.systems import task
-from tests.rta.test_check_whole import rta
+from tests.rta.test_check_whole import run_rta_command
 
 EXAMPLE = find_root() / "examples" / "response-time" / "two-cores.toml"
 CACHE_BYTES = 16_384
@@ -25,7 +25,7 @@ CACHE_BYTES = 16_384
 
 
 def two_cores() -> Bench:
-    return bench("freertos", "pico", cores=2)
+    return search_bench("freertos", "pico", cores=2)
 
 
 def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
@@ -63,7 +63,7 @@ def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:
 
 @pytest.mark.long
 def test_the_example_holds() -> None:
-    code, out = rta(EXAMPLE, "--kernel", "freertos", "--board", "pico", "--check", "--json")
+    code, out = run_rta_command(EXAMPLE, "--kernel", "freertos", "--board", "pico", "--check", "--json")
     result = json.loads(out)
     assert code == 0, result["answer"]
     assert all(1 <= item["tightness"]["c"] < 1.25 for item in result["check"]["tasks"].values())

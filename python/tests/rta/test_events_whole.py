@@ -24,16 +24,16 @@ from rtoslab.rta.system import Interrupt, System, make_system
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import run_task_set
-from tests.rta.benches import bench
+from tests.rta.benches import search_bench
 from tests.rta.systems import KERNEL, task
-from tests.rta.test_check_whole import rta
+from tests.rta.test_check_whole import run_rta_command
 
 EXAMPLE = find_root() / "examples" / "response-time" / "events.toml"
 BOARD = "nucleo-f446re"
 
 
 def with_events(kernel: str = "freertos", board: str = BOARD) -> Bench:
-    return bench(kernel, board, events=True)
+    return search_bench(kernel, board, events=True)
 
 
 def test_the_example_has_everything_and_holds() -> None:
@@ -197,7 +197,7 @@ def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
 
 
 def test_the_command_checks_interrupts_too() -> None:
-    code, out = rta(EXAMPLE, "--kernel", "freertos", "--board", BOARD, "--check", "--json")
+    code, out = run_rta_command(EXAMPLE, "--kernel", "freertos", "--board", BOARD, "--check", "--json")
     result = json.loads(out)
     assert code == 0, result["answer"]
     assert set(result["check"]["tasks"]) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}

@@ -34,14 +34,14 @@ switch = {up_cycles = 90, down_cycles = 95, to_idle_cycles = 95, from_idle_cycle
 """
 
 
-def written(path: Path, text: str) -> Path:
+def write_file(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
 
 
 def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> None:
     """26.6 / 70 + 62 / 100 = 1: `a` may grow by 0.6 us and no further, `b` by 6/7 us, both to 1 / 0.9914."""
-    result = study_task_set(read_task_set(written(tmp_path / "set.csv", LEHOCZKY)), None)
+    result = study_task_set(read_task_set(write_file(tmp_path / "set.csv", LEHOCZKY)), None)
     assert result.sensitivity is not None
     assert result.sensitivity.growth["a"] == Fraction(6, 10)
     assert 0 <= Fraction(6, 7) - result.sensitivity.growth["b"] < Fraction(1, 1000)
@@ -55,7 +55,7 @@ def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> N
 @pytest.mark.parametrize("clock_hz", [None, 125_000_000])
 def test_no_margin_is_printed_as_nothing(clock_hz: int | None, tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority\na,5000,4999.976,1\n"
-    result = study_task_set(read_task_set(written(tmp_path / "set.csv", text)), None, clock_hz)
+    result = study_task_set(read_task_set(write_file(tmp_path / "set.csv", text)), None, clock_hz)
     table = sensitivity_table(result)
     assert table is not None
     assert table.rows == [["a", "5,000", "0.02", "5,000.00", "+0.0004 %"]]
@@ -110,7 +110,7 @@ def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
     assert not any("b on" in bound.reason or "a on" in bound.reason for bound in result.tasks if bound.name == "b")
 
 
-def ended(*arguments: object) -> tuple[int, str]:
+def exit_code_and_output(*arguments: object) -> tuple[int, str]:
     done = CliRunner().invoke(app, ["rta", *map(str, arguments)], standalone_mode=False)
     if isinstance(done.exception, RtoslabError):
         return done.exception.exit_code, str(done.exception)
@@ -119,16 +119,18 @@ def ended(*arguments: object) -> tuple[int, str]:
 
 
 def test_what_has_no_answer_does_not_end_like_a_missed_deadline(tmp_path: Path) -> None:
-    overheads = written(tmp_path / "kernel.toml", OVERHEADS)
-    code, text = ended(written(tmp_path / "short.csv", SHORTER_THAN_THE_TICK), "--overheads", overheads)
+    overheads = write_file(tmp_path / "kernel.toml", OVERHEADS)
+    code, text = exit_code_and_output(
+        write_file(tmp_path / "short.csv", SHORTER_THAN_THE_TICK), "--overheads", overheads
+    )
     assert (code, "No answer: a has no bound, for its period is shorter than the tick's" in text) == (1, True)
-    assert ended(written(tmp_path / "over.csv", OVERLOAD), "--overheads", overheads)[0] == 3
-    assert ended(written(tmp_path / "bad.csv", "name,period_us\na,1\n"))[0] == 1
+    assert exit_code_and_output(write_file(tmp_path / "over.csv", OVERLOAD), "--overheads", overheads)[0] == 3
+    assert exit_code_and_output(write_file(tmp_path / "bad.csv", "name,period_us\na,1\n"))[0] == 1
     assert CheckError.exit_code == TaskSetError.exit_code == 1
 
 
 def test_the_answer_comes_before_the_sensitivity(tmp_path: Path) -> None:
-    _, text = ended(written(tmp_path / "set.csv", LEHOCZKY))
+    _, text = exit_code_and_output(write_file(tmp_path / "set.csv", LEHOCZKY))
     assert text.index("Yes: every deadline") < text.index("Sensitivity to each")
 
 

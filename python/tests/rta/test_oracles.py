@@ -24,7 +24,7 @@ with warnings.catch_warnings():  # it loads its modules in a way that Python is 
 SETS = 300
 
 
-def _theirs(task: Task, number: int) -> theirs.Task:
+def _reference_task(task: Task, number: int) -> theirs.Task:
     """A stretch of n units without preemption blocks for n - 1 there: the blocked task comes once it has begun. Tasks
     that are alike are one to it; the deadline, which bounds do not depend on, tells them apart."""
     arrivals = theirs.PeriodicWithJitter(task.period, task.jitter) if task.jitter else theirs.Periodic(task.period)
@@ -39,14 +39,14 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
     compared = differ = 0
     for _ in range(SETS):
         plain = random_system(random)
-        varied = replace(plain, tasks=tuple(_varied(task, kind, random) for task in plain.tasks))
+        varied = replace(plain, tasks=tuple(_varied_task(task, kind, random) for task in plain.tasks))
         before, whole = analyse(plain), analyse(varied)
         for at, item in enumerate(varied.tasks):
             # Its response is told from the release, so the task under analysis has no jitter.
             own = replace(item, jitter=0)
             system = replace(varied, tasks=(*varied.tasks[:at], own, *varied.tasks[at + 1 :]))
             mine = (whole if system == varied else analyse(system)).find_bound(item.name).response
-            tasks = theirs.taskset(_theirs(one, number) for number, one in enumerate(system.tasks))
+            tasks = theirs.taskset(_reference_task(one, number) for number, one in enumerate(system.tasks))
             solution = fp.rta(tasks, tasks.tasks[at], theirs.IdealProcessor(), horizon=20_000)
             if mine is None:
                 assert not solution.bound_found()
@@ -61,7 +61,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
         assert differ >= SETS // 10, "what was varied hardly matters, so that little was compared"
 
 
-def _varied(task: Task, kind: str, random: Random) -> Task:
+def _varied_task(task: Task, kind: str, random: Random) -> Task:
     if kind == "jitter":
         return replace(task, jitter=random.randint(0, task.period))
     if kind == "masked":
@@ -80,11 +80,11 @@ def test_bounds_are_what_simso_observes() -> None:
         if not result.schedulable:
             continue
         compared += 1
-        observed = _simso(system)
+        observed = _simso_responses(system)
         assert observed == {task.name: task.response for task in result.tasks}, system
 
 
-def _simso(system: System) -> dict[str, int]:
+def _simso_responses(system: System) -> dict[str, int]:
     """Simulated with one cycle a millisecond, the unit."""
     configuration = Configuration()
     configuration.cycles_per_ms = 1

@@ -9,7 +9,7 @@ IDLE = ("thread", "idle")
 CALL = ("task", "give")
 
 
-def mask(closer: tuple[str, ...], count: int, total: int, longest: int) -> MaskedIntervals:
+def masked_intervals(closer: tuple[str, ...], count: int, total: int, longest: int) -> MaskedIntervals:
     return MaskedIntervals(
         priority=240,
         core=0,
@@ -24,7 +24,7 @@ def mask(closer: tuple[str, ...], count: int, total: int, longest: int) -> Maske
     )
 
 
-def profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
+def sleep_profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
     spent = tuple(PathCycles(0, stack, "", (10, 0, 0, 0, cycles, 0, 0), 5, 1) for stack, cycles in sleeps)
     return Profile("", {}, 84_000_000, (sum(item.total for item in spent),), None, spent, (), ())
 
@@ -40,8 +40,8 @@ def profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
     ],
 )
 def test_sleep_where_the_mask_ends_tells(slept: int, is_asleep: bool) -> None:
-    assert is_masked_sleep(profile((IDLE, slept)), mask(IDLE, 10, 10_000, 1_000)) is is_asleep
+    assert is_masked_sleep(sleep_profile((IDLE, slept)), masked_intervals(IDLE, 10, 10_000, 1_000)) is is_asleep
 
 
 def test_sleep_elsewhere_does_not_tell() -> None:
-    assert not is_masked_sleep(profile((IDLE, 9_800)), mask(CALL, 10, 10_000, 1_000))
+    assert not is_masked_sleep(sleep_profile((IDLE, 9_800)), masked_intervals(CALL, 10, 10_000, 1_000))

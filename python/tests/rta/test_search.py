@@ -14,7 +14,7 @@ from rtoslab.rta.findings import read_finding, summarise_search, write_finding
 from rtoslab.rta.overheads import Overheads
 from rtoslab.rta.randomsets import SHAPES, system_of_shape
 from rtoslab.rta.system import System
-from tests.rta.benches import bench
+from tests.rta.benches import search_bench
 from tests.rta.systems import task
 
 FINDINGS = [
@@ -29,7 +29,7 @@ RT_BOARD = "nucleo-l053r8"
 """Of the short tests of `rt`."""
 
 
-def held(of: Bench, system: System) -> SearchedSet:
+def assert_no_finding(of: Bench, system: System) -> SearchedSet:
     """The set's run, with nothing found; the shape says nothing."""
     result = of.run_set(system, (0,) * len(system.tasks))
     assert result.findings == (), system
@@ -40,9 +40,11 @@ def held(of: Bench, system: System) -> SearchedSet:
 @pytest.mark.parametrize("board", [*(pytest.param(name, marks=pytest.mark.long) for name in (BOARD, "pico")), RT_BOARD])
 def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     """A kernel that enters its switch handler at every tick is charged for it at every tick, not once a job."""
-    of = bench("rt", board)
+    of = search_bench("rt", board)
     tick = of.firmware.tick_cycles
-    result = held(of, System((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz))
+    result = assert_no_finding(
+        of, System((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz)
+    )
     assert max(result.ratios.values()) < 1.01
 
 
@@ -54,13 +56,13 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     ],
 )
 def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of: tuple[str, ...], equals: str) -> None:
-    built = bench(*of)
+    built = search_bench(*of)
     tick = built.firmware.tick_cycles
     assert built.overheads.equals == "slices"
     tasks = [task(name, 100 * tick, 20 * tick, 1) for name in "ABC"]
     low = task("D", 100 * tick, 5 * tick, 0)
     system = System((*tasks, low), equals=equals, units_per_second=built.firmware.clock_hz)  # type: ignore[arg-type]
-    held(built, system)
+    assert_no_finding(built, system)
     plain = analyse(system, built.overheads.model_copy(update={"equals": "any"}))
     without, charged = plain.find_bound("D").response, analyse(system, built.overheads).find_bound("D").response
     assert without is not None
@@ -69,15 +71,15 @@ def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of
 
 
 def test_how_equals_take_turns_is_measured() -> None:
-    assert bench("freertos", BOARD).overheads.equals == "any"
-    assert bench("rt", RT_BOARD).overheads.equals == "slices"
+    assert search_bench("freertos", BOARD).overheads.equals == "any"
+    assert search_bench("rt", RT_BOARD).overheads.equals == "slices"
 
 
 @pytest.mark.parametrize("path", FINDINGS)
 def test_what_once_broke_a_bound_holds(path: Path) -> None:
     finding = read_finding(path)
     config = (f"{name}={value}" for name, value in finding.config.items())
-    of = bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
+    of = search_bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
     assert of.run_set(*finding.system_and_starts(of)).findings == ()
 
 
@@ -86,7 +88,7 @@ def test_what_once_broke_a_bound_holds(path: Path) -> None:
     [("freertos", BOARD), pytest.param(("freertos", BOARD, SLICING), marks=pytest.mark.long), ("rt", RT_BOARD)],
 )
 def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
-    built = bench(*of)
+    built = search_bench(*of)
     tried = list(search_broken_bounds(built, 24, 20261122))
     assert len(tried) == 24
     assert {attempt.shape.removeprefix("near: ") for attempt in tried} > set(SHAPES) - {"one", "every tick"}
@@ -95,7 +97,7 @@ def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
 
 def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
     """Overheads that forget what a tick costs: found at once, shrunk to two tasks at most, kept in a file."""
-    good = bench("freertos", BOARD)
+    good = search_bench("freertos", BOARD)
     tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
     wrong = Bench(good.firmware, good.work, Overheads.model_copy(good.overheads, update={"tick": tick}))
     result = next(item for item in search_broken_bounds(wrong, 50, 3) if item.findings)
@@ -111,7 +113,7 @@ def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
 
 def test_a_search_without_a_ratio_is_told_in_words_and_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
-    result = summarise_search(bench("freertos", BOARD), [])
+    result = summarise_search(search_bench("freertos", BOARD), [])
     assert "no task has both a bound and a response" in result.text()
     report = json.loads(json.dumps(result.as_json(), allow_nan=False))
     assert (report["median"], report["least"], report["cores"]) == (None, None, 1)

@@ -47,14 +47,14 @@ wcet_us = 2
 """
 
 
-def parse(folder: Path, text: str, name: str = "tasks.toml") -> TaskSet:
+def parse_text(folder: Path, text: str, name: str = "tasks.toml") -> TaskSet:
     path = folder / name
     path.write_text(text)
     return read_task_set(path)
 
 
 def test_toml_becomes_cycles(tmp_path: Path) -> None:
-    system = make_system(parse(tmp_path, GOOD), 84_000_000)
+    system = make_system(parse_text(tmp_path, GOOD), 84_000_000)
     fast, slow = system.tasks
     assert (fast.period, fast.wcet, fast.deadline, fast.masked) == (84_000, 10_542, 84_000, 40)
     assert (slow.period, slow.deadline, slow.wcet, slow.jitter, slow.offset) == (
@@ -71,7 +71,7 @@ def test_toml_becomes_cycles(tmp_path: Path) -> None:
 
 def test_csv_is_the_same_as_toml(tmp_path: Path) -> None:
     rows = "name,period_us,wcet_us,deadline_us,priority,sections\nA,1000,100,,2,bus:20 spi:5\nB,5000,700,4000,1,\n"
-    by_csv = parse(tmp_path, rows, "tasks.csv")
+    by_csv = parse_text(tmp_path, rows, "tasks.csv")
     toml = """
 [[task]]
 name = "A"
@@ -86,7 +86,7 @@ wcet_us = 700
 deadline_us = 4000
 priority = 1
 """
-    assert parse(tmp_path, toml).tasks == by_csv.tasks
+    assert parse_text(tmp_path, toml).tasks == by_csv.tasks
 
 
 ONE = '[[task]]\nname = "A"\nperiod_us = 100\nwcet_us = 10\npriority = 1\n'
@@ -117,7 +117,7 @@ WRONG = [
 @pytest.mark.parametrize(("text", "message"), WRONG)
 def test_a_mistake_is_named(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(TaskSetError) as result:
-        parse(tmp_path, text)
+        parse_text(tmp_path, text)
     assert message in str(result.value)
     assert str(tmp_path / "tasks.toml") in str(result.value)
     assert "\n" not in str(result.value)
@@ -125,13 +125,13 @@ def test_a_mistake_is_named(text: str, message: str, tmp_path: Path) -> None:
 
 def test_a_ragged_csv_and_a_missing_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(TaskSetError, match="line 3: the row has not as many cells"):
-        parse(tmp_path, "name,period_us,wcet_us,priority\nA,1,1,1\nB,2,1\n", "tasks.csv")
+        parse_text(tmp_path, "name,period_us,wcet_us,priority\nA,1,1,1\nB,2,1\n", "tasks.csv")
     with pytest.raises(TaskSetError, match="no such file"):
         read_task_set(tmp_path / "absent.toml")
 
 
 def test_cycles_need_a_clock(tmp_path: Path) -> None:
-    task_set = parse(tmp_path, ONE.replace("wcet_us", "wcet_cycles"))
+    task_set = parse_text(tmp_path, ONE.replace("wcet_us", "wcet_cycles"))
     with pytest.raises(TaskSetError, match="--clock or --board"):
         make_system(task_set, None)
     assert make_system(task_set, 84_000_000).tasks[0].wcet == 10

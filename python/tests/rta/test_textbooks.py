@@ -9,7 +9,7 @@ from rtoslab.rta.system import System
 from tests.rta.systems import rate_monotonic, task
 
 
-def responses(system: System) -> list[int | None]:
+def response_bounds(system: System) -> list[int | None]:
     return [bound.response for bound in analyse(system).tasks]
 
 
@@ -26,7 +26,7 @@ BURNS_WELLINGS = [
 def test_burns_and_wellings(pairs: list[tuple[int, int]], published: list[int]) -> None:
     """The iteration of Joseph and Pandya (1986), Audsley et al. (1993)."""
     system = rate_monotonic(*pairs)
-    assert responses(system) == published
+    assert response_bounds(system) == published
     assert [bound.meets_deadline for bound in analyse(system).tasks] == [
         response <= period for response, (_, period) in zip(published, pairs, strict=True)
     ]
@@ -35,7 +35,7 @@ def test_burns_and_wellings(pairs: list[tuple[int, int]], published: list[int]) 
 def test_lehoczky_arbitrary_deadlines() -> None:
     """Lehoczky (1990): responses of the seven jobs in the busy period 114 102 116 104 118 106 94."""
     system = System((task("A", 70, 26, 2), task("B", 100, 62, 1, deadline=118)))
-    assert responses(system) == [26, 118]
+    assert response_bounds(system) == [26, 118]
     assert analyse(system).schedulable
 
 
@@ -62,7 +62,7 @@ def test_liu_and_layland_bound(count: int) -> None:
 
 def test_harmonic_periods_fill_the_processor() -> None:
     system = rate_monotonic((1, 2), (1, 4), (2, 8))
-    assert responses(system) == [1, 2, 8]
+    assert response_bounds(system) == [1, 2, 8]
     assert analyse(system).schedulable
 
 
@@ -84,4 +84,4 @@ def test_jitter_of_tindell() -> None:
     """Audsley et al. (1993): jitter of a more urgent task lets its jobs come closer together, one's own adds to it."""
     above = task("above", 10, 3, 2, jitter=4)
     system = System((above, task("below", 40, 7, 1, jitter=5)))
-    assert responses(system) == [3 + 4, 5 + 7 + 3 * 2]
+    assert response_bounds(system) == [3 + 4, 5 + 7 + 3 * 2]

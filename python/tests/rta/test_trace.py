@@ -21,24 +21,25 @@ TICK = 1000
 TASK, IDLE_BLOCK = 0x2000_0100, 0x2000_0900
 
 
-def handler(exception: int, begin: int, end: int) -> list[tuple[int, int, int, int]]:
+def handler_events(exception: int, begin: int, end: int) -> list[tuple[int, int, int, int]]:
     return [(begin, 12, exception, KIND_EXCEPTION_ENTER), (end, 0, exception, KIND_EXCEPTION_EXIT)]
 
 
-def named(cycle: int, block: int) -> tuple[int, int, int, int]:
+def current_task_event(cycle: int, block: int) -> tuple[int, int, int, int]:
     return (cycle, block, IDENT_CURRENT, KIND_WRITE)
 
 
-IN_THE_SWITCH = [named(1045, TASK), named(1230, IDLE_BLOCK)]
-BEFORE_IT = [named(1020, TASK), named(1210, IDLE_BLOCK)]
+IN_THE_SWITCH = [current_task_event(1045, TASK), current_task_event(1230, IDLE_BLOCK)]
+BEFORE_IT = [current_task_event(1020, TASK), current_task_event(1210, IDLE_BLOCK)]
 """In the tick's handler and in the task that goes to sleep: the kernel names whom it chose."""
 
 
 @pytest.mark.parametrize("names", [IN_THE_SWITCH, BEFORE_IT], ids=["in the switch", "before the switch"])
 def test_a_switch_is_where_it_takes_place(names: list[tuple[int, int, int, int]]) -> None:
     rows = [
-        *handler(SYSTICK, 12, 30), named(5, IDLE_BLOCK), *handler(SYSTICK, 1012, 1030), *handler(PENDSV, 1036, 1050),
-        (1060, 0, IDENT_BEGIN, KIND_EXEC), (1200, 0, IDENT_END, KIND_EXEC), *handler(PENDSV, 1220, 1240), *names,
+        *handler_events(SYSTICK, 12, 30), current_task_event(5, IDLE_BLOCK),
+        *handler_events(SYSTICK, 1012, 1030), *handler_events(PENDSV, 1036, 1050),
+        (1060, 0, IDENT_BEGIN, KIND_EXEC), (1200, 0, IDENT_END, KIND_EXEC), *handler_events(PENDSV, 1220, 1240), *names,
     ]  # fmt: skip
     events = np.zeros(len(rows), dtype=EVENT)
     for at, (cycle, value, ident, kind) in enumerate(sorted(rows)):

@@ -18,14 +18,14 @@ from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
 from rtoslab.papers.completeness import require_complete
 from rtoslab.plan.plan import Options, conformance_points
-from rtoslab.scaffold.new_folder import make
+from rtoslab.scaffold.new_folder import make_new_folder
 
 
-def _new(*words: str) -> None:
+def _run_new(*words: str) -> None:
     assert app.main(["new", *words], standalone_mode=False) == 0
 
 
-def _measured(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:
+def _measure_new(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, object]]:
     capsys.readouterr()
     assert app.main([*words, "--out", str(out), "--json"], standalone_mode=False) == 0
     points = json.loads(capsys.readouterr().out)["points"]
@@ -33,7 +33,7 @@ def _measured(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> lis
     return list(points)
 
 
-def _conforms(root: Path, kernel: str, board: str) -> Conformance:
+def _conformance_of(root: Path, kernel: str, board: str) -> Conformance:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], [board], [1]))
     return examine_port(catalogue, point)
@@ -42,11 +42,11 @@ def _conforms(root: Path, kernel: str, board: str) -> Conformance:
 def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _new("benchmark", "my_test", "--title", "My test")
+    _run_new("benchmark", "my_test", "--title", "My test")
     output = capsys.readouterr().out
     assert "my_test.c" in output
     assert str(checkout / "firmware" / "mutants" / "my_test.toml") in output
-    (point,) = _measured(tmp_path / "run", capsys, "run", "my_test", "--window", "5ms")
+    (point,) = _measure_new(tmp_path / "run", capsys, "run", "my_test", "--window", "5ms")
     assert point["proofs"]
     (tmp_path / "mutants").mkdir()
     trials = list(try_mutants(checkout, tmp_path / "mutants", "my_test", read_mutants(checkout)["my_test"]))
@@ -57,25 +57,25 @@ def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
 def test_a_new_port_conforms_and_is_measured(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _new("kernel", "my-kernel")
-    verdict = _conforms(checkout, "my-kernel", DEFAULT_BOARD)
+    _run_new("kernel", "my-kernel")
+    verdict = _conformance_of(checkout, "my-kernel", DEFAULT_BOARD)
     assert verdict.holds
     assert sum(finding.outcome is Outcome.HOLDS for finding in verdict.findings) >= 7
-    _measured(tmp_path / "run", capsys, "run", "t4", "t7", "--window", "5ms", "--kernel", "my-kernel")
+    _measure_new(tmp_path / "run", capsys, "run", "t4", "t7", "--window", "5ms", "--kernel", "my-kernel")
 
 
 def test_a_new_port_may_lie_in_a_folder_of_its_users_own(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _new("kernel", "mine", "--in", str(tmp_path / "ports"))
+    _run_new("kernel", "mine", "--in", str(tmp_path / "ports"))
     assert f"export {PORTS_VARIABLE}={tmp_path / 'ports'}`" in capsys.readouterr().out
     assert not (checkout / "firmware" / "kernels" / "mine").exists()
     monkeypatch.setenv(PORTS_VARIABLE, str(tmp_path / "ports"))
-    assert _conforms(checkout, "mine", DEFAULT_BOARD).holds
+    assert _conformance_of(checkout, "mine", DEFAULT_BOARD).holds
 
 
 def _new_board(checkout: Path, like: str) -> None:
-    _new("board", "my-board", "--title", "Mine", "--like", like)
+    _run_new("board", "my-board", "--title", "Mine", "--like", like)
     facts = Catalogue(checkout).boards["my-board"].facts
     old = Catalogue(checkout).boards[like].facts
     assert facts.model_copy(update={"id": old.id, "title": old.title}) == old
@@ -91,12 +91,12 @@ def test_a_new_board_conforms_and_is_measured(
     like: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _new_board(checkout, like)
-    assert _conforms(checkout, DEFAULT_KERNEL, "my-board").holds
-    _measured(tmp_path / "run", capsys, "run", "t2", "--window", "5ms", "--board", "my-board")
+    assert _conformance_of(checkout, DEFAULT_KERNEL, "my-board").holds
+    _measure_new(tmp_path / "run", capsys, "run", "t2", "--window", "5ms", "--board", "my-board")
 
 
 def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _new("paper", "doe2026")
+    _run_new("paper", "doe2026")
     capsys.readouterr()
     assert app.main(["paper", "doe2026", "--out", str(tmp_path / "run"), "--json"], standalone_mode=False) == 0
     output = json.loads(capsys.readouterr().out)
@@ -122,7 +122,7 @@ def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytes
 def test_a_papers_files_that_do_not_fit_each_other_are_refused_before_it_is_measured(
     checkout: Path, file: str, old: str, new: str, says: str
 ) -> None:
-    _new("paper", "doe2026")
+    _run_new("paper", "doe2026")
     path = checkout / "papers" / "doe2026" / file
     text = path.read_text()
     assert old in text
@@ -146,18 +146,18 @@ def test_a_papers_files_that_do_not_fit_each_other_are_refused_before_it_is_meas
 )
 def test_a_name_that_cannot_be_is_refused_in_one_sentence(kind: str, name: str, sentence: str) -> None:
     with pytest.raises(CatalogueError, match=sentence) as caught:
-        make(Catalogue(find_root()), kind, name)
+        make_new_folder(Catalogue(find_root()), kind, name)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("title", ['a "b"', "two\nlines", "a, b", "*/", "x" * 81])
 def test_a_title_that_would_break_a_file_is_refused(title: str) -> None:
     with pytest.raises(CatalogueError, match="cannot be a title"):
-        make(Catalogue(find_root()), "paper", "doe2026", title=title)
+        make_new_folder(Catalogue(find_root()), "paper", "doe2026", title=title)
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     with pytest.raises(CatalogueError, match="is there already"):
-        make(Catalogue(find_root()), "kernel", "mine", folder=tmp_path)
+        make_new_folder(Catalogue(find_root()), "kernel", "mine", folder=tmp_path)
     assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]

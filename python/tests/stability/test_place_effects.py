@@ -47,7 +47,7 @@ def test_pairs_that_turn_and_pairs_that_are_close() -> None:
         figure("x", 100, 102, what="u"), figure("y", 105, 107, what="u"),
     ]  # fmt: skip
     (row,) = ranked_pairs(figures, "paper")
-    assert (row.pairs, row.turned, row.close, row.close_turned, row.chance) == (3, 1, 2, 1, 0.5)
+    assert (row.pairs, row.turned, row.close, row.close_turned, row.minority_chance) == (3, 1, 2, 1, 0.5)
 
 
 def test_who_is_no_rival() -> None:
@@ -68,8 +68,8 @@ def test_rows_of_boards_and_of_all() -> None:
 def test_the_spread_of_a_board() -> None:
     few, many = [figure("x", 100, 110)], [figure("x", 100, 100 + 10 * number, board="c") for number in (1, 2, 3)]
     c, b = board_spreads([*few, *many])
-    assert (c.board, c.figures, round(c.middle, 6), round(c.most, 6)) == ("c", 3, 0.2, 0.3)
-    assert (b.figures, round(b.middle, 6), round(b.ninth, 6)) == (1, 0.1, 0.1)
+    assert (c.board, c.figures, round(c.median_spread, 6), round(c.largest, 6)) == ("c", 3, 0.2, 0.3)
+    assert (b.figures, round(b.median_spread, 6), round(b.ninth_decile, 6)) == (1, 0.1, 0.1)
 
 
 def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Reference]:

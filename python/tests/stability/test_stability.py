@@ -23,7 +23,7 @@ from rtoslab.stability import (
 )
 from rtoslab.stability.builds import NONE, Build, Factor, base_build, paper_builds, paper_factors
 from rtoslab.stability.judged import JudgedPaper, judge_builds
-from rtoslab.stability.shares import Share, Stability, Turn, share_of
+from rtoslab.stability.shares import Stability, Turn, VerdictShare, count_verdicts
 from rtoslab.stability.values_file import StoredStability
 
 ROOT = find_root()
@@ -61,15 +61,15 @@ def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
     catalogue = Catalogue(ROOT)
     plan = stability_plan(catalogue, find_paper(catalogue, "eren2024"), 2)
     assert plan.rows, "FreeRTOS comes with the checkout"
-    assert all(len(set(members)) == len(members) for members in plan.members)
-    for build, members in zip(plan.builds, plan.members, strict=True):
+    assert all(len(set(members)) == len(members) for members in plan.rows_by_build)
+    for build, members in zip(plan.builds, plan.rows_by_build, strict=True):
         for number in members:
             (kernel,) = {item.kernel for item in plan.rows[number].points}
             options = {item.opt for item in plan.rows[number].points}
             assert options == {build.levels[plan_place(plan.factors, "optimisation")]}
             assert kernel in catalogue.buildable_kernels
     # A switch of FreeRTOS leaves the points of `bare` as they are: no row is measured twice.
-    base, *_, last = plan.members
+    base, *_, last = plan.rows_by_build
     bare = {number for number in base if plan.rows[number].points[0].kernel == "bare"}
     assert bare <= set(last)
     placements = {tuple(item.placement for item in row.points) for row in plan.rows}
@@ -83,10 +83,10 @@ def plan_place(factors: tuple[Factor, ...], name: str) -> int:
 
 @pytest.mark.parametrize(
     ("told", "share"),
-    [([], Share(0, 0, 0)), ([YES, NO, EVEN, YES], Share(2, 1, 1)), ([NO] * 3, Share(0, 3, 0))],
+    [([], VerdictShare(0, 0, 0)), ([YES, NO, EVEN, YES], VerdictShare(2, 1, 1)), ([NO] * 3, VerdictShare(0, 3, 0))],
 )
-def test_a_share_counts_every_verdict(told: list[str], share: Share) -> None:
-    assert share_of(told) == share  # type: ignore[arg-type]
+def test_a_share_counts_every_verdict(told: list[str], share: VerdictShare) -> None:
+    assert count_verdicts(told) == share  # type: ignore[arg-type]
     assert share.observation_count == len(told)
 
 
@@ -96,16 +96,16 @@ def test_a_share_counts_every_verdict(told: list[str], share: Share) -> None:
     [(29, 32, 0.7578, 0.9676), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (1, 2, 0.0945, 0.9055)],
 )
 def test_the_interval_is_wilsons(held: int, observed: int, low: float, high: float) -> None:
-    assert Share(held, observed - held, 0).interval == pytest.approx((low, high), abs=5e-4)
+    assert VerdictShare(held, observed - held, 0).wilson_interval == pytest.approx((low, high), abs=5e-4)
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
 def test_an_interval_contains_its_share_and_narrows_with_more(held: int, turned: int, tied: int) -> None:
-    share = Share(held, turned, tied)
-    low, high = share.interval
-    assert 0 <= low <= share.part + 1e-12
-    assert share.part - 1e-12 <= high <= 1
-    wider = Share(4 * held, 4 * turned, 4 * tied).interval
+    share = VerdictShare(held, turned, tied)
+    low, high = share.wilson_interval
+    assert 0 <= low <= share.fraction + 1e-12
+    assert share.fraction - 1e-12 <= high <= 1
+    wider = VerdictShare(4 * held, 4 * turned, 4 * tied).wilson_interval
     assert wider[1] - wider[0] <= high - low
 
 
@@ -144,7 +144,7 @@ def test_one_placement_counts_beside_each_of_many() -> None:
     ],
 )
 def test_the_fewest_changes_that_turn_a_statement(seen: Stability, fewest: tuple[str, ...] | None) -> None:
-    assert seen.fewest() == fewest
+    assert seen.fewest_turning_changes() == fewest
 
 
 def point(kernel: str) -> PointId:
@@ -170,7 +170,7 @@ def row(kernel: str, *numbers: float) -> StoredRow:
     return StoredRow(point(kernel), kernel, "1.0", (result,))
 
 
-def stored(
+def stored_stability(
     rows: tuple[StoredRow, ...], members: tuple[tuple[int, ...], ...], builds: tuple[Build, ...]
 ) -> StoredStability:
     return StoredStability("lentka2022", 2, FACTORS, builds, members, rows, {"compiler": "GNU 12"})
@@ -178,7 +178,7 @@ def stored(
 
 def example() -> StoredStability:
     refused = StoredRow(point("c"), "c", "", (), "it does not fit")
-    return stored(
+    return stored_stability(
         (row("a", 10, 12), row("b", 11, 11), row("b", 9), refused),
         ((0, 1), (0, 2), (0, 1), (3,)),
         (BASE, Build(("-O3", "off")), Build(("-Os", "off")), Build(("-O2", "on"))),
@@ -226,7 +226,7 @@ def test_a_sealed_file_that_does_not_fit_itself_is_refused(tmp_path: Path, chang
         read_stability(path)
 
 
-def judged(claims: tuple[Claim, ...], values: StoredStability | None = None) -> JudgedPaper:
+def judge_example(claims: tuple[Claim, ...], values: StoredStability | None = None) -> JudgedPaper:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     paper.__dict__["claims"] = claims
@@ -249,21 +249,21 @@ UNKNOWN = LEAST.model_copy(update={"id": "of_c", "says": "c is quicker", "of": (
 
 
 def test_statements_are_judged_in_each_build_and_placement() -> None:
-    result = judged((LEAST, UNKNOWN))
+    result = judge_example((LEAST, UNKNOWN))
     (statement,) = result.statements
     assert result.not_judged == (UNKNOWN,)
     assert statement.whole.by_build == {BASE: (YES, NO), Build(("-O3", "off")): (NO, NO)}
-    assert statement.whole.whole == Share(1, 3, 0)
-    assert statement.whole.base == Share(1, 1, 0)
+    assert statement.whole.overall_share == VerdictShare(1, 3, 0)
+    assert statement.whole.base_share == VerdictShare(1, 1, 0)
     assert statement.cases == ()
 
 
 def test_a_build_with_the_rows_of_an_earlier_one_is_not_counted() -> None:
-    assert Build(("-Os", "off")) not in judged((LEAST,)).builds
+    assert Build(("-Os", "off")) not in judge_example((LEAST,)).builds
 
 
 def test_the_report_says_what_was_counted() -> None:
-    document = stability_document(judged((LEAST, UNKNOWN)))
+    document = stability_document(judge_example((LEAST, UNKNOWN)))
     assert document.summary == (
         "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. The "
         "place of the code alone turns 1. Of the other changes -O3 turns the most: 1."
@@ -287,7 +287,7 @@ def test_what_a_papers_report_says_of_builds(tmp_path: Path) -> None:
     paper = find_paper(catalogue, "lentka2022")
     elsewhere = Catalogue(tmp_path)
     assert held_counts(elsewhere, paper) == {}
-    planned = judged((LEAST,)).stored
+    planned = judge_example((LEAST,)).stored
     path = stability_path(tmp_path, paper.key)
     write_stability(path, replace(planned, paper=paper.key))
     paper.__dict__["claims"] = (LEAST, UNKNOWN)

@@ -34,7 +34,7 @@ def test_an_entry_comes_back_whole(tmp_path: Path) -> None:
 def test_an_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
     cache.put(KEY, FILES)
-    path = cache.place(KEY)
+    path = cache.point_path(KEY)
     content = path.read_bytes()
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
@@ -48,7 +48,7 @@ def test_an_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
 def test_an_entry_cut_short_is_refused(tmp_path: Path, length: int) -> None:
     cache = ResultCache(tmp_path)
     cache.put(KEY, FILES)
-    path = cache.place(KEY)
+    path = cache.point_path(KEY)
     path.write_bytes(path.read_bytes()[:length])
     with pytest.raises(AlteredError):
         cache.get(KEY)
@@ -57,8 +57,8 @@ def test_an_entry_cut_short_is_refused(tmp_path: Path, length: int) -> None:
 def test_an_entry_under_another_key_is_refused(tmp_path: Path) -> None:
     cache, other = ResultCache(tmp_path), "ac" + KEY[2:]
     cache.put(KEY, FILES)
-    cache.place(other).parent.mkdir()
-    cache.place(KEY).rename(cache.place(other))
+    cache.point_path(other).parent.mkdir()
+    cache.point_path(KEY).rename(cache.point_path(other))
     assert cache.get(KEY) is None
     with pytest.raises(AlteredError):
         cache.get(other)

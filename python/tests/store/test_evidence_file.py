@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rtoslab.store import read_evidence, write_evidence
+from rtoslab.store import decode_evidence, encode_evidence
 from rtoslab.targets import HandlerRuns, Intervals, RunOutput, Step, WindowObservations
 from rtoslab.targets.intervals import Interval
 from rtoslab.targets.observe import BlockingCalls, Switch
@@ -30,31 +30,31 @@ STATS: Any = {"cores": [{"cycles": 5}]}
 RUN = RunOutput(b"\xff", None, OBSERVED, STATS, (FUNCTION,), ("slow",))
 
 
-def unpacked(content: bytes) -> bytes:
+def decompress_json(content: bytes) -> bytes:
     return bytes(pa.CompressedInputStream(pa.BufferReader(content), "zstd").read())
 
 
-def packed(plain: object) -> bytes:
+def compress_json(plain: object) -> bytes:
     return bytes(pa.compress(json.dumps(plain).encode(), codec="zstd", asbytes=True))
 
 
 def test_a_run_comes_back_equal() -> None:
-    content = write_evidence(RUN)
-    again = read_evidence(content, b"\xff")
+    content = encode_evidence(RUN)
+    again = decode_evidence(content, b"\xff")
     assert again == RUN
     assert again.observed is not None
     assert type(again.observed.switches) is Counter
-    assert write_evidence(again) == content
+    assert encode_evidence(again) == content
 
 
 def test_the_text_stays_as_it_was_stored() -> None:
     """Points of today are compared byte for byte with those that were stored before."""
     small = RunOutput(b"", None, None, STATS, (FUNCTION,), ("slow",))
-    assert unpacked(write_evidence(small)) == (
+    assert decompress_json(encode_evidence(small)) == (
         b'{"failure":null,"observed":null,"stats":{"cores":[{"cycles":5}]},"functions":[{"core":0,"name":"n\\u00e9\\"%s",'
         b'"kind":"kernel","cycles":9,"wait_cycles":1,"entries":2,"instructions":0}],"warnings":["slow"]}'
     )
-    plain = json.loads(unpacked(write_evidence(RUN)))
+    plain = json.loads(decompress_json(encode_evidence(RUN)))
     seen = plain["observed"]
     assert plain.keys() == {field.name for field in fields(RunOutput)} - {"uart"}
     assert seen["switches"] == [[{"core": 0, "before": 1, "after": 2, "cause": "yield"}, 3]]
@@ -62,7 +62,7 @@ def test_the_text_stays_as_it_was_stored() -> None:
     assert seen["exceptions"] == [[0, [[15, 4]]]]
     assert seen["intervals"]["resumed"] == [[15, [1, 5, 9]]]
     assert seen["intervals"]["intervals"][0]["calls"] == [["take", 2], ["give", 1]]
-    assert unpacked(write_evidence(RUN)) == json.dumps(plain, separators=(",", ":")).encode()
+    assert decompress_json(encode_evidence(RUN)) == json.dumps(plain, separators=(",", ":")).encode()
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_text_stays_as_it_was_stored() -> None:
     ],
 )
 def test_evidence_of_another_form_is_refused(path: tuple[str, ...], value: object, says: str) -> None:
-    plain = json.loads(unpacked(write_evidence(RUN)))
+    plain = json.loads(decompress_json(encode_evidence(RUN)))
     *above, key = path
     table = plain
     for name in above:
@@ -91,4 +91,4 @@ def test_evidence_of_another_form_is_refused(path: tuple[str, ...], value: objec
     else:
         table[key] = value
     with pytest.raises(ValueError, match=f"the evidence cannot be read .{says}"):
-        read_evidence(packed(plain), b"")
+        decode_evidence(compress_json(plain), b"")

@@ -10,11 +10,11 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 INSTALLATION, CHECKOUT = "requirements.lock", "requirements-dev.lock"
 
 
-def _names(lines: list[str]) -> set[str]:
+def _package_names(lines: list[str]) -> set[str]:
     return {re.split(r"[^A-Za-z0-9_.-]", line)[0].lower().replace("_", "-").replace(".", "-") for line in lines}
 
 
-def _locked(name: str) -> list[str]:
+def _locked_packages(name: str) -> list[str]:
     """The packages of a lock file, each with its version and hashes."""
     packages = re.findall(r"^[A-Za-z0-9].*\n(?:  .*\n)*", (ROOT / name).read_text(), re.MULTILINE)
     assert [package for package in packages if "==" not in package or "--hash=sha256:" not in package] == []
@@ -22,17 +22,17 @@ def _locked(name: str) -> list[str]:
 
 
 def test_an_installation_gets_what_the_package_needs_and_no_more() -> None:
-    needed = _names(_locked(INSTALLATION))
+    needed = _package_names(_locked_packages(INSTALLATION))
     groups = PYPROJECT["dependency-groups"] | PYPROJECT["project"]["optional-dependencies"]
-    assert _names(PYPROJECT["project"]["dependencies"]) <= needed
-    assert needed.isdisjoint(name for packages in groups.values() for name in _names(packages))
+    assert _package_names(PYPROJECT["project"]["dependencies"]) <= needed
+    assert needed.isdisjoint(name for packages in groups.values() for name in _package_names(packages))
 
 
 def test_a_checkout_has_the_same_versions_and_all_groups_and_extras() -> None:
-    checkout = _locked(CHECKOUT)
-    assert set(_locked(INSTALLATION)) <= set(checkout)
+    checkout = _locked_packages(CHECKOUT)
+    assert set(_locked_packages(INSTALLATION)) <= set(checkout)
     for packages in (PYPROJECT["dependency-groups"] | PYPROJECT["project"]["optional-dependencies"]).values():
-        assert _names(packages) <= _names(checkout)
+        assert _package_names(packages) <= _package_names(checkout)
 
 
 def test_lock_files_name_no_place_of_packages() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rtoslab.base.errors import AlteredError, StoreError
 from rtoslab.images import LOG
-from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, point_files, read_files, store_point
+from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, parse_point_files, point_files, store_point
 from rtoslab.store.point_store import PointStore
 from tests.fakes import measured, point
 
@@ -28,14 +28,14 @@ def test_what_was_put_comes_back(store: PointStore) -> None:
     assert store.get(NAME) is None
     store.put(NAME, FILES)
     assert store.has(NAME)
-    assert store.place(NAME).exists()
+    assert store.point_path(NAME).exists()
     assert store.get(NAME) == FILES
-    assert read_files(store.get(NAME) or {}) == (measured(1), {"a": 1})
+    assert parse_point_files(store.get(NAME) or {}) == (measured(1), {"a": 1})
 
 
 def test_what_was_altered_is_refused(store: PointStore) -> None:
     store.put(NAME, FILES)
-    place = store.place(NAME)
+    place = store.point_path(NAME)
     file = place / RESULT if place.is_dir() else place
     content = file.read_bytes()
     file.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
@@ -61,15 +61,15 @@ def test_what_was_stored_in_one_can_be_kept_in_the_other(tmp_path: Path) -> None
     run, cache = RunDirectory.create(tmp_path / "run", "suite", [point(1)]), ResultCache(tmp_path / "cache")
     run.put(NAME, FILES)
     assert store_point(cache, NAME, run.get(NAME) or {})
-    shutil.rmtree(run.place(NAME))
+    shutil.rmtree(run.point_path(NAME))
     assert store_point(run, NAME, cache.get(NAME) or {})
     assert run.read(NAME).result == measured(1)
 
 
 def test_a_dropped_entry_is_forgotten(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
-    cache.drop(NAME)
+    cache.remove(NAME)
     cache.put(NAME, FILES)
-    cache.drop(NAME)
+    cache.remove(NAME)
     assert not cache.has(NAME)
     assert cache.get(NAME) is None

@@ -19,14 +19,14 @@ from rtoslab.results.results import Failed, MeasuredPoint, SeriesSamples
 from rtoslab.store.journal import (
     JOURNAL_FILE,
     Session,
+    append_session,
+    git_revision,
     last_session,
-    note_session,
     read_sessions,
-    revision_of,
     session_line,
 )
 from rtoslab.store.store import RunDirectory
-from rtoslab.store.stored_point import folder_name, read_point
+from rtoslab.store.stored_point import point_folder_name, read_point
 from tests.cli.test_cli import error, rtoslab
 from tests.fakes import measured, point
 
@@ -59,12 +59,12 @@ def swap(dice: random.Random, content: bytes) -> bytes:
     return content[:place] + content[place + 1 : place + 2] + content[place : place + 1] + content[place + 2 :]
 
 
-def spaced(_: random.Random, content: bytes) -> bytes:
+def change_spaces(_: random.Random, content: bytes) -> bytes:
     """The same JSON in other bytes."""
     return content.replace(b": ", b":  ", 1) if b": " in content else content + b" "
 
 
-DAMAGES: tuple[Damage, ...] = (flip, cut, insert, drop, swap, spaced)
+DAMAGES: tuple[Damage, ...] = (flip, cut, insert, drop, swap, change_spaces)
 
 
 def with_samples() -> MeasuredPoint:
@@ -74,18 +74,18 @@ def with_samples() -> MeasuredPoint:
     return measured().model_copy(update={"series": (series,)})
 
 
-def stored(folder: Path) -> tuple[RunDirectory, Path]:
+def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     """A run directory with two points; the first has samples and further files."""
     run = RunDirectory.create(folder / "run", "suite", [point(1), point(2)])
     one = with_samples()
-    place = run.add(folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
+    place = run.add(point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
     two = measured(2)
-    run.add(folder_name(two.point, two.run_id), two, {"b": 1}, {})
+    run.add(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
     return run, place
 
 
 def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
-    _, place = stored(tmp_path)
+    _, place = run_with_two_points(tmp_path)
     whole = {path.name: path.read_bytes() for path in place.iterdir()}
     assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE}
     dice, tried = random.Random(1), 0
@@ -105,15 +105,15 @@ def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE])
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
-    _, place = stored(tmp_path)
+    _, place = run_with_two_points(tmp_path)
     (place / name).unlink()
     with pytest.raises(AlteredError, match=f"{name} is missing"):
         read_point(place)
 
 
 def test_files_of_another_point_are_named(tmp_path: Path) -> None:
-    run, place = stored(tmp_path)
-    (other,) = (folder for folder in run.folders() if folder != place)
+    run, place = run_with_two_points(tmp_path)
+    (other,) = (folder for folder in run.point_folders() if folder != place)
     shutil.copy(other / "result.json", place / "result.json")
     with pytest.raises(AlteredError, match=r"result\.json was altered"):
         read_point(place)
@@ -124,7 +124,7 @@ def test_files_of_another_point_are_named(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
-    _, place = stored(tmp_path)
+    _, place = run_with_two_points(tmp_path)
     (place / "uart.txt").unlink()
     (place / "uart.txt").mkdir()
     with pytest.raises(AlteredError, match=r"Cannot read the stored file .*uart\.txt \(is a directory\)"):
@@ -132,7 +132,7 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
-    _, place = stored(tmp_path)
+    _, place = run_with_two_points(tmp_path)
     for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
         (place / seal.SEAL_FILE).write_text(text, encoding="latin-1")
         with pytest.raises(AlteredError, match=r"seal\.json was altered"):
@@ -140,14 +140,14 @@ def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
 
 
 def test_what_lies_beside_is_left_alone(tmp_path: Path) -> None:
-    _, place = stored(tmp_path)
+    _, place = run_with_two_points(tmp_path)
     (place / "notes.txt").write_text("mine")
     assert read_point(place).result == with_samples()
     assert seal.unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
 
 
 def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
-    run, place = stored(tmp_path)
+    run, place = run_with_two_points(tmp_path)
     (place / "uart.txt").write_bytes(b"x")
     with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
         one, two = run.points()
@@ -160,7 +160,7 @@ def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Pat
 
 
 def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> None:
-    run, _ = stored(tmp_path)
+    run, _ = run_with_two_points(tmp_path)
     text = (run.path / "plan.json").read_text()
     (run.path / "plan.json").write_text(text.replace('"suite": "suite"', '"suite": "sweet"'))
     with pytest.raises(AlteredError, match=r"plan\.json was altered"):
@@ -170,14 +170,14 @@ def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> Non
 
 
 def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
-    run, _ = stored(tmp_path)
+    run, _ = run_with_two_points(tmp_path)
     lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
     with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
         assert last_session(run.path).date == "2026-01-01T00:00:00Z"
 
 
-def _journal(run: RunDirectory) -> tuple[list[Session], bytes]:
+def _write_journal(run: RunDirectory) -> tuple[list[Session], bytes]:
     sessions = [Session(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
     content = "".join(session_line(session) for session in sessions).encode()
     (run.path / JOURNAL_FILE).write_bytes(content)
@@ -185,8 +185,8 @@ def _journal(run: RunDirectory) -> tuple[list[Session], bytes]:
 
 
 def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
-    run, _ = stored(tmp_path)
-    sessions, content = _journal(run)
+    run, _ = run_with_two_points(tmp_path)
+    sessions, content = _write_journal(run)
     assert read_sessions(run.path) == sessions
     dice = random.Random(3)
     for place in range(len(content)):
@@ -200,14 +200,14 @@ def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
 def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rtoslab.store.journal.revision_of", lambda _: "abc")
-    run, _ = stored(tmp_path)
-    sessions, content = _journal(run)
+    monkeypatch.setattr("rtoslab.store.journal.git_revision", lambda _: "abc")
+    run, _ = run_with_two_points(tmp_path)
+    sessions, content = _write_journal(run)
     for length in range(len(content)):
         (run.path / JOURNAL_FILE).write_bytes(content[:length])
         whole = content[:length].count(b"}")
         assert read_sessions(run.path) == sessions[:whole]
-        note_session(run.path, tmp_path)
+        append_session(run.path, tmp_path)
         assert read_sessions(run.path)[:-1] == sessions[:whole]
         assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
@@ -231,8 +231,8 @@ def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, lis
 
 def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> None:
     """Over every file of it, by all ways to read it: each point is the one that was stored or counts as failed."""
-    run, _ = stored(tmp_path)
-    sessions, _ = _journal(run)
+    run, _ = run_with_two_points(tmp_path)
+    sessions, _ = _write_journal(run)
     points, _, plan, _ = _all_that_is_read(run)
     whole = {name: (result, manifest) for name, result, manifest in points}
     dice, report = random.Random(11), 0
@@ -269,7 +269,7 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
     "command", [["show"], ["report", "--format", "md"], ["runs", "--in"], ["runs", "export", "--in"], ["lint"]]
 )
 def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
-    run, place = stored(tmp_path)
+    run, place = run_with_two_points(tmp_path)
     result = json.loads((place / "result.json").read_text())
     result["counters"][0]["count"] *= 2
     (place / "result.json").write_text(json.dumps(result))
@@ -285,5 +285,5 @@ def test_a_commit_of_another_project_around_the_package_is_not_ours(tmp_path: Pa
     (tmp_path / "site").mkdir()
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):
         subprocess.run([*git, *words], check=True)
-    assert re.fullmatch("[0-9a-f]{12}", revision_of(tmp_path))
-    assert revision_of(tmp_path / "site") == ""
+    assert re.fullmatch("[0-9a-f]{12}", git_revision(tmp_path))
+    assert git_revision(tmp_path / "site") == ""

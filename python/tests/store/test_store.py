@@ -15,12 +15,12 @@ from rtoslab.store.store import RunDirectory, remove_unfinished
 from tests.fakes import measured, point
 
 
-def make(path: Path) -> RunDirectory:
+def create_run(path: Path) -> RunDirectory:
     return RunDirectory.create(path, "suite", [point(1), point(2)])
 
 
 def test_points_come_back_in_the_plans_order(tmp_path: Path) -> None:
-    run = make(tmp_path / "run")
+    run = create_run(tmp_path / "run")
     run.add("z-1", measured(2), {"a": 1}, {"uart.txt": b"x"})
     run.add("a-1", measured(1), {"a": 2}, {})
     back = RunDirectory.open(tmp_path / "run").points()
@@ -31,7 +31,7 @@ def test_points_come_back_in_the_plans_order(tmp_path: Path) -> None:
 
 def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        make(tmp_path / name).add("p-1", measured(), {"b": 1, "a": 2}, {})
+        create_run(tmp_path / name).add("p-1", measured(), {"b": 1, "a": 2}, {})
     files = [
         sorted(path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*")) for name in ("one", "two")
     ]
@@ -42,7 +42,7 @@ def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    run = make(tmp_path / "run")
+    run = create_run(tmp_path / "run")
     run.add("p-1", measured(1, 1000), {}, {})
     with pytest.raises(StoreError, match="never overwritten"):
         run.add("p-1", measured(1, 2000), {}, {})
@@ -51,7 +51,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_other_points_need_another_directory(tmp_path: Path) -> None:
-    make(tmp_path / "run")
+    create_run(tmp_path / "run")
     with pytest.raises(StoreError, match="choose another --out"):
         RunDirectory.create(tmp_path / "run", "suite", [point(1)])
 
@@ -59,12 +59,12 @@ def test_other_points_need_another_directory(tmp_path: Path) -> None:
 def test_a_foreign_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("x")
     with pytest.raises(StoreError, match="is not a run directory"):
-        make(tmp_path)
+        create_run(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
 def test_a_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = make(tmp_path / "run")
+    run = create_run(tmp_path / "run")
     run.add("p-1", measured(1), {}, {})
 
     def full(_: int) -> None:
@@ -80,7 +80,7 @@ def test_a_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypa
 
 
 def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
-    run = make(tmp_path / "run")
+    run = create_run(tmp_path / "run")
     half = tmp_path / "run" / "points" / ".unfinished-x"
     half.mkdir()
     (half / "manifest.json").write_text("{")
@@ -92,14 +92,14 @@ def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_what_another_process_is_writing_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = make(tmp_path / "run")
-    write = store._write
+    run = create_run(tmp_path / "run")
+    write = store._write_synced
 
     def while_another_sweeps(path: Path, content: bytes) -> None:
         write(path, content)
         remove_unfinished(run.path)
 
-    monkeypatch.setattr(store, "_write", while_another_sweeps)
+    monkeypatch.setattr(store, "_write_synced", while_another_sweeps)
     run.add("p-1", measured(), {}, {})
     assert len(run.points()) == 1
     assert [item.name for item in (run.path / "points").iterdir()] == ["p-1"]
@@ -109,7 +109,7 @@ def test_a_directory_whose_maker_was_killed_is_made_again(tmp_path: Path) -> Non
     (tmp_path / "run" / "points").mkdir(parents=True)
     (tmp_path / "run" / store.LOCK).touch()
     (tmp_path / "run" / f".{store.PLAN}.tmp").write_text("{")
-    assert make(tmp_path / "run").plan().points == [point(1), point(2)]
+    assert create_run(tmp_path / "run").plan().points == [point(1), point(2)]
 
 
 def test_a_missing_run_is_named(tmp_path: Path) -> None:

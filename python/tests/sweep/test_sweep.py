@@ -17,7 +17,7 @@ from rtoslab.measure.pipeline import MeasureOptions
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.cluster import _sources, _value, measure_here
+from rtoslab.sweep.cluster import _received_point, _source_digests, measure_on_worker
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
@@ -37,14 +37,14 @@ configUSE_TIME_SLICING = [0, 1]
 """
 
 
-def written(folder: Path, text: str = PLAN) -> Path:
+def write_plan(folder: Path, text: str = PLAN) -> Path:
     path = folder / "plan.toml"
     path.write_text(text)
     return path
 
 
 def test_a_grid_is_every_combination_and_a_point_departs_from_the_first(tmp_path: Path) -> None:
-    sweep = read_sweep(written(tmp_path, PLAN + '[[point]]\nopt = "-O3"\n'))
+    sweep = read_sweep(write_plan(tmp_path, PLAN + '[[point]]\nopt = "-O3"\n'))
     plan = sweep_points(Catalogue(find_root()), sweep)
     assert len(plan.points) == 2 * (4 + 1)
     assert [(point.opt, point.kernel_config["configUSE_TIME_SLICING"]) for point in plan.points[::2]] == [
@@ -54,13 +54,13 @@ def test_a_grid_is_every_combination_and_a_point_departs_from_the_first(tmp_path
 
 def test_a_list_alone_is_a_sweep(tmp_path: Path) -> None:
     text = PLAN.partition("[grid]")[0] + '[[point]]\nopt = "-O1"\n[[point]]\ncode = "sram"\nopt = "-O1"\n'
-    plan = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path, text)))
+    plan = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path, text)))
     assert [(point.opt, point.code) for point in plan.points[::2]] == [("-O1", "flash"), ("-O1", "sram")]
 
 
 def test_what_is_to_be_skipped_bears_the_reason(tmp_path: Path) -> None:
     skip = '[[skip]]\nwhen = { benchmark = "t2_cooperative", configUSE_TIME_SLICING = 1 }\nreason = "it switches"\n'
-    plan = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path, PLAN + skip)))
+    plan = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path, PLAN + skip)))
     reasons = [(item.benchmark[:2], item.not_applicable) for item in plan.points if item.not_applicable]
     assert reasons == [("t2", "it switches"), ("t2", "it switches")]
 
@@ -76,10 +76,10 @@ def test_what_is_to_be_skipped_bears_the_reason(tmp_path: Path) -> None:
 def test_a_wrong_plan_is_one_sentence(tmp_path: Path, change: str, kind: type[Exception], words: str) -> None:
     new = {"opt": "opt = []", "titl": 'title = "T"\nnonsense = 1', "benc": ""}[change[:4].strip()]
     with pytest.raises(kind, match=words):
-        read_sweep(written(tmp_path, PLAN.replace(change, new)))
+        read_sweep(write_plan(tmp_path, PLAN.replace(change, new)))
 
 
-def at(cycles: float, benchmark: str = "t2", **config: str) -> MeasuredPoint:
+def point_taking(cycles: float, benchmark: str = "t2", **config: str) -> MeasuredPoint:
     plain = measured(1, 1000)
     where = plain.point.model_copy(update={"benchmark": benchmark, "title": f"{benchmark} test", "config": config})
     total = plain.window_s * plain.clock_hz / cycles
@@ -94,22 +94,22 @@ def at(cycles: float, benchmark: str = "t2", **config: str) -> MeasuredPoint:
 GRID = [(a, b) for a in ("0", "1") for b in ("0", "1", "2")]
 
 
-def made() -> list[MeasuredPoint]:
+def example_points() -> list[MeasuredPoint]:
     """`a` doubles the time, `b` adds a tenth a level; on u both together cost half as much again."""
     points = []
     for a, b in GRID:
         plain = 1000 * 2 ** int(a) * 1.1 ** int(b)
         points += [
-            at(plain, "t", a=a, b=b, c="same"),
-            at(plain * (1.5 if (a, b) == ("1", "2") else 1), "u", a=a, b=b, c="same"),
+            point_taking(plain, "t", a=a, b=b, c="same"),
+            point_taking(plain * (1.5 if (a, b) == ("1", "2") else 1), "u", a=a, b=b, c="same"),
         ]
     return points
 
 
 def test_effects_are_ratios_of_points_alike_in_all_else() -> None:
-    result = Observations(made()).effects()
+    result = Observations(example_points()).effects()
     assert (result[0].option, result[0].level, result[0].pairs) == ("a", "1", 6)
-    by_name = {(effect.option, effect.level): effect.by_target for effect in result}
+    by_name = {(effect.option, effect.level): effect.median_ratios for effect in result}
     assert by_name["a", "1"]["t"] == pytest.approx(2, rel=1e-2)
     assert by_name["b", "1"]["t"] == pytest.approx(1.1, rel=1e-2)
     assert by_name["b", "2"]["t"] == pytest.approx(1.21, rel=1e-2)
@@ -118,20 +118,20 @@ def test_effects_are_ratios_of_points_alike_in_all_else() -> None:
 
 
 def test_pairs_that_interact_are_found() -> None:
-    first, second, *_ = Observations(made()).interactions()
+    first, second, *_ = Observations(example_points()).interactions()
     assert (first.first, first.second, first.target) == (("a", "0", "1"), ("b", "0", "2"), "u")
     assert first.ratio.value == pytest.approx(1.5, rel=1e-2)
     assert abs(math.log(second.ratio.value)) < 0.02
 
 
 def test_a_hole_in_the_grid_is_no_obstacle() -> None:
-    points = [item for item in made() if item.point.config["b"] != "0" or item.point.config["a"] != "1"]
+    points = [item for item in example_points() if item.point.config["b"] != "0" or item.point.config["a"] != "1"]
     assert {effect.option for effect in Observations(points).effects()} == {"a", "b"}
 
 
 def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
     absent = NotApplicable(run_id="0", point=point(), reason="it cannot be")
-    results: list[MeasuredPoint | NotApplicable] = [*made(), absent]
+    results: list[MeasuredPoint | NotApplicable] = [*example_points(), absent]
     stored = [StoredPoint(Path("x"), result, {}) for result in results]
     document = sweep_document("T", stored)
     text = report_formats()["md"](document)
@@ -146,7 +146,7 @@ def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
 
 @pytest.mark.long
 def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
-    plan = written(
+    plan = write_plan(
         tmp_path, PLAN.replace('["t2", "t7"]', '["t2"]').replace('opt = ["-O2", "-Os"]', 'code = ["flash", "itcm"]')
     )
     done = rtoslab("sweep", plan, "--out", tmp_path / "run")
@@ -161,23 +161,25 @@ def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
 
 
 def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
-    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path))).points
-    shipped = measure_here(first, (*_sources(find_root(), first)[:-1], "of other firmware"), MeasureOptions())
+    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path))).points
+    shipped = measure_on_worker(
+        first, (*_source_digests(find_root(), first)[:-1], "of other firmware"), MeasureOptions()
+    )
     assert shipped.files is None
     assert "bring both to the same revision" in str(shipped.error)
     assert shipped.worker, "which worker it is"
 
 
 def test_a_worker_that_cannot_measure_is_named(tmp_path: Path) -> None:
-    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(written(tmp_path))).points
-    shipped = measure_here(first, ("other", "sources", "here"), MeasureOptions())
+    (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path))).points
+    shipped = measure_on_worker(first, ("other", "sources", "here"), MeasureOptions())
     shipped = replace(shipped, error=ToolMissingError("arm-none-eabi-gcc is not installed."), worker="tcp://a:1 on b")
     future = SimpleNamespace(status="finished", result=lambda: shipped, release=lambda: None)
     with pytest.raises(RtoslabError, match=r"The worker tcp://a:1 on b did not measure .*: arm-none-eabi-gcc is not"):
-        _value(future, first, "tcp://c:1")
+        _received_point(future, first, "tcp://c:1")
     for status in ("cancelled", "lost"):
         with pytest.raises(RtoslabError, match=r"The Dask scheduler at tcp://c:1 was lost"):
-            _value(SimpleNamespace(status=status, exception=lambda: None), first, "tcp://c:1")
+            _received_point(SimpleNamespace(status=status, exception=lambda: None), first, "tcp://c:1")
 
 
 QUICK_LIMITS = """
@@ -204,7 +206,7 @@ def test_a_cluster_without_workers_or_scheduler_is_said_in_a_sentence(
         "-c",
         limits,
         "sweep",
-        written(tmp_path),
+        write_plan(tmp_path),
         "--out",
         tmp_path / "run",
         "--scheduler",
@@ -234,13 +236,13 @@ def free_port() -> int:
 
 
 def test_a_plan_without_options_is_measured_all_the_same(tmp_path: Path) -> None:
-    done = rtoslab("sweep", written(tmp_path, PLAN.partition("[grid]")[0]), "--out", tmp_path / "run")
+    done = rtoslab("sweep", write_plan(tmp_path, PLAN.partition("[grid]")[0]), "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "nothing can be ranked" in done.stdout
     assert "2 points: 2 measured." in done.stdout
 
 
 def test_no_cluster_is_said(tmp_path: Path) -> None:
-    plan = written(tmp_path, PLAN)
+    plan = write_plan(tmp_path, PLAN)
     output = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
     assert "No Dask scheduler answers at tcp://localhost:1" in output

@@ -50,17 +50,17 @@ class Local:
     files: dict[str, bytes]
 
 
-def contents(run: Path) -> dict[str, bytes]:
+def point_files_of(run: Path) -> dict[str, bytes]:
     return {str(path.relative_to(run)): path.read_bytes() for path in (run / "points").rglob("*") if path.is_file()}
 
 
-def finished(run: Path) -> dict[str, int]:
+def stored_times(run: Path) -> dict[str, int]:
     """Points that are stored, and when they were."""
     return {path.parent.name: path.stat().st_mtime_ns for path in (run / "points").glob("[!.]*/result.json")}
 
 
 @contextmanager
-def sweeping(plan: Path, out: Path, cache: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def running_sweep(plan: Path, out: Path, cache: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A sweep that knows the images that are built and no result but those in `cache`."""
     command = [sys.executable, "-m", "rtoslab", "sweep", str(plan), "--out", str(out), "-o", f"{out}.md", *words]
     environment = {**os.environ, "RTOSLAB_CACHE": str(cache)}
@@ -68,7 +68,7 @@ def sweeping(plan: Path, out: Path, cache: Path, *words: str) -> Iterator[subpro
         yield running
 
 
-def done(running: subprocess.Popen[str], plan: Path) -> str:
+def output_at_end(running: subprocess.Popen[str], plan: Path) -> str:
     """What it said, once it ended well: of the whole plan with T1 at -O3 refused, which its proof does."""
     _, output = running.communicate(timeout=HANG_S)
     assert running.returncode == (EXIT_POINT_FAILED if plan == WHOLE else EXIT_OK), output
@@ -77,7 +77,7 @@ def done(running: subprocess.Popen[str], plan: Path) -> str:
 
 def wait_for(running: subprocess.Popen[str], run: Path, points: int) -> None:
     deadline = time.monotonic() + HANG_S
-    while running.poll() is None and len(finished(run)) < points and time.monotonic() < deadline:
+    while running.poll() is None and len(stored_times(run)) < points and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
@@ -88,26 +88,28 @@ def local(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if request.param == "eight":
         plan = folder / "plan.toml"
         plan.write_text(EIGHT)
-    with sweeping(plan, folder / "run", folder / "cache") as running:
-        done(running, plan)
+    with running_sweep(plan, folder / "run", folder / "cache") as running:
+        output_at_end(running, plan)
     points = len(RunDirectory.open(folder / "run").plan().points)
     assert points == (8 if request.param == "eight" else 536)
-    return Local(plan, points, contents(folder / "run"))
+    return Local(plan, points, point_files_of(folder / "run"))
 
 
 @pytest.mark.long
 def test_a_killed_sweep_repeats_nothing(local: Local, tmp_path: Path) -> None:
-    with sweeping(local.plan, tmp_path / "run", tmp_path / "cache") as running:
+    with running_sweep(local.plan, tmp_path / "run", tmp_path / "cache") as running:
         wait_for(running, tmp_path / "run", local.points // 3)
         running.kill()
-    stored = finished(tmp_path / "run")
+    stored = stored_times(tmp_path / "run")
     assert local.points // 3 <= len(stored) < local.points
-    with sweeping(local.plan, tmp_path / "run", tmp_path / "cache") as running:
-        cached = re.search(r"(\d+) of \d+ points? (?:was|were) there already and kept", done(running, local.plan))
+    with running_sweep(local.plan, tmp_path / "run", tmp_path / "cache") as running:
+        cached = re.search(
+            r"(\d+) of \d+ points? (?:was|were) there already and kept", output_at_end(running, local.plan)
+        )
     assert cached is not None
     assert int(cached[1]) >= len(stored)
-    assert stored.items() <= finished(tmp_path / "run").items()
-    assert contents(tmp_path / "run") == local.files
+    assert stored.items() <= stored_times(tmp_path / "run").items()
+    assert point_files_of(tmp_path / "run") == local.files
 
 
 @pytest.mark.long
@@ -119,11 +121,11 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(local: Local, tmp_pa
     with started(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as cluster:
         assert cluster.stdout is not None
         address, victim, _ = cluster.stdout.readline().split()
-        with sweeping(local.plan, tmp_path / "far", tmp_path / "unused", "--scheduler", address) as running:
+        with running_sweep(local.plan, tmp_path / "far", tmp_path / "unused", "--scheduler", address) as running:
             wait_for(running, tmp_path / "far", local.points // 3)
             os.kill(int(victim), signal.SIGKILL)
-            assert len(finished(tmp_path / "far")) < local.points
-            done(running, local.plan)
+            assert len(stored_times(tmp_path / "far")) < local.points
+            output_at_end(running, local.plan)
         cluster.communicate("", timeout=60)
     assert not [*(tmp_path / "unused").glob("*")], "the workers measured, not the process that asked"
-    assert contents(tmp_path / "far") == local.files
+    assert point_files_of(tmp_path / "far") == local.files

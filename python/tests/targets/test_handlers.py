@@ -14,7 +14,7 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.rules import all_rules
-from rtoslab.proofs.rules.releases_as_periods import due, periods_ms
+from rtoslab.proofs.rules.releases_as_periods import periods_ms, tasks_due_at
 from rtoslab.results import handler_series as handlers
 from rtoslab.results.finding import Verdict
 from rtoslab.results.results import SeriesSamples
@@ -285,13 +285,13 @@ def test_golden_six_coincidences_in_250_s() -> None:
     params = {**miranda_params("tick_handler"), "phase_ms": "0"}
     assert periods_ms(params) == [5, 10, 15, 20, 30, 40, 23, 12, 45, 50]
     assert lcm(*periods_ms(params)) == 41_400
-    at = due(params)
+    at = tasks_due_at(params)
     together = [number for number in range(1, 250_001) if len(at(number)) == 10]
     assert together == [41_400 * times for times in range(1, 7)]
 
 
 def test_golden_the_short_window_holds_one() -> None:
     params = miranda_params("tick_handler")
-    at = due(params)
+    at = tasks_due_at(params)
     together = [number for number in range(1, 1000) if len(at(number)) == 10]
     assert together == [500]

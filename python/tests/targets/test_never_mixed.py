@@ -16,7 +16,7 @@ from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.papers import weights
 from rtoslab.papers.paper_charts import redraw_figure
 from rtoslab.papers.reproduction import Reproduction, reproduce_paper
-from rtoslab.reference import references
+from rtoslab.reference import read_references
 from tests.planted_values import planted
 
 CATALOGUE = Catalogue(find_root())
@@ -37,7 +37,7 @@ def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
     paper = PAPERS[key]
     bare = paper.facts.model_copy(update={"footprint": ()})
     paper = type(paper)(paper.key, paper.folder, bare, paper.suites)
-    beside = [point for reference in references(find_root(), key) for point in reference.points]
+    beside = [point for reference in read_references(find_root(), key) for point in reference.points]
     return reproduce_paper(CATALOGUE, paper, [], reference_points=beside)
 
 

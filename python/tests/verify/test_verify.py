@@ -19,7 +19,7 @@ from rtoslab.store.cache import ResultCache
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder
-from rtoslab.verify.point import _differences, verify_point
+from rtoslab.verify.point import _value_differences, verify_point
 from tests.cli.test_cli import error, rtoslab
 from tests.fakes import measured
 
@@ -40,54 +40,54 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
     return RunDirectory.open(out)
 
 
-def forge(folder: Path, name: str, content: bytes) -> None:
+def forge_file(folder: Path, name: str, content: bytes) -> None:
     """Puts another content in place of a file and seals the folder again."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != SEAL_FILE}
     for item, built in seal_files(folder.name, {**files, name: content}).items():
         (folder / item).write_bytes(built)
 
 
-def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def leaf_paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The path of each number, text and truth in a JSON value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    return [path] if inner is None else [leaf for key, part in inner for leaf in leaves(part, (*path, key))]
+    return [path] if inner is None else [leaf for key, part in inner for leaf in leaf_paths(part, (*path, key))]
 
 
-def altered(value: Any, path: tuple[Any, ...]) -> Any:
+def altered_copy(value: Any, path: tuple[Any, ...]) -> Any:
     """A copy with one leaf changed to another value of its kind."""
     if not path:
         if isinstance(value, bool):
             return not value
         return value + 1 if isinstance(value, int) else "" if value is None else f"{value} "
     copy = value.copy()
-    copy[path[0]] = altered(value[path[0]], path[1:])
+    copy[path[0]] = altered_copy(value[path[0]], path[1:])
     return copy
 
 
 def test_what_was_measured_is_verified(run: RunDirectory) -> None:
     result = list(verify_folder(CATALOGUE, run.path))
-    assert len(result) == len(run.folders()) == 5
+    assert len(result) == len(run.point_folders()) == 5
     assert [point.differences for point in result] == [()] * 5
     assert [point.remarks for point in result] == [()] * 5
 
 
 def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
     dice = random.Random(2)
-    for folder in run.folders():
+    for folder in run.point_folders():
         content = (folder / RESULT).read_bytes()
         value = json.loads(content)
-        places = leaves(value)
+        places = leaf_paths(value)
         for path in dice.sample(places, min(len(places), 24)):
-            forge(folder, RESULT, canonical(altered(value, path)).encode())
+            forge_file(folder, RESULT, canonical(altered_copy(value, path)).encode())
             result = verify_point(CATALOGUE, folder)
             assert result.differences, f"{folder.name}: {path} was altered and nothing was said"
-        forge(folder, RESULT, content)
+        forge_file(folder, RESULT, content)
         assert not verify_point(CATALOGUE, folder).differences
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "conformance.json", "uart.txt"])
 def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, name: str) -> None:
-    folder = run.folders()[0]
+    folder = run.point_folders()[0]
     content = (folder / name).read_bytes()
     forged = {
         "manifest.json": b"{}\n",
@@ -95,17 +95,17 @@ def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, na
         "uart.txt": content.replace(b"value=1", b"value=2", 1),
     }[name]
     assert forged != content
-    forge(folder, name, forged)
+    forge_file(folder, name, forged)
     assert verify_point(CATALOGUE, folder).differences
-    forge(folder, name, content)
+    forge_file(folder, name, content)
     assert not verify_point(CATALOGUE, folder).differences
 
 
 def test_a_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
-    folder = run.folders()[0]
+    folder = run.point_folders()[0]
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / "evidence.json.zst").unlink()
-    forge(folder, RESULT, files[RESULT])
+    forge_file(folder, RESULT, files[RESULT])
     assert "evidence.json.zst is missing" in verify_point(CATALOGUE, folder).differences[0]
     for name, content in files.items():
         (folder / name).write_bytes(content)
@@ -116,11 +116,11 @@ def test_the_command_names_what_differs(tmp_path: Path) -> None:
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
     assert "1 point verified: all are what was measured." in rtoslab("verify", out).stdout
-    (folder,) = RunDirectory.open(out).folders()
+    (folder,) = RunDirectory.open(out).point_folders()
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
     result["counters"][0]["count"] = 2 * count
-    forge(folder, RESULT, canonical(result).encode())
+    forge_file(folder, RESULT, canonical(result).encode())
     done = rtoslab("verify", out)
     assert done.returncode == 3
     assert f"counters.0.count is stored as {2 * count}, computed {count}." in done.stdout
@@ -145,7 +145,7 @@ def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, b"", b"7", b"{}", b"[" * 100_000, b'{"series": [1]}', b'{"series": [{}]}'])
 def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, content: bytes | None) -> None:
-    folder, cache, key = run.folders()[0], ResultCache(tmp_path), "ab" * 32
+    folder, cache, key = run.point_folders()[0], ResultCache(tmp_path), "ab" * 32
     files = {name: item for name, item in read_sealed(folder).items() if name != SEAL_FILE}
     cache.put(key, seal_files(folder.name, files))
     assert _find_cached(cache, key, folder.name)[0] is not None
@@ -162,7 +162,7 @@ def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> N
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1")
     assert rtoslab(*ask, "--out", out, **cache).returncode == 0
-    folder = RunDirectory.open(out).folders()[0]
+    folder = RunDirectory.open(out).point_folders()[0]
     (folder / RESULT).unlink()
     done = rtoslab(*ask, "--out", out, "--json", **cache)
     assert done.returncode == 3, done.stderr
@@ -187,14 +187,14 @@ def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, mon
 
 
 def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None:
-    folder = run.folders()[0]
+    folder = run.point_folders()[0]
     other = RunDirectory.create(tmp_path / "run", None, run.plan().points)
     files = read_sealed(folder)
     with pytest.raises(AlteredError, match=r"uart\.txt was altered"):
         other.put(folder.name, {**files, "uart.txt": b""})
     with pytest.raises(AlteredError, match="holds what was stored as"):
         other.put("elsewhere", files)
-    assert not other.folders()
+    assert not other.point_folders()
 
 
 def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
@@ -206,6 +206,6 @@ def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
         uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
         return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
 
-    assert not _differences(counted(None), counted(5))
-    assert _differences(counted(4), counted(5))
-    assert _differences(counted(5), counted(None))
+    assert not _value_differences(counted(None), counted(5))
+    assert _value_differences(counted(4), counted(5))
+    assert _value_differences(counted(5), counted(None))

@@ -18,14 +18,14 @@ from rtoslab.cli.cmd_worst_case import command
 from rtoslab.plan.plan import Options
 from rtoslab.records import seal_files
 from rtoslab.reports.formats.html import render
-from rtoslab.results import write_samples
+from rtoslab.results import encode_samples
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import parse_exception
-from rtoslab.worst_case.arrivals import Span, choose_span, draw, inject_at_every_cycle
-from rtoslab.worst_case.document import make_document
-from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, manifest_of, recompute, write
-from rtoslab.worst_case.scenario import Scenario, Target, of_benchmark, of_image
-from rtoslab.worst_case.worst_case import find
+from rtoslab.worst_case.arrivals import SweepSpan, choose_span, draw_offsets, inject_at_every_cycle
+from rtoslab.worst_case.document import worst_case_document
+from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, find_differences, sweep_manifest, write_sweep
+from rtoslab.worst_case.scenario import Scenario, SweepTarget, benchmark_scenario, image_scenario
+from rtoslab.worst_case.worst_case import find_worst_case
 from tests.checkouts import alter
 from tests.cli.test_cli import rtoslab
 from tests.conformance_fakes import examine_nothing
@@ -33,12 +33,12 @@ from tests.conformance_fakes import examine_nothing
 WINDOW_MS = 1000
 
 
-def scenario(kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str) -> Scenario:
+def sweep_scenario(kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str) -> Scenario:
     options = Options([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
-    return of_benchmark(Catalogue(find_root()), "phase_sweep", options, core=core)
+    return benchmark_scenario(Catalogue(find_root()), "phase_sweep", options, core=core)
 
 
-def alone(of: Scenario, cycle: int) -> tuple[int, int | None]:
+def single_arrival(of: Scenario, cycle: int) -> tuple[int, int | None]:
     """One arrival by itself: a fresh board from the snapshot, run in one go, watched by exception events."""
     machine: Any = of.snapshot.open()
     machine.trace_exceptions(True)
@@ -64,33 +64,33 @@ def alone(of: Scenario, cycle: int) -> tuple[int, int | None]:
     ],
 )
 def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: int, core: int) -> None:
-    of = scenario(kernel, board, cores=cores, core=core)
-    arrivals = inject_at_every_cycle(of, Span(1500, "1500 cycles"), threads=2)
+    of = sweep_scenario(kernel, board, cores=cores, core=core)
+    arrivals = inject_at_every_cycle(of, SweepSpan(1500, "1500 cycles"), threads=2)
     assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
     for index in random.Random(7).sample(range(1500), 12):  # noqa: S311
         item = arrivals[index]
         task = int(item["task"]) if of.task is not None else None
-        assert (int(item["handler"]), task) == alone(of, int(item["cycle"])), index
+        assert (int(item["handler"]), task) == single_arrival(of, int(item["cycle"])), index
     assert len(set(arrivals["handler"].tolist())) > 2
 
 
 def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
-    of = scenario("freertos", "nucleo-f446re")
+    of = sweep_scenario("freertos", "nucleo-f446re")
     span = choose_span(of, "2period")
     whole = inject_at_every_cycle(of, span, threads=1)
     assert (inject_at_every_cycle(of, span, threads=3) == whole).all()
     drawn = choose_span(of, "2period", samples=50, seed=3)
-    assert drawn.offsets == draw(span.cycles, 50, 3)
+    assert drawn.offsets == draw_offsets(span.cycles, 50, 3)
     assert drawn.offsets is not None
     assert (inject_at_every_cycle(of, drawn, threads=2) == whole[list(drawn.offsets)]).all()
-    result = find(of, drawn, inject_at_every_cycle(of, drawn))
+    result = find_worst_case(of, drawn, inject_at_every_cycle(of, drawn))
     assert "as observed" in result.claim
     assert "every" not in result.claim
 
 
 def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
-    of = scenario("freertos", "nucleo-f446re")
-    arrivals = inject_at_every_cycle(of, Span(400, "400 cycles"))
+    of = sweep_scenario("freertos", "nucleo-f446re")
+    arrivals = inject_at_every_cycle(of, SweepSpan(400, "400 cycles"))
     machine: Any = of.snapshot.open()
     executing = machine.position(0)[1]
     for arrival in arrivals:
@@ -115,8 +115,8 @@ def test_a_planted_critical_section_is_found_and_named_by_its_line(
     )
     alter(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
-    of = scenario("rt", "nucleo-f446re")
-    result = find(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
+    of = sweep_scenario("rt", "nucleo-f446re")
+    result = find_worst_case(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
     assert result.handler.maximum_cycles > 500
     assert result.handler.median_cycles < 60
     lines = (checkout / "firmware" / "kernels" / "rt" / "port.h").read_text().splitlines()
@@ -141,70 +141,70 @@ def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     assert output["claim"] in report
     assert report.count("<svg") == 2
     assert stored["task_cycles"] == [None] * output["arrivals"], "without a kernel there is no task to wake"
-    of = scenario("bare", "nucleo-l073rz", service=1)
+    of = sweep_scenario("bare", "nucleo-l073rz", service=1)
     span = choose_span(of, "period")
     arrivals = inject_at_every_cycle(of, span, threads=1)
-    report = render(make_document(result := find(of, span, arrivals), arrivals))
-    write(tmp_path / "two", result, arrivals, manifest_of(of, span), report)
+    report = render(worst_case_document(result := find_worst_case(of, span, arrivals), arrivals))
+    write_sweep(tmp_path / "two", result, arrivals, sweep_manifest(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
 @pytest.mark.parametrize("damaged", [{ARRIVALS: b"PAR1 nothing PAR1"}, {RESULT: b"{"}])
 def test_a_sweep_damaged_under_a_seal_that_holds_is_said_to_be(tmp_path: Path, damaged: dict[str, bytes]) -> None:
-    files = {ARRIVALS: write_samples([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
+    files = {ARRIVALS: encode_samples([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
     for name, content in seal_files(tmp_path.name, files).items():
         (tmp_path / name).write_bytes(content)
-    assert not list(recompute(tmp_path))
+    assert not list(find_differences(tmp_path))
     for name, content in seal_files(tmp_path.name, {**files, **damaged}).items():
         (tmp_path / name).write_bytes(content)
-    (output,) = recompute(tmp_path)
+    (output,) = find_differences(tmp_path)
     assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
 
 
 def test_an_image_of_ones_own() -> None:
     """The same scenario told by symbols and a line instead of a benchmark."""
-    by_name = scenario("freertos", "nucleo-f446re")
-    target = Target(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
-    of = of_image(by_name.elf, by_name.board, target)
-    span = Span(300, "300 cycles")
+    by_name = sweep_scenario("freertos", "nucleo-f446re")
+    target = SweepTarget(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
+    of = image_scenario(by_name.elf, by_name.board, target)
+    span = SweepSpan(300, "300 cycles")
     assert (inject_at_every_cycle(of, span)["handler"] == inject_at_every_cycle(by_name, span)["handler"]).all()
 
 
 def test_what_the_image_raises_itself_is_told() -> None:
     """The tick comes of itself; the benchmark's own interrupt does not, and only then the report says so."""
-    of = scenario("freertos", "nucleo-f446re")
+    of = sweep_scenario("freertos", "nucleo-f446re")
     tick_cycles = of.tick_cycles or 0
-    span = Span(3 * tick_cycles, "three ticks", tuple(range(0, 3 * tick_cycles, tick_cycles // 3)))
-    tick = of_image(of.elf, of.board, Target("systick", start=str(of.snapshot.cycle())))
-    finding = find(tick, span, inject_at_every_cycle(tick, span))
+    span = SweepSpan(3 * tick_cycles, "three ticks", tuple(range(0, 3 * tick_cycles, tick_cycles // 3)))
+    tick = image_scenario(of.elf, of.board, SweepTarget("systick", start=str(of.snapshot.cycle())))
+    finding = find_worst_case(tick, span, inject_at_every_cycle(tick, span))
     assert len(finding.own_entries) in {3, 4}
     assert {right - left for left, right in pairwise(finding.own_entries)} <= set(
         range(tick_cycles - 99, tick_cycles + 99)
     )
     assert f"The image itself raises this interrupt there, {len(finding.own_entries)} times" in finding.claim
-    idle = find(of, span, inject_at_every_cycle(of, span))
+    idle = find_worst_case(of, span, inject_at_every_cycle(of, span))
     assert idle.own_entries == ()
     assert "The image" not in idle.claim
     for item, says in ((finding, False), (idle, True)):
         assert (
             "the image itself does not raise the interrupt"
-            in render(make_document(item, inject_at_every_cycle(of, span)))
+            in render(worst_case_document(item, inject_at_every_cycle(of, span)))
         ) is says
 
 
 def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
-    of = scenario("bare", "nucleo-l073rz")
-    deaf = of_image(of.elf, of.board, Target("irq3", start=str(of.snapshot.cycle())))
+    of = sweep_scenario("bare", "nucleo-l073rz")
+    deaf = image_scenario(of.elf, of.board, SweepTarget("irq3", start=str(of.snapshot.cycle())))
     with pytest.raises(RunError, match=r"3 of 3 arrivals did not bring about the handler within 1 s"):
-        inject_at_every_cycle(deaf, Span(3, "3 cycles"))
+        inject_at_every_cycle(deaf, SweepSpan(3, "3 cycles"))
 
 
 def test_errors_are_sentences(tmp_path: Path) -> None:
     board = Catalogue(find_root()).board("nucleo-f446re").facts
     with pytest.raises(PlanError, match=r"has no interrupt 'irq200'; give irq0 to irq96"):
         parse_exception("irq200", board)
-    of = scenario("bare", "nucleo-l073rz")
+    of = sweep_scenario("bare", "nucleo-l073rz")
     for request in ("0", "a while", "0period", "-3"):
         with pytest.raises(PlanError, match="is no span; give up to"):
             choose_span(of, request)
@@ -229,9 +229,9 @@ def test_every_service_on_every_board_over_a_whole_period(kernel: str, board: st
     for service, name in enumerate(catalogue.benchmark("phase_sweep").facts.picks["service"]):
         if not catalogue.kernel(kernel).facts.services[name]:
             continue
-        of = scenario(kernel, board, service)
+        of = sweep_scenario(kernel, board, service)
         span = choose_span(of, "period")
-        result = find(of, span, inject_at_every_cycle(of, span))
+        result = find_worst_case(of, span, inject_at_every_cycle(of, span))
         assert result.arrivals == of.period_cycles
         # Quicker than an entry alone: an arrival while another one is under way takes its place.
         assert result.handler.minimum_cycles > 0

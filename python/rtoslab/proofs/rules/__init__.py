@@ -1,10 +1,9 @@
-"""Every test proves that it did what its name says. One rule per file. A file here is the registration.
+"""The rules of proofs, one per file. A file in this folder is the registration of its rule.
 
 A rule module has `Params` (its keys in benchmark.toml, unknown ones refused) and `judge(params, evidence) -> Finding`.
-It may have `watched(params)`, the services whose calls the virtual board must watch for it. Every rule may be bound to
-conditions by `when`. A rule judges counts: what the kernel did, seen by probes, against what the firmware says. It
-returns prose for a person, never a number to use.
-"""
+It may have `watched_services(params)`, the services whose calls the virtual board must watch for it. Every rule may
+have conditions in `when`. A rule compares what the kernel did, as probes observed it, with the firmware's counts. It
+returns prose for a person, never a number to use."""
 
 import importlib
 import pkgutil
@@ -14,6 +13,6 @@ from types import ModuleType
 
 @cache
 def all_rules() -> dict[str, ModuleType]:
-    """Every rule by name."""
+    """Returns the module of every rule, by name."""
     modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {name: module for name, module in modules.items() if hasattr(module, "judge")}

@@ -9,29 +9,29 @@ in kernel.toml), tasks that call it have used it, and the benchmark's own code m
 
 from collections.abc import Iterator
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY
 
-_SEEN_TWICE = 2
-"""So many calls that take or give a block may be seen twice, as their entry was interrupted."""
+_DOUBLE_COUNTED = 2
+"""So many calls that take or give a block may be counted twice, because an interrupt hit their entry."""
 
 
 class Params(RuleParams):
     """Keys of `rule = "board_state"`."""
 
     held_blocks: int = 0
-    """So many blocks of the heap the benchmark may hold as the window opens."""
+    """The most heap blocks that the benchmark may hold as the window opens."""
     free_pieces: int = 1
-    """In so many pieces the free memory of the heap may be then, where the kernel's list of them can be read."""
+    """The most pieces of the heap's free memory at that time, where the kernel's list of them can be read."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges by the registers that were read as the window opened."""
+    """Judges by the registers read as the window opened."""
     demands = "what is switched on as the window opens is what the manifest says"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
-        return unseen(
+        return unseen_finding(
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
     expected = {**dict(_expected_settings(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
@@ -40,19 +40,19 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         for name, value in expected.items()
         if name in state and state[name] != value
     ]
-    problems += _own_floats(evidence)
+    problems += _float_code_problems(evidence)
     held = evidence.observed.heap_blocks if evidence.observed else 0
-    if not -_SEEN_TWICE <= held <= params.held_blocks + _SEEN_TWICE:
+    if not -_DOUBLE_COUNTED <= held <= params.held_blocks + _DOUBLE_COUNTED:
         problems.append(f"{held} blocks of the heap are held")
     pieces = state.get(HEAP_PIECES, 0)
     if pieces > params.free_pieces:
         problems.append(f"the heap's free memory is in {pieces} pieces, {params.free_pieces} expected")
     seen = ", ".join(f"{name} {value}" for name, value in state.items())
-    return finding(params.rule, demands, problems, [seen])
+    return make_finding(params.rule, demands, problems, [seen])
 
 
 def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
-    """Each setting that is known, with what it must be."""
+    """Yields each known setting with its expected value."""
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)
     if clock is not None:
@@ -69,7 +69,8 @@ def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
             yield f"urgency.irq{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
 
 
-def _own_floats(evidence: Evidence) -> list[str]:
-    """The contexts do not always tell who has used the unit."""
+def _float_code_problems(evidence: Evidence) -> list[str]:
+    """Returns a problem for each function of the benchmark that calculates in floating point. The contexts do not
+    always show who has used the unit."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]

@@ -1,39 +1,40 @@
-"""The cores are at the test: asleep or in the kernel's idle task at most so much of the window.
+"""Checks that the cores work on the test: they sleep, or run the kernel's idle task, for at most so much of the window.
 
-If the benchmark's own code is all that runs, a count may also be limited to its instructions, no more and no fewer: an
-idle loop beside the work is neither asleep nor a call.
+If the benchmark's own code is all that runs, a count may also be limited to a range of its instructions: an idle loop
+beside the work is neither asleep nor a call.
 
 A kernel that waits for another core's lock asleep sleeps while it has work to do: there a core is idle if it switches
 to a task that is none of the image's. If a benchmark's tasks may wait for each other, all sleep is counted."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 HARDLY = 2
-"""Percent of the window: of a benchmark that never waits."""
+"""Percent of the window that a benchmark idles which never waits."""
 SWITCHES_TO_IDLE = 2
-"""At most, at the window's edges, where a core's sleep does not tell."""
+"""The most switches at the window's edges, where a core's sleep proves nothing."""
 
 
 class Params(RuleParams):
     """Keys of `rule = "busy"`."""
 
     idle_percent: float = HARDLY
-    """At most, of each core's cycles."""
+    """The most idle time, of each core's cycles."""
     instructions: int | None = None
-    """At most, of the benchmark's own code for a count of the core's tasks, whether part of the figure or not."""
+    """The most instructions of the benchmark's own code for a count of the core's tasks, whether part of the figure or
+    not."""
     least: int = 0
-    """At least so many."""
+    """The fewest of these instructions."""
     per: str | None = None
-    """A parameter: so many for each of its value."""
+    """The name of a parameter. Its value multiplies the instructions."""
     cores: tuple[int, ...] | None = None
-    """Only these. None: all."""
+    """Only these cores. None: all."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the profile of each core."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
-    least, most = params.least * times, int((params.instructions or 0) * times * evidence.slowness())
+    least, most = params.least * times, int((params.instructions or 0) * times * evidence.code_slowdown())
     never_waits = params.idle_percent <= HARDLY
     by_switches = never_waits and len(evidence.cores) > 1 and evidence.kernel.behaviour.lock_wait == "asleep"
     demands = f"no core idles more than {params.idle_percent:g} % of the window"
@@ -42,7 +43,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     if most:
         demands += f", and a count takes {least} to {most} instructions of the benchmark's own"
     if evidence.observed is None or not evidence.observed.loads:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in params.cores if params.cores is not None else evidence.cores:
@@ -51,17 +52,17 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         counts = sum(count.count for count in evidence.decoded.counts if count.core in counted)
         idle = 100 * load.idle_cycles / max(load.cycles, 1)
         own = sum(evidence.observed.loads[counter].instructions for counter in counted) / max(counts, 1)
-        left = _to_idle(evidence, core)
-        seen_idle = f"{left} switches to idle" if by_switches else f"{idle:.1f} % idle"
+        to_idle = _count_switches_to_idle(evidence, core)
+        seen_idle = f"{to_idle} switches to idle" if by_switches else f"{idle:.1f} % idle"
         text = f"core {core}: {seen_idle}, {own:.0f} instructions a count"
-        at_it = left <= SWITCHES_TO_IDLE if by_switches else idle <= params.idle_percent
-        good = counts > 0 and at_it and least <= own <= (most or own)
+        is_busy = to_idle <= SWITCHES_TO_IDLE if by_switches else idle <= params.idle_percent
+        good = counts > 0 and is_busy and least <= own <= (most or own)
         (seen if good else problems).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)
 
 
-def _to_idle(evidence: Evidence, core: int) -> int:
-    """Switches of a core to a task that the image did not make."""
+def _count_switches_to_idle(evidence: Evidence, core: int) -> int:
+    """Returns the number of a core's switches to a task that is none of the image's."""
     handles = {task.handle for task in evidence.decoded.tasks}
     switches = evidence.observed.switches if evidence.observed else {}
     return sum(count for item, count in switches.items() if item.core == core and item.after not in handles)

@@ -3,7 +3,7 @@
 From the parameters `period_N_ms` of the benchmark. The tick is a millisecond.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import steps as seen_steps
 
@@ -21,17 +21,17 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     functions = evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())
     steps = [step for step in evidence.observed.steps if step.core == 0]
     ticks = sum(step.kind == seen_steps.TICK for step in steps)
     problems: list[str] = []
     seen: list[str] = []
     for index, period in enumerate(periods):
-        block = evidence.handle(0, index)
+        block = evidence.task_handle(0, index)
         calls = sum(step.kind == seen_steps.CALL and step.name in functions and step.who == block for step in steps)
         text = f"task {index} {calls} times in {ticks} ticks"
         (seen if abs(calls - ticks / period) <= params.slack + 1 else problems).append(text)
     if not ticks:
         problems.append("no tick was seen")
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

@@ -5,7 +5,7 @@ kernel that cannot be told not to slice time may switch at a tick where a call w
 back: two fewer or more for each.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
 from rtoslab.results import Finding
 
@@ -23,24 +23,24 @@ class Params(RuleParams):
     """More or less of them that are accepted in a sample."""
 
 
-def watched(params: Params) -> tuple[str, ...]:
-    """The service itself."""
+def watched_services(params: Params) -> tuple[str, ...]:
+    """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the executions of the service's function between the marks."""
     required = ExpectedCount(params.calls, params.per, params.slack)
-    count = required.words(evidence, f"call of {params.service}", f"calls of {params.service}")
+    count = required.describe(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     sliced = 2 if evidence.kernel.time_slice_ticks else 0
     samples = sample_intervals(evidence, params.series)
     wrong = [
         interval.calls[params.service]
         for interval in samples
-        if not required.fits(
+        if not required.accepts(
             evidence,
             interval.calls[params.service],
             interval.interrupts + (1 + sliced) * interval.ticks,
@@ -50,4 +50,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems = [f"{len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"] if wrong else []
     if not samples:
         problems = ["there are no samples"]
-    return finding(params.rule, demands, problems, [f"in all {len(samples)}"])
+    return make_finding(params.rule, demands, problems, [f"in all {len(samples)}"])

@@ -2,7 +2,7 @@
 
 Services that end in one function are counted together: the others give the names of each."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -19,26 +19,26 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the executions of the service's function in the virtual board's profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
-    alike = _alike(params, evidence)
+        return unseen_finding(params.rule, demands)
+    alike = _proofs_of_same_function(params, evidence)
     if alike:
         others = ", ".join(f"{proof.ratio:g} of {proof.service}" for proof in alike)
         demands = f"{demands}, counted with {others} of the same function"
     ratio = params.ratio + sum(proof.ratio for proof in alike)
     problems: list[str] = []
     seen: list[str] = []
-    for where, cores in evidence.parties:
+    for where, cores in evidence.compared_groups:
         calls = sum(evidence.observed.calls[core, params.service] for core in cores)
-        required = sum(map(evidence.count, cores)) * ratio
-        text, agrees = compare(where, "calls", calls, required, params.tolerance * len(cores))
+        required = sum(map(evidence.metric_count, cores)) * ratio
+        text, agrees = compare_count(where, "calls", calls, required, params.tolerance * len(cores))
         named = ", ".join(evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())) or "no function"
         origin = "" if calls else f" ([symbols] of kernel.toml names {named} for it)"
         (seen if agrees else problems).append(text if agrees else f"{text}{origin}")
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)
 
 
-def _alike(params: Params, evidence: Evidence) -> list[Params]:
-    """The same proof of the benchmark's other services that end in the same function."""
+def _proofs_of_same_function(params: Params, evidence: Evidence) -> list[Params]:
+    """Returns the same proof of the benchmark's other services that end in the same function."""
     symbols = evidence.kernel.for_cpu(evidence.board.cpu).symbols
     others = [Params.model_validate(proof) for proof in evidence.benchmark.proof if proof.get("rule") == params.rule]
     return [
@@ -46,5 +46,5 @@ def _alike(params: Params, evidence: Evidence) -> list[Params]:
         for other in others
         if other.service != params.service
         and symbols.get(other.service) == symbols.get(params.service) is not None
-        and all(evidence.is_so(condition) for condition in other.when)
+        and all(evidence.meets_condition(condition) for condition in other.when)
     ]

@@ -1,6 +1,6 @@
 """Figures that the firmware keeps in different places agree: the named checks of a core are all equal, and not zero."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
 from rtoslab.results import Finding
 
 
@@ -16,7 +16,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        values = evidence.checks(core)
+        values = evidence.check_values(core)
         missing = [name for name in params.checks if name not in values]
         if missing:
             problems.append(f"core {core}: {', '.join(missing)} not reported")
@@ -25,4 +25,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         text = f"core {core}: " + ", ".join(f"{name} = {value}" for name, value in checks.items())
         agrees = max(checks.values()) - min(checks.values()) <= params.tolerance and min(checks.values()) > 0
         (seen if agrees else problems).append(text)
-    return finding(params.rule, f"{' and '.join(params.checks)} are equal", problems, seen)
+    return make_finding(params.rule, f"{' and '.join(params.checks)} are equal", problems, seen)

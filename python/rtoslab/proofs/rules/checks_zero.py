@@ -1,6 +1,6 @@
 """The firmware's own refusals: each named check was reported by every core, and is zero."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
 from rtoslab.results import Finding
 
 
@@ -14,11 +14,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the firmware's check records. A check that was not reported is a failure, not a zero."""
     problems = []
     for core in evidence.cores:
-        values = evidence.checks(core)
+        values = evidence.check_values(core)
         for name in params.checks:
             if name not in values:
                 problems.append(f"core {core}: {name} was not reported")
             elif values[name] != 0:
                 problems.append(f"core {core}: {name} = {values[name]}")
     seen = [f"{', '.join(params.checks)} = 0 on {len(evidence.cores)} core(s)"]
-    return finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)
+    return make_finding(params.rule, f"{' and '.join(params.checks)} are zero", problems, seen)

@@ -1,6 +1,6 @@
 """The contention the test is named for happened: so many attempts did not find their object free."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -8,30 +8,32 @@ class Params(RuleParams):
     """Keys of `rule = "collisions"`."""
 
     service: str
-    """The call that waits where the object is not free."""
+    """The call that waits if the object is not free."""
     found: str | None = None
-    """A check record: how often the firmware itself saw the object taken just before its call."""
+    """A check record: how often the firmware saw the object taken just before its call."""
 
 
-def watched(params: Params) -> tuple[str, ...]:
-    """The waiting service, so that a switch by waiting is told from any other."""
+def watched_services(params: Params) -> tuple[str, ...]:
+    """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the kernel's own functions or switches. On a real board from the firmware's own look alone."""
+    """Judges from the kernel's own functions or switches. On a real board, only from the firmware's check before the
+    call."""
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     happened = (
         collisions if probed is None else probed
     ) != 0  # a look before the call may well miss what the call meets
-    return finding(params.rule, demands, [] if happened else [text], [text])
+    return make_finding(params.rule, demands, [] if happened else [text], [text])
 
 
 def count_collisions(params: Params, evidence: Evidence) -> tuple[str, int | None, int | None]:
-    """(in words, collisions by the probes, busy objects seen by the firmware). None where it cannot be told."""
+    """Returns (a sentence, collisions by the probes, busy objects seen by the firmware). None where the number is
+    unknown."""
     probed = collisions = None
     parts = []
     by_core = {core: evidence.collisions(core, params.service) for core in evidence.cores}
@@ -40,7 +42,7 @@ def count_collisions(params: Params, evidence: Evidence) -> tuple[str, int | Non
         probed = sum(collided)
         parts.append(", ".join(f"core {core} collided {number:,} times" for core, number in by_core.items()))
     if params.found is not None:
-        values = {core: evidence.checks(core).get(params.found, 0) for core in evidence.cores}
+        values = {core: evidence.check_values(core).get(params.found, 0) for core in evidence.cores}
         collisions = sum(values.values())
         parts.append(", ".join(f"core {core} saw it taken {number} times" for core, number in values.items()))
     return "; ".join(parts), probed, collisions

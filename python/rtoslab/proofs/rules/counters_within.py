@@ -1,6 +1,6 @@
 """The tasks of a core count alike: their counters are within `max_spread` of each other, and none is zero."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
 from rtoslab.results import Finding
 
 
@@ -18,7 +18,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.metric_cores:
-        counts = evidence.counters(core)
+        counts = evidence.metric_counters(core)
         expected = len(evidence.benchmark.metric.tasks)
         if len(counts) != expected or min(counts.values()) == 0:
             problems.append(
@@ -28,8 +28,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         low, high = min(counts.values()), max(counts.values())
         text = f"core {core}: {len(counts)} counters from {low} to {high}"
         most = max(params.max_spread, high * params.max_percent / 100)
-        (seen if high - low <= most + evidence.slices else problems).append(text)
-    more = f", and {evidence.slices} for its time slices," if evidence.slices else ""
+        (seen if high - low <= most + evidence.max_time_slices else problems).append(text)
+    more = f", and {evidence.max_time_slices} for its time slices," if evidence.max_time_slices else ""
     percent = f" or {params.max_percent:g} %" if params.max_percent else ""
     demands = f"the counters of a core lie within {params.max_spread}{percent}{more} of each other"
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

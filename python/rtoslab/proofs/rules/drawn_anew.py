@@ -3,15 +3,15 @@
 from itertools import pairwise
 from typing import Final
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.proofs.observed_steps import steps_of
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.observed_steps import judged_steps
 from rtoslab.results import Finding
 from rtoslab.targets import FIRST_EXTERNAL, INTERRUPT
 
 _FEW: Final = 8
-"""Of so few distances the spread says nothing."""
+"""With so few distances the spread proves nothing."""
 _LATE_CYCLES: Final = 1024
-"""By which an interrupt may be late."""
+"""Cycles by which an interrupt may be late."""
 
 
 class Params(RuleParams):
@@ -22,7 +22,7 @@ class Params(RuleParams):
     different_percent: int = 80
     """At least this many of the distances must differ."""
     spread_percent: int = 50
-    """The spread of the range, so much at least is between the shortest and the longest."""
+    """The least difference of the shortest and the longest distance, in percent of the range."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -31,12 +31,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
     )
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     number = FIRST_EXTERNAL + evidence.board.irq.asynchronous
-    times = [step.cycle for step in steps_of(evidence) if step.kind == INTERRUPT and step.first == number]
+    times = [step.cycle for step in judged_steps(evidence) if step.kind == INTERRUPT and step.first == number]
     distances = [later - earlier for earlier, later in pairwise(times)]
     if not distances:
-        return finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
+        return make_finding(params.rule, demands, [f"{len(times)} interrupts were seen"], [])
     shortest, longest = min(distances), max(distances)
     different = len(set(distances)) * 100 >= params.different_percent * len(distances)
     spread = len(distances) < _FEW or (longest - shortest) * 100 >= params.spread_percent * (
@@ -44,4 +44,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     )
     inside = params.from_cycles - _LATE_CYCLES <= shortest and longest <= params.to_cycles + _LATE_CYCLES
     text = f"{len(set(distances))} different of {len(distances)}, from {shortest} to {longest} cycles"
-    return finding(params.rule, demands, [] if different and spread and inside else [text], [text])
+    return make_finding(params.rule, demands, [] if different and spread and inside else [text], [text])

@@ -1,6 +1,6 @@
 """Tasks that no core binds are moved by the kernel: some of them run on every core."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -16,10 +16,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the observed switches into each task, by the core that they are on."""
     demands = f"{params.at_least} or more of tasks {', '.join(map(str, params.tasks))} of all cores run on every core"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     into = evidence.switches_into()
-    handles = [evidence.handle(home, index) for home in evidence.metric_cores for index in params.tasks]
+    handles = [evidence.task_handle(home, index) for home in evidence.metric_cores for index in params.tasks]
     everywhere = sum(all(into[handle][core] for core in evidence.cores) for handle in handles)
     text = f"{everywhere} of {len(handles)} ran on every core"
     good = None not in handles and everywhere >= params.at_least
-    return finding(params.rule, demands, [] if good else [text], [text])
+    return make_finding(params.rule, demands, [] if good else [text], [text])

@@ -2,8 +2,8 @@
 
 from itertools import permutations
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.results import IDLE_TASK, Finding, switches, task_names
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.results import IDLE_TASK, Finding, switches_by_pair, task_names
 
 
 class Params(RuleParams):
@@ -17,12 +17,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the handlers in which the current task changed."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen(params.rule, demands)
-    seen_switches = switches(evidence.observed.handled, evidence.decoded, evidence.benchmark)
+        return unseen_finding(params.rule, demands)
+    seen_switches = switches_by_pair(evidence.observed.handled, evidence.decoded, evidence.benchmark)
     names = sorted(task_names(evidence.decoded, evidence.benchmark).values())
     counts = {pair: len(seen_switches.get(pair, ())) for pair in permutations([*names, IDLE_TASK], 2)}
     missing = [f"{one} to {two} {count} times" for (one, two), count in counts.items() if count < params.at_least]
     rarest = min(counts, key=counts.__getitem__)
     rare = f"the rarest {rarest[0]} to {rarest[1]} {counts[rarest]} times"
     text = f"{sum(counts.values())} switches of {len(counts)} pairs, {rare}"
-    return finding(params.rule, demands, missing, [text])
+    return make_finding(params.rule, demands, missing, [text])

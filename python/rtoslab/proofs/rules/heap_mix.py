@@ -1,6 +1,6 @@
 """Sizes and lifetimes are mixed: every size was asked for and no other, and once nearly all places were taken."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import CALL
 
@@ -9,9 +9,9 @@ class Params(RuleParams):
     """Keys of `rule = "heap_mix"`."""
 
     sizes: tuple[int, ...]
-    """In bytes, as the kernel's allocator is asked for them."""
+    """The sizes in bytes, as the kernel's allocator is asked for them."""
     held: str
-    """The parameter that says how many blocks are held at most."""
+    """The parameter with the most blocks that are held at once."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -21,7 +21,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"
     )
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     kernel = evidence.kernel.for_cpu(evidence.board.cpu)
     size = kernel.argument_place("malloc", "bytes")
     code = kernel.results.get("malloc")
@@ -43,4 +43,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     good = sizes <= set(params.sizes) if few else sizes == set(params.sizes)
     text = f"{len(sizes)} sizes from {min(sizes, default=0)} to {max(sizes, default=0)} bytes, {most} blocks at once"
     enough = places * 0.6 <= most <= places
-    return finding(params.rule, demands, [] if good and enough else [text], [text])
+    return make_finding(params.rule, demands, [] if good and enough else [text], [text])

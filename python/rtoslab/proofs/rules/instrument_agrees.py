@@ -12,8 +12,8 @@ interrupt, the marks do not."""
 from statistics import median
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.results import Finding, instrument_of, readings, series_facts
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.results import Finding, image_instrument, instrument_readings, series_facts
 
 
 class Params(RuleParams):
@@ -23,20 +23,20 @@ class Params(RuleParams):
     usual_cycles: int = 32
     rare: int = 10
     buffered_cycles: int = 8
-    """So much longer than another a store may take to the pin."""
+    """By how much longer than another a store to the pin may take."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the instrument's samples beside the marks of the same intervals."""
-    instrument = instrument_of(evidence.decoded)
+    instrument = image_instrument(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     costs: dict[str, list[int]] = {}
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         if instrument in facts.instruments and facts.stamped is None:
-            values = readings(evidence.decoded, observed, number, facts.id, evidence.samples)
+            values = instrument_readings(evidence.decoded, observed, number, facts.id, evidence.samples)
             pairs = zip(values, observed.intervals.of_series(number), strict=False)
             costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
     shortest = -params.buffered_cycles if instrument == "pin" else 0
@@ -49,11 +49,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             far = sum(abs(sample - own) > params.slack_cycles for sample in mine)
             usual = abs(median(mine) - own) <= params.usual_cycles
             good = far * params.rare <= len(mine) and usual and min(mine) >= shortest
-            good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * evidence.slowness())
+            good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * evidence.code_slowdown())
             (seen if good else problems).append(text)
-    return finding(params.rule, demands, problems, [_range(costs)] if seen else ["nothing to compare"])
+    return make_finding(params.rule, demands, problems, [_range_text(costs)] if seen else ["nothing to compare"])
 
 
-def _range(costs: dict[str, list[int]]) -> str:
+def _range_text(costs: dict[str, list[int]]) -> str:
+    """Returns the range of the instrument's cost over all series."""
     every = [sample for mine in costs.values() for sample in mine]
     return f"{min(every)} to {max(every)} cycles longer than between the marks, over all series"

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, compare, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import FIRST_EXTERNAL
 
@@ -21,12 +21,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     line = evidence.board.irq.soft if params.irq == "soft" else params.irq
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
-    for where, cores in evidence.parties:
+    for where, cores in evidence.compared_groups:
         taken = (evidence.observed.exceptions.get(core, {}).get(FIRST_EXTERNAL + line, 0) for core in cores)
-        required = sum(map(evidence.count, cores)) * params.ratio
-        text, agrees = compare(where, "interrupts taken", sum(taken), required, params.tolerance * len(cores))
+        required = sum(map(evidence.metric_count, cores)) * params.ratio
+        text, agrees = compare_count(where, "interrupts taken", sum(taken), required, params.tolerance * len(cores))
         (seen if agrees else problems).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import FIRST_EXTERNAL, switching_exceptions
 
@@ -13,9 +13,9 @@ class Params(RuleParams):
     line: Literal["asynchronous"]
     """The line of board.toml."""
     places: int
-    """So many different addresses, or more. Of few samples a quarter as many as there are of a series."""
+    """The fewest different addresses. With few samples, a quarter as many as a series has."""
     by_switch: bool = False
-    """The handler asks for a switch, so the core continues there when it comes back from another one."""
+    """Whether the handler asks for a switch, so that the core resumes there after another switch back."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -24,9 +24,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"the core went on at {places} different addresses or more after the interrupt"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     line = FIRST_EXTERNAL + evidence.board.irq.asynchronous
     numbers = switching_exceptions(evidence.kernel) if params.by_switch else {line}
     result = len({place for number in numbers for place in observed.intervals.resumed.get(number, ())})
     text = f"{result} addresses"
-    return finding(params.rule, demands, [] if result >= places else [text], [text])
+    return make_finding(params.rule, demands, [] if result >= places else [text], [text])

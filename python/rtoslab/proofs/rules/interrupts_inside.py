@@ -1,7 +1,7 @@
 """The interrupt that a series is named for was taken inside every one of its intervals, so often."""
 
 from rtoslab.base import count_text
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import Finding
 
@@ -17,7 +17,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the entries of the chip's interrupt lines, seen between the marks. The tick is none of them."""
     demands = f"{count_text(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
@@ -26,4 +26,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         first = f", the first {wrong[0]}" if wrong else ""
         text = f"{name}: {len(interrupts) - len(wrong)} of {len(interrupts)}{first}"
         (seen if interrupts and not wrong else problems).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

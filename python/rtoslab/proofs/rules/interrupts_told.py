@@ -3,14 +3,14 @@
 Another interrupt takes time from what is measured and shows in no figure. A tick that comes more often does as well.
 On the line by which a kernel's cores interrupt each other, as many entries are the kernel's own as it has sent."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_steps import LINES
 from rtoslab.results import Finding
 from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_kind
 
 _HANDLER = "isr_irq"
 _EDGE = 1
-"""Interrupts of a core that were sent before the window opened."""
+"""Interrupts from other cores that were sent before the window opened."""
 
 
 class Params(RuleParams):
@@ -22,13 +22,13 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the exceptions that each core entered in the window."""
-    lines = [*params.lines, *(line for line in LINES if _names(evidence, line))]
+    lines = [*params.lines, *(line for line in LINES if _is_line_in_proofs(evidence, line))]
     demands = (
         f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
     )
     if evidence.observed is None:
-        return unseen(params.rule, demands)
-    numbers = {FIRST_EXTERNAL + _line(evidence, item) for item in lines}
+        return unseen_finding(params.rule, demands)
+    numbers = {FIRST_EXTERNAL + _line_number(evidence, item) for item in lines}
     between, problems = _between_cores(evidence)
     ticks = 0
     for core, entered in sorted(evidence.observed.exceptions.items()):
@@ -37,17 +37,17 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         problems += [
             f"core {core} entered interrupt {number - FIRST_EXTERNAL} {count} times"
             for number, count in sorted(entered.items())
-            if number >= FIRST_EXTERNAL and number not in known and not _is_kernels(number, evidence)
+            if number >= FIRST_EXTERNAL and number not in known and not _is_kernel_handler(number, evidence)
         ]
-    expected = evidence.ticks
-    if abs(ticks - expected) > len(evidence.cores) and evidence.is_so("tasks = 1"):
+    expected = evidence.window_ticks
+    if abs(ticks - expected) > len(evidence.cores) and evidence.meets_condition("tasks = 1"):
         problems.append(f"{ticks} ticks, {expected} expected")
-    return finding(params.rule, demands, problems, [f"{ticks} ticks"])
+    return make_finding(params.rule, demands, problems, [f"{ticks} ticks"])
 
 
 def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
-    """Returns for each core the exception by which the kernel's other cores interrupt it, and what is wrong with these:
-    a core enters no more of them than the others have sent."""
+    """Returns for each core the exception by which the kernel's other cores interrupt it, and the problems: a core must
+    not enter more of them than the others have sent."""
     observed, lines = evidence.observed, evidence.kernel.several_cores.lines.get(evidence.board.chip, ())
     assert observed is not None
     if len(evidence.cores) == 1:
@@ -62,24 +62,27 @@ def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
     return between, problems
 
 
-def _names(evidence: Evidence, line: str) -> bool:
-    """Whether a proof speaks of the line, or its event starts the benchmark's series."""
+def _is_line_in_proofs(evidence: Evidence, line: str) -> bool:
+    """Whether a proof names the line, or its event starts the benchmark's series."""
     facts = evidence.benchmark
-    words = {word for table in facts.proof for value in table.values() for word in _words(value)}
+    words = {word for table in facts.proof for value in table.values() for word in _string_words(value)}
     stamped, phase = line == "asynchronous" and facts.is_stamped, facts.phase
     return line in words or stamped or (phase is not None and phase.interrupt == line)
 
 
-def _words(value: object) -> list[str]:
+def _string_words(value: object) -> list[str]:
+    """Returns the words of all strings in a value of benchmark.toml."""
     if isinstance(value, str):
         return value.split()
-    return [word for item in value for word in _words(item)] if isinstance(value, list | tuple) else []
+    return [word for item in value for word in _string_words(item)] if isinstance(value, list | tuple) else []
 
 
-def _line(evidence: Evidence, name: str) -> int:
+def _line_number(evidence: Evidence, name: str) -> int:
+    """Returns the number of a line of board.toml."""
     board = evidence.board
     return {"soft": board.irq.soft, "asynchronous": board.irq.asynchronous, "edge": board.pins.in_irq}[name]
 
 
-def _is_kernels(number: int, evidence: Evidence) -> bool:
+def _is_kernel_handler(number: int, evidence: Evidence) -> bool:
+    """Whether the exception's handler is the kernel's."""
     return function_kind(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

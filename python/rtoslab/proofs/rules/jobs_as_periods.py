@@ -3,7 +3,7 @@
 A task without a period is absent and counts nothing. The window begins before the first period and may end inside one.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
 from rtoslab.results import Finding
 
 
@@ -18,13 +18,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.metric_cores:
-        counts = evidence.counters(core)
+        counts = evidence.metric_counters(core)
         periods = {check.name: check.value for check in evidence.decoded.checks if check.core == core}
         for index in evidence.benchmark.metric.tasks:
             period, jobs = periods.get(f"period_{index}_ticks", 0), counts.get(index, 0)
             expected = (window_ticks - lead_ticks) // period if period else 0
             text = f"core {core}, task {index}: {jobs} jobs in {expected} periods"
             (seen if period and jobs and abs(jobs - expected) <= 1 else problems).append(text)
-    return finding(
+    return make_finding(
         params.rule, "each task does one job a period, give or take one at the window's edges", problems, seen
     )

@@ -1,11 +1,12 @@
-"""The undisturbed case is undisturbed: every call found its object free, the firmware never saw the object taken."""
+"""Checks that the undisturbed case is undisturbed: every call found its object free, and the firmware never saw it
+taken."""
 
-from rtoslab.proofs.evidence import Evidence, finding, unseen
+from rtoslab.proofs.evidence import Evidence, make_finding, unseen_finding
 from rtoslab.proofs.rules import collisions
 from rtoslab.results import Finding
 
 Params = collisions.Params
-watched = collisions.watched
+watched_services = collisions.watched_services
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -13,5 +14,5 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = f"no call of {params.service} collides"
     text, probed, collisions_found = collisions.count_collisions(params, evidence)
     if probed is None and collisions_found is None:
-        return unseen(params.rule, demands)
-    return finding(params.rule, demands, [text] if probed or collisions_found else [], [text])
+        return unseen_finding(params.rule, demands)
+    return make_finding(params.rule, demands, [text] if probed or collisions_found else [], [text])

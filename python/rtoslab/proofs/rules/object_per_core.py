@@ -1,6 +1,6 @@
 """Nothing is shared: every core called the service with one object, and no two cores with the same."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -11,8 +11,8 @@ class Params(RuleParams):
     """Its first argument is the object."""
 
 
-def watched(params: Params) -> tuple[str, ...]:
-    """The service whose argument tells the object."""
+def watched_services(params: Params) -> tuple[str, ...]:
+    """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
@@ -20,13 +20,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the first argument of every call in the window."""
     demands = f"{params.service} is called with an object of its own on each core"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     owners: dict[int, int] = {}
     for core in evidence.metric_cores:
-        objects = evidence.objects(core, params.service)
+        objects = evidence.called_objects(core, params.service)
         text = f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
         taken = [object_ for object_ in objects if owners.setdefault(object_, core) != core]
         (problems if len(objects) != 1 or taken else seen).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

@@ -1,6 +1,6 @@
 """One object is shared: every core called the service, and all with the same object."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -11,8 +11,8 @@ class Params(RuleParams):
     """Its first argument is the object."""
 
 
-def watched(params: Params) -> tuple[str, ...]:
-    """The service whose argument tells the object."""
+def watched_services(params: Params) -> tuple[str, ...]:
+    """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
@@ -20,12 +20,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the first argument of every call in the window."""
     demands = f"{params.service} is called with the same object on every core"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
-    by_core = {core: evidence.objects(core, params.service) for core in evidence.cores}
+        return unseen_finding(params.rule, demands)
+    by_core = {core: evidence.called_objects(core, params.service) for core in evidence.cores}
     everything = set().union(*by_core.values())
     text = "; ".join(
         f"core {core}: {', '.join(f'{object_:#010x}' for object_ in sorted(objects)) or 'no object'}"
         for core, objects in by_core.items()
     )
     shared = len(everything) == 1 and all(by_core.values())
-    return finding(params.rule, demands, [] if shared else [text], [text])
+    return make_finding(params.rule, demands, [] if shared else [text], [text])

@@ -10,34 +10,36 @@ so."""
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import ALL_CORES, CodeSpan, OwnFunction
 
 _HANDLER = "isr_"
 _RUNNER = "bench_keep"
-"""It drops what comes when a series has its samples. `samples_complete` accounts for it."""
+"""The function of the runner that drops what comes after a series has its samples. `samples_complete` accounts for
+it."""
 _MOST_TASKS = 10
-"""Counts of so many tasks are added in every combination."""
-_APART_US = 16
-"""So far at most are both edges of the window from where the counters of other cores than 0 are read."""
+"""The counts of so many tasks are added in every combination."""
+_COUNTER_READ_US = 16
+"""The longest time from either edge of the window to the read of another core's counters."""
 
 
 class Params(RuleParams):
     """Keys of `rule = "own_code"`."""
 
     passes: tuple[str, ...] = ()
-    """How often a round goes through its loops: numbers, parameters, or terms of them (`loops * 2`, `words / 4`)."""
+    """How often a round passes through its loops: numbers, parameters, or terms of them (`loops * 2`, `words / 4`)."""
     waits: int = 0
-    """Instructions of loops that wait for time to pass: executed as often as that takes. More where code is slower."""
+    """Instructions of loops that wait for time to pass, executed any number of times. More where code is slower."""
     free: tuple[str, ...] = ()
-    """Functions whose loops and branches depend on what was drawn, or that compute for some time: not accounted for."""
+    """Functions that are not accounted for: their loops and branches depend on random draws, or they compute for some
+    time."""
     entered: tuple[str, ...] = ()
-    """Functions that the kernel calls: entries of tasks that are made in the window, hooks."""
+    """Functions that the kernel calls: entries of tasks that are created in the window, hooks."""
     checks: tuple[str, ...] = ()
     """Check records that count what only some of the rounds do."""
     instructions: int | None = None
-    """A round takes at most so many of the benchmark's own. More where code is slower."""
+    """The most instructions of the benchmark's own code in a round. More where code is slower."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -47,20 +49,22 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         demands += f", and a round takes at most {params.instructions} of them"
     observed = evidence.observed
     if observed is None or not observed.own:
-        return unseen(params.rule, demands, "this target has no profile" if observed is None else "no profile was kept")
+        return unseen_finding(
+            params.rule, demands, "this target has no profile" if observed is None else "no profile was kept"
+        )
     if evidence.decoded.params.get("lto") == "1":
-        return unseen(params.rule, demands, "the linker mixed the kernel's code with the benchmark's")
+        return unseen_finding(params.rule, demands, "the linker mixed the kernel's code with the benchmark's")
     problems: list[str] = []
     seen: list[str] = []
-    for where, core in evidence.groups:
-        books = _Books(params, evidence, core)
-        problems += [f"{where}: {problem}" for problem in books.problems()]
-        seen.append(f"{where}: {books.instructions} instructions, {sum(books.counts)} rounds")
-    return finding(params.rule, demands, problems[:4], seen)
+    for where, core in evidence.counting_groups:
+        own_code = _OwnCodeCounts(params, evidence, core)
+        problems += [f"{where}: {problem}" for problem in own_code.problems()]
+        seen.append(f"{where}: {own_code.instructions} instructions, {sum(own_code.counts)} rounds")
+    return make_finding(params.rule, demands, problems[:4], seen)
 
 
-class _Books:
-    """The own code of the cores whose tasks count together."""
+class _OwnCodeCounts:
+    """Counts the executed own code of the cores whose tasks count together."""
 
     def __init__(self, params: Params, evidence: Evidence, core: int) -> None:
         assert evidence.observed is not None
@@ -70,7 +74,7 @@ class _Books:
         self.counts = [count.count for count in evidence.decoded.counts if core in {ALL_CORES, count.core}]
         self.edge = 2 * (len(self.counts) + 1) + len(evidence.benchmark.series)
         if core != 0:  # its counters were read some microseconds from the stamps
-            self.edge += max(self.counts, default=0) * _APART_US // evidence.decoded.begin.window_us
+            self.edge += max(self.counts, default=0) * _COUNTER_READ_US // evidence.decoded.begin.window_us
         self.called = Counter[str]()
         self.entered = Counter[str]()
         """By name: without optimisation each source file has an own copy of what is inline."""
@@ -78,37 +82,40 @@ class _Books:
             self.called.update(dict(function.calls))
             self.entered[function.name] += function.entries
         self.instructions = sum(part.instructions for own_function in self.functions for part in own_function.stretches)
-        self.rounds = self._rounds()
-        passes = list(map(self._number, params.passes))
+        self.rounds = self._possible_round_counts()
+        passes = list(map(self._evaluate_term, params.passes))
         self.passes = [1, *passes, *(pass_ + 1 for pass_ in passes)]
         """A loop's condition is met once more than its body."""
 
     def problems(self) -> list[str]:
-        strange = [(own_function, part) for own_function in self.functions for part in self._strange(own_function)]
+        """Returns a sentence for each instruction and function whose number of executions is not accounted for."""
+        strange = [
+            (own_function, part) for own_function in self.functions for part in self._unaccounted_code(own_function)
+        ]
         waiting = sum(part.instructions for _, part in strange)
-        problems = [problem for name in self.entered for problem in self._without_caller(name)]
-        if waiting > self.params.waits * self.evidence.slowness():
-            problems += [_words(function, part) for function, part in strange]
+        problems = [problem for name in self.entered for problem in self._entries_without_caller(name)]
+        if waiting > self.params.waits * self.evidence.code_slowdown():
+            problems += [_describe_code(function, part) for function, part in strange]
         executed = sum(
             part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
         )
         taken = executed / max(sum(self.counts), 1)
         most = self.params.instructions
-        if most is not None and taken > most * self.evidence.slowness():
+        if most is not None and taken > most * self.evidence.code_slowdown():
             problems.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
         return problems
 
-    def _without_caller(self, name: str) -> Iterator[str]:
-        """A function that is entered more often than the benchmark calls it."""
+    def _entries_without_caller(self, name: str) -> Iterator[str]:
+        """Yields a sentence for a function that is entered more often than the benchmark calls it."""
         calls, entries = self.called[name], self.entered[name]
-        if name.startswith(_HANDLER) or _plain(name) in (*self.params.entered, *self.params.free):
+        if name.startswith(_HANDLER) or _source_name(name) in (*self.params.entered, *self.params.free):
             return
         if entries > self.edge and abs(entries - calls) > self.edge:
             yield f"{name} was entered {entries} times and called {calls} times by the benchmark"
 
-    def _strange(self, function: OwnFunction) -> Iterator[CodeSpan]:
-        """Instructions that were executed another number of times."""
-        if _plain(function.name) in (*self.params.free, _RUNNER):
+    def _unaccounted_code(self, function: OwnFunction) -> Iterator[CodeSpan]:
+        """Yields the instructions of a function that were executed an unexpected number of times."""
+        if _source_name(function.name) in (*self.params.free, _RUNNER):
             return
         rounds = {function.entries, *self.rounds} if function.entries > self.edge else self.rounds
         for part in function.stretches:
@@ -116,10 +123,11 @@ class _Books:
                 yield part
 
     def _is_accounted(self, executions: int, rounds: Collection[int]) -> bool:
+        """Whether so many executions are a multiple of some number of rounds, within the edges of the window."""
         return any(abs(executions - times * round_) <= self.edge * times for round_ in rounds for times in self.passes)
 
-    def _rounds(self) -> set[int]:
-        """How often an instruction may have been executed that is part of rounds."""
+    def _possible_round_counts(self) -> set[int]:
+        """Returns all numbers of executions that an instruction of a round may have."""
         sums = {0}
         for count in self.counts[:_MOST_TASKS]:
             sums |= {count + sum_ for sum_ in sums}
@@ -128,23 +136,27 @@ class _Books:
         expected = {check.value for check in self.evidence.decoded.checks if check.name in self.params.checks}
         return (sums - {0}) | set(series.values()) | expected
 
-    def _number(self, text: str) -> int:
-        """A number, a parameter, or several of them from left to right with `*` or `/` between."""
+    def _evaluate_term(self, text: str) -> int:
+        """Returns the value of a number, a parameter, or several of them from left to right with `*` or `/` between."""
         first, *rest = text.split(" ")
-        number = self._word(first)
+        number = self._number_or_parameter(first)
         for sign, word in zip(rest[::2], rest[1::2], strict=True):
-            number = number * self._word(word) if sign == "*" else number // self._word(word)
+            number = (
+                number * self._number_or_parameter(word) if sign == "*" else number // self._number_or_parameter(word)
+            )
         return number
 
-    def _word(self, word: str) -> int:
+    def _number_or_parameter(self, word: str) -> int:
+        """Returns the value of a number or a parameter."""
         return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
 
 
-def _plain(name: str) -> str:
-    """A function's name in the source: the compiler may have made `body.constprop.0` of `body`."""
+def _source_name(name: str) -> str:
+    """Returns a function's name in the source: the compiler may have made `body.constprop.0` of `body`."""
     return name.partition(".")[0]
 
 
-def _words(function: OwnFunction, part: CodeSpan) -> str:
+def _describe_code(function: OwnFunction, part: CodeSpan) -> str:
+    """Returns a sentence on the executions of a function's instructions."""
     place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
     return f"{part.instructions} instructions at {place} were executed {part.executions} times"

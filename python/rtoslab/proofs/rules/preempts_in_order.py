@@ -4,7 +4,7 @@ Falling back down the chain happens by blocking, so a switch upwards that was no
 missing one, shows that the test did not preempt.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -12,15 +12,15 @@ class Params(RuleParams):
     """Keys of `rule = "preempts_in_order"`."""
 
     tasks: tuple[int, ...]
-    """From the least to the most urgent."""
+    """The tasks from the least to the most urgent."""
     service: str = "notify_give"
     blocks: str = "notify_take"
-    """The service by which a task lets the one below it continue."""
+    """The service by which a task lets the next less urgent one continue."""
     tolerance: int = 2
 
 
-def watched(params: Params) -> tuple[str, ...]:
-    """The giving service, and the blocking one so that a switch by it is told apart."""
+def watched_services(params: Params) -> tuple[str, ...]:
+    """Returns the services whose calls the rule needs to see."""
     return (params.service, params.blocks)
 
 
@@ -30,15 +30,15 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"
     )
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        counts = evidence.counters(core)
-        switches = evidence.switches(core)
+        counts = evidence.metric_counters(core)
+        switches = evidence.task_switches(core)
         steps = []
         for below, above in zip(params.tasks, params.tasks[1:], strict=False):
-            ends = (evidence.handle(core, below), evidence.handle(core, above))
+            ends = (evidence.task_handle(core, below), evidence.task_handle(core, above))
             preempted = sum(
                 count
                 for switch, count in switches.items()
@@ -62,4 +62,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
                     f"{other} other switches, {required} counts"
                 )
         seen.append(f"core {core}: {' + '.join(map(str, steps))} preemptions upwards, one per count")
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

@@ -1,12 +1,11 @@
-"""Tasks have the priorities that the benchmark publishes: as urgent as each other, or more, by the kernel's own word.
+"""Checks that tasks have the priorities that the benchmark publishes: equal or more urgent, as the kernel stores them.
 
-The image's table is not asked: it is what may be wrong. The kernel numbers priorities in its own way, so the order is
-what counts, and that equal ones are equal.
-"""
+The image's table is not used, because it may be wrong. The kernel numbers priorities in its own way, so their order is
+compared, and that equal ones are equal."""
 
 from itertools import combinations
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -14,14 +13,15 @@ class Params(RuleParams):
     """Keys of `rule = "priorities"`."""
 
     of: tuple[int, ...]
-    """Abstract priority of each task: a higher number is more urgent."""
+    """The abstract priority of each task: a higher number is more urgent."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the control blocks as the window opened, or from the image's word where the kernel does not tell."""
+    """Judges from the control blocks as the window opened, or from the image's records where the kernel does not store
+    them."""
     demands = f"tasks 0 to {len(params.of) - 1} have the priorities {', '.join(map(str, params.of))}"
     if not any(task.handle for task in evidence.decoded.tasks):
-        return unseen(params.rule, demands, "there are no tasks")
+        return unseen_finding(params.rule, demands, "there are no tasks")
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
@@ -34,13 +34,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         text = f"core {core}: {', '.join(map(str, numbers))} in the kernel's numbers"
         known = [(item, number) for item, number in zip(params.of, numbers, strict=True) if number is not None]
         sign = -1 if evidence.kernel.urgent_first else 1
-        good = all(
-            _order(one[0] - other[0]) == sign * _order(one[1] - other[1]) for one, other in combinations(known, 2)
-        )
+        good = all(_sign(one[0] - other[0]) == sign * _sign(one[1] - other[1]) for one, other in combinations(known, 2))
         complete = not evidence.observed.priorities or len(known) == len(params.of)
         (seen if good and complete else problems).append(text)
-    return finding(params.rule, demands, problems, seen or ["by the image's own word"])
+    return make_finding(params.rule, demands, problems, seen or ["by the image's own word"])
 
 
-def _order(difference: int) -> int:
+def _sign(difference: int) -> int:
+    """Returns the sign of a difference: -1, 0 or 1."""
     return (difference > 0) - (difference < 0)

@@ -8,23 +8,24 @@ late by that tick, in each release and in the end of the window.
 from collections.abc import Callable
 from math import lcm
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.results import Finding, ticks
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.results import Finding, ticks_of_window
 
 
 class Params(RuleParams):
     """Keys of `rule = "releases_as_periods"`."""
 
 
-def due(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
-    """Letters of the tasks whose period begins at a tick of the window, the first one being 1."""
+def tasks_due_at(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
+    """Returns a function that gives the letters of the tasks whose period begins at a tick of the window, counted from
+    1."""
     phase = int(params.get("phase_ms", 0))
     letters = [(chr(ord("A") + index), period) for index, period in enumerate(periods_ms(params))]
     return lambda tick: frozenset([letter for letter, period in letters if (phase + tick) % period == 0])
 
 
 def periods_ms(params: dict[str, str]) -> list[int]:
-    """Returns the periods by task."""
+    """Returns the periods, task by task."""
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
@@ -32,14 +33,14 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the switches that follow each tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     stated = evidence.decoded.params
     late = evidence.kernel.behaviour.sleep_adds_ticks
-    seen = ticks(evidence.observed.handled, evidence.decoded, evidence.benchmark)
-    at = due(stated)
+    seen = ticks_of_window(evidence.observed.handled, evidence.decoded, evidence.benchmark)
+    at = tasks_due_at(stated)
     expected = [at(number - late) if number > late else frozenset() for number in range(1, len(seen) + 1)]
     wrong = [
-        f"tick {number} of the window was followed by {_list(pair.ran)} instead of {_list(tasks)}"
+        f"tick {number} of the window was followed by {_task_list(pair.ran)} instead of {_task_list(tasks)}"
         for number, (pair, tasks) in enumerate(zip(seen, expected, strict=True), start=1)
         if pair.ran != tasks
     ]
@@ -50,8 +51,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     releases = sum(len(tick.ran) for tick in seen)
     text = f"{len(seen)} ticks, {releases} releases; {together} times all {len(periods_ms(stated))} tasks together"
     pattern = f"; the pattern of all periods lasts {lcm(*periods_ms(stated))} ms"
-    return finding(params.rule, demands, wrong[:3], [text + pattern])
+    return make_finding(params.rule, demands, wrong[:3], [text + pattern])
 
 
-def _list(tasks: frozenset[str]) -> str:
+def _task_list(tasks: frozenset[str]) -> str:
     return ", ".join(sorted(tasks)) or "none"

@@ -1,6 +1,6 @@
 """Equal tasks take turns: every switch between them goes from one to the next in the list, last to first."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -9,26 +9,26 @@ class Params(RuleParams):
 
     tasks: tuple[int, ...]
     tolerance: int = 0
-    """Switches out of turn that are accepted."""
+    """The accepted number of switches out of turn."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the observed switches between control blocks."""
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:
-        handles = [evidence.handle(core, index) for index in params.tasks]
+        handles = [evidence.task_handle(core, index) for index in params.tasks]
         if None in handles or len(set(handles)) != len(handles):
             problems.append(f"core {core}: the tasks' control blocks are not all known and different")
             continue
         in_turn = dict(zip(handles, [*handles[1:], handles[0]], strict=True))
-        switches = evidence.switches(core)
+        switches = evidence.task_switches(core)
         good = sum(count for switch, count in switches.items() if in_turn.get(switch.before) == switch.after)
         wrong = switches.total() - good
         used = {switch.before for switch in switches if in_turn.get(switch.before) == switch.after}
         text = f"core {core}: {good} switches in turn, {wrong} out of turn"
         (seen if wrong <= params.tolerance and len(used) == len(handles) else problems).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

@@ -1,28 +1,28 @@
-"""Each task works as long as it should: from one of its calls to the next it runs for what the parameter says.
+"""Checks that each task works for the stated time: it runs for the parameter's value from one of its calls to the next.
 
-They come from the parameters `work_N_us`. The kernel's work on the task's behalf, and ticks that fall into its work,
-come on top."""
+The times come from the parameters `work_N_us`. The kernel's work for the task, and ticks during its work, come on
+top."""
 
 from statistics import median
 from typing import Final
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import steps as seen_steps
 
 _PERIODS: Final = 3
-"""A window must be so long before a task must have been seen at work."""
+"""A window of so many periods must show the task at work."""
 
 
 class Params(RuleParams):
     """Keys of `rule = "runs_for"`."""
 
     service: str
-    """A call of it ends a job."""
+    """The service whose call ends a job."""
     percent: float = 15
-    """By which the middle of all jobs may be off."""
+    """The accepted deviation of the median of all jobs."""
     beside_us: float = 40
-    """The kernel's own ones, on top."""
+    """The kernel's own work on top, in microseconds."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -32,24 +32,25 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     lengths = ", ".join(map(str, work_us))
     demands = f"tasks 0 to {len(work_us) - 1} work for {lengths} us from call to call of {params.service}"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
-    jobs = _jobs(params, evidence)
+        return unseen_finding(params.rule, demands)
+    jobs = _job_cycles(params, evidence)
     per_us = evidence.decoded.begin.clock_hz / 1e6
     problems: list[str] = []
     seen: list[str] = []
     for index, required_us in enumerate(work_us):
-        mine = jobs.get(evidence.handle(0, index) or 0, [])
+        mine = jobs.get(evidence.task_handle(0, index) or 0, [])
         measured_us = median(mine) / per_us if mine else 0.0
         slack_us = required_us * params.percent / 100
         window_ms = evidence.decoded.begin.window_us / 1000
         too_short = not mine and window_ms < _PERIODS * int(stated[f"period_{index}_ms"])
         good = too_short or -slack_us <= measured_us - required_us <= slack_us + params.beside_us
         (seen if good else problems).append(f"task {index}: {measured_us:.0f} us, {len(mine)} jobs")
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)
 
 
-def _jobs(params: Params, evidence: Evidence) -> dict[int, list[int]]:
-    """Control block -> cycles that it ran between two of its calls, each time. Not the first, which began earlier."""
+def _job_cycles(params: Params, evidence: Evidence) -> dict[int, list[int]]:
+    """Returns the cycles that each task ran between two of its calls, by control block. The first job is left out,
+    because it began before the window."""
     assert evidence.observed is not None
     functions = evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())
     ran: dict[int, int] = {}

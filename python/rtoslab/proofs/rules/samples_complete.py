@@ -7,8 +7,8 @@ none changed, none in another's place.
 from collections.abc import Sequence
 
 from rtoslab.catalogue import EMPTY_SERIES
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.results import Finding, instrument_of, readings, series_facts
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.results import Finding, image_instrument, instrument_readings, series_facts
 from rtoslab.targets import Intervals
 
 
@@ -16,7 +16,7 @@ class Params(RuleParams):
     """Keys of `rule = "samples_complete"`, which holds for every latency benchmark."""
 
     held: str = ""
-    """The parameter that says how many blocks are held at most. Releasing each at the end may give a sample."""
+    """The parameter with the most blocks that are held. The release of each at the end may give a sample."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -25,7 +25,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     observed = evidence.observed
     intervals = observed.intervals if observed else None
     if intervals is None and evidence.decoded.params.get("instrument") != "counter":
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = list(intervals.disorder[:3]) if intervals else []
     numbered = list(enumerate(series_facts(evidence.benchmark)))
     if intervals and evidence.decoded.params.get("instrument") == "pin":
@@ -33,19 +33,19 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if not 0 <= missing <= 1:  # the window may close between the last interval's end and its edge
             problems.append(f"{len(intervals.pulses)} pulses of the pin for {len(intervals.intervals)} intervals")
     for number, facts in numbered:
-        readings_count = len(readings(evidence.decoded, observed, number, facts.id, evidence.samples))
+        readings_count = len(instrument_readings(evidence.decoded, observed, number, facts.id, evidence.samples))
         marked = min(len(intervals.of_series(number)), evidence.samples) if intervals else readings_count
         if not readings_count == marked == evidence.samples:
             problems.append(f"{facts.id}: {readings_count} samples, {marked} intervals between marks")
-    problems += _untold(params, evidence, intervals) if intervals else []
-    return finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
+    problems += _mismatched_samples(params, evidence, intervals) if intervals else []
+    return make_finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
 
 
-def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
-    """Returns where intervals, reports to the runner, and sent samples do not belong together."""
+def _mismatched_samples(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
+    """Returns a sentence where intervals, reports to the runner and sent samples do not match."""
     if intervals.kept is None:
         return []
-    problems = _too_few_samples(params, evidence, intervals.kept)
+    problems = _dropped_samples(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         raw_values = [raw for series, raw in intervals.kept if series == number]
         seen = len(intervals.of_series(number))
@@ -54,7 +54,7 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
         if not 0 <= seen - len(raw_values) <= 1:  # the window may close between the last interval's end and the call
             problems.append(f"{facts.id}: the runner was told {len(raw_values)} samples of {seen} intervals")
         sent = [value for sample in evidence.decoded.samples if sample.metric == facts.id for value in sample.values]
-        if instrument_of(evidence.decoded) == "counter" and sent != raw_values[: len(sent)]:
+        if image_instrument(evidence.decoded) == "counter" and sent != raw_values[: len(sent)]:
             at = next(
                 (at for at, pair in enumerate(zip(sent, raw_values, strict=False)) if pair[0] != pair[1]),
                 len(raw_values),
@@ -63,8 +63,9 @@ def _untold(params: Params, evidence: Evidence, intervals: Intervals) -> list[st
     return problems
 
 
-def _too_few_samples(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
-    """The image ends when each series has its samples: where it continues for more than a round, it dropped some."""
+def _dropped_samples(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
+    """Returns a problem if the image continued for more than a round after each series had its samples: it dropped
+    some."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
     for at, (series, _) in enumerate(intervals):
         if series in left:

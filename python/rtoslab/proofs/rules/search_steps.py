@@ -3,12 +3,12 @@
 Going up takes none, because whatever becomes ready raises the place where the search begins.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
-from rtoslab.results import IDLE_TASK, Finding, switches, task_names
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.results import IDLE_TASK, Finding, switches_by_pair, task_names
 from rtoslab.targets import UNKNOWN
 
 BELOW_ALL = -1
-"""The idle task's place among the abstract priorities, which begin at 0."""
+"""The priority of the idle task, below the abstract priorities, which begin at 0."""
 
 
 class Params(RuleParams):
@@ -16,20 +16,22 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the word in which the kernel keeps the most urgent ready priority."""
+    """Judges from the word in which the kernel stores the most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     handled = evidence.observed.handled
     names = task_names(evidence.decoded, evidence.benchmark)
     priority = {names[task.handle]: task.priority for task in evidence.decoded.tasks if task.handle in names}
     priority[IDLE_TASK] = BELOW_ALL
     problems: list[str] = []
     steps: dict[str, int] = {}
-    for (one, two), places in sorted(switches(handled, evidence.decoded, evidence.benchmark).items()):
+    for (one, two), places in sorted(switches_by_pair(handled, evidence.decoded, evidence.benchmark).items()):
         seen = {handled.steps[place] for place in places}
         if seen == {UNKNOWN}:
-            return unseen(params.rule, demands, "the kernel does not search: it keeps its ready priorities as bits")
+            return unseen_finding(
+                params.rule, demands, "the kernel does not search: it keeps its ready priorities as bits"
+            )
         required = max(0, priority[one] - priority[two])
         steps[f"{one}_{two}"] = required
         if seen != {required}:
@@ -37,4 +39,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     text = ", ".join(f"{pair} {count}" for pair, count in steps.items() if count)
     if not steps:
         problems.append("no switch between the tasks under test was seen")
-    return finding(params.rule, demands, problems, [f"steps: {text}"])
+    return make_finding(params.rule, demands, problems, [f"steps: {text}"])

@@ -6,9 +6,9 @@ is shorter than from recognition to reading, and where nothing kept the core it 
 instructions after the reading: one sample in `rare` may seem too short, because a tick came between the two.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import Finding, readings
+from rtoslab.results import Finding, instrument_readings
 
 
 class Params(RuleParams):
@@ -24,11 +24,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed
     if observed is None or observed.intervals is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     for name in params.series:
-        stamps = readings(evidence.decoded, observed, 0, name, evidence.samples)
+        stamps = instrument_readings(evidence.decoded, observed, 0, name, evidence.samples)
         differences = [
             stamp - item.cycles for stamp, item in zip(stamps, sample_intervals(evidence, name), strict=False)
         ]
@@ -39,4 +39,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         few = (len(differences) - len(long_enough)) * params.rare <= len(differences)
         good = bool(long_enough) and few and min(long_enough) <= params.slack_cycles
         (seen if good else problems).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

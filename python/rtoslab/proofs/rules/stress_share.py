@@ -1,8 +1,8 @@
-"""The stress is what was asked for: the stated share of the stress tasks' iterations accessed the object, no other."""
+"""Checks that the stress is as requested: the stated share of the stress tasks' iterations accessed the object."""
 
 from math import sqrt
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
 from rtoslab.results import Finding
 
 
@@ -10,13 +10,13 @@ class Params(RuleParams):
     """Keys of `rule = "stress_share"`."""
 
     percent: str
-    """The parameter that asks for the share."""
+    """The parameter with the requested share."""
     accesses: str
-    """The check record that counts the accesses of a stress task in the window."""
+    """The check record with the accesses of a stress task in the window."""
     service: str
-    """What an access calls once."""
+    """The service that an access calls once."""
     deviations: float = 4
-    """Standard deviations of so many independent draws by which the share may be missed."""
+    """By how many standard deviations of independent draws the share may be missed."""
     tolerance: int = 2
     """Accesses on the edges of the window."""
 
@@ -29,7 +29,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for core in set(evidence.cores) - set(evidence.metric_cores):
         draws = sum(count.count for count in evidence.decoded.counts if count.core == core)
-        accesses = evidence.checks(core).get(params.accesses)
+        accesses = evidence.check_values(core).get(params.accesses)
         if accesses is None:
             problems.append(f"core {core}: {params.accesses} was not reported")
             continue
@@ -43,4 +43,4 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             text += f", {calls} calls"
             good = good and abs(calls - accesses) <= (params.tolerance if required else 0)
         (seen if good else problems).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

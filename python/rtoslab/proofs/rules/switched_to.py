@@ -3,7 +3,7 @@
 For tasks that are bound to no core, where the order of switches on one core says nothing. If one core gives while
 another is still on its way to a wait, a wait now and then finds its object and continues: `least_percent`."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 
@@ -12,9 +12,9 @@ class Params(RuleParams):
 
     tasks: tuple[int, ...]
     or_more: bool = False
-    """Others may come between: a task that is preempted is switched to again."""
+    """Whether further switches may come between: a task that is preempted is switched to again."""
     least_percent: int = 100
-    """At least this many of the counts come by a switch."""
+    """The least share of the counts that come by a switch."""
     tolerance: int = 2
     """Switches too many or too few for each task: where the window cuts a round."""
 
@@ -25,16 +25,16 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
     demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     problems: list[str] = []
     seen: list[str] = []
     into = evidence.switches_into()
     for home in evidence.metric_cores:
-        counts = evidence.counters(home)
+        counts = evidence.metric_counters(home)
         for index in params.tasks:
-            count, switched = counts.get(index, 0), sum(into[evidence.handle(home, index)].values())
+            count, switched = counts.get(index, 0), sum(into[evidence.task_handle(home, index)].values())
             text = f"task {index} of core {home}: {switched} for {count}"
             too_few = switched < count * params.least_percent / 100 - params.tolerance
             too_many = not params.or_more and switched > count + params.tolerance
             (problems if too_few or too_many or count == 0 else seen).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

@@ -1,6 +1,6 @@
 """The operation of a series is what its name says: so many context switches are inside every one of its intervals."""
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
 from rtoslab.results import Finding
 
@@ -11,11 +11,11 @@ class Params(RuleParams):
     series: tuple[str, ...]
     switches: int
     per: str | None = None
-    """A parameter: so many switches for each of its value."""
+    """The name of a parameter. Its value multiplies the switches."""
     slack: int = 0
-    """More or less of them that are accepted in a sample."""
+    """The accepted difference in a sample."""
     tolerance: int = 0
-    """Samples of a series that may have another number."""
+    """The number of samples of a series that may differ."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -23,11 +23,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
     A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick."""
     required = ExpectedCount(params.switches, params.per, params.slack)
-    demands = f"{required.words(evidence, 'context switch', 'context switches')} in every sample"
+    demands = f"{required.describe(evidence, 'context switch', 'context switches')} in every sample"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     if evidence.kernel.probes is None:
-        return unseen(params.rule, demands, "there are no tasks to switch between")
+        return unseen_finding(params.rule, demands, "there are no tasks to switch between")
     extra = 2 if evidence.kernel.time_slice_ticks else 0
     problems: list[str] = []
     seen: list[str] = []
@@ -36,11 +36,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         wrong = [
             interval.switches
             for interval in samples
-            if not required.fits(evidence, interval.switches, extra * interval.ticks)
+            if not required.accepts(evidence, interval.switches, extra * interval.ticks)
         ]
         if wrong:
             text = f"{name}: {len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"
         else:
             text = f"{name}: all {len(samples)}"
         (seen if samples and len(wrong) <= params.tolerance else problems).append(text)
-    return finding(params.rule, demands, problems, seen)
+    return make_finding(params.rule, demands, problems, seen)

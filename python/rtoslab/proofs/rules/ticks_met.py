@@ -3,7 +3,7 @@
 The trap it prevents: a worst case observed between two ticks.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import Finding
 
@@ -13,7 +13,7 @@ class Params(RuleParams):
 
     series: str
     at_least: str
-    """The parameter that says how many."""
+    """The parameter with the fewest such samples."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -21,8 +21,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     required = int(evidence.decoded.params[params.at_least])
     demands = f"{required} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
     if evidence.observed is None:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     samples = sample_intervals(evidence, params.series)
     met = sum(interval.ticks > 0 for interval in samples)
     text = f"{met} of {len(samples)} samples"
-    return finding(params.rule, demands, [] if met >= required else [text], [text])
+    return make_finding(params.rule, demands, [] if met >= required else [text], [text])

@@ -4,11 +4,11 @@ A count is beside the time that the image says it took. The board's own cycles b
 window's state say whether that is so: a stamp taken before the tasks leave the gate makes it wrong.
 """
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, finding, unseen
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 
 _EDGE_CYCLES = 1000
-"""Between a stamp and the change of the window's state, with what slow flash adds."""
+"""The most cycles between a stamp and the change of the window's state, on slow flash too."""
 
 
 class Params(RuleParams):
@@ -19,11 +19,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the stamps of the image and the cycles of core 0."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:
-        return unseen(params.rule, demands)
+        return unseen_finding(params.rule, demands)
     begin, (window, *_) = evidence.decoded.begin, evidence.decoded.windows
     a_tick = begin.clock_hz / begin.timer_hz
     ticks_cycles = (window.close_ticks - window.open_ticks) * a_tick
     seen = evidence.observed.loads[0].cycles
     text = f"{ticks_cycles:.0f} cycles by its stamps, {seen} seen"
     apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES
-    return finding(params.rule, demands, [text] if apart else [], [text])
+    return make_finding(params.rule, demands, [text] if apart else [], [text])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rtoslab.analyses import cores_text, series_names, short_test_name
 from rtoslab.base import canonical, count_text
 from rtoslab.reports.table import Section, TableData
-from rtoslab.store import StoredPoint, flatten
+from rtoslab.store import StoredPoint, flatten_json
 
 SHOWN = 3
 """Of more points with the same value the rest is counted."""
@@ -80,8 +80,8 @@ def _flatten_briefly(manifest: dict[str, object]) -> dict[str, str]:
     manifest = {key: value for key, value in manifest.items() if key != "conformance"}
     build = manifest.get("build")
     if not isinstance(build, dict) or not isinstance(build.get("sources"), dict):
-        return flatten(manifest)
+        return flatten_json(manifest)
     sources = build["sources"]
     digest = hashlib.sha256(canonical(sources).encode()).hexdigest()
     brief = {**build, "sources": f"{count_text(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
-    return flatten({**manifest, "build": brief})
+    return flatten_json({**manifest, "build": brief})

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from rtoslab.analyses import SEED_PARAMETER, series_names, short_test_name
-from rtoslab.reference import WORD
+from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports.table import Section
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -58,8 +58,8 @@ def record_axes(point: PointId) -> dict[str, str | int]:
         "board": point.board,
         "cores": point.cores,
         "config": config,
-        "kernel": point.kernel.removesuffix(f" {WORD}"),
-        "flags": "reference" if point.kernel.endswith(f" {WORD}") else "",
+        "kernel": point.kernel.removesuffix(f" {REFERENCE_MARK}"),
+        "flags": "reference" if point.kernel.endswith(f" {REFERENCE_MARK}") else "",
     }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rtoslab.base import contents_cache, count_text
-from rtoslab.reference import changed_since
+from rtoslab.reference import changes_since_point
 from rtoslab.reports.table import Section, TableData
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -29,7 +29,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
                     version_and_commits(point.manifest),
                     " ".join(_value_at(point.manifest, "build", "flags")),
                     f"timing {_value_at(point.manifest, 'target').get('timing_version', 'unknown')}",
-                    _changes_text(changed_since(root, point)),
+                    _changes_text(changes_since_point(root, point)),
                 )
                 rows[row] = rows.get(row, 0) + 1
     if not rows:
