@@ -94,6 +94,7 @@ class ChartData:
 
 
 def _divide(chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]) -> Iterator[ChartData]:
+    """Yields the parts of a chart, divided in one way after the other until each part is small enough."""
     if not chart.is_large:
         yield chart
     elif ways:
@@ -109,6 +110,7 @@ def _divide(chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dic
 
 
 def _cycles_text(row: dict[str, Any]) -> str:
+    """Returns the cycles of a histogram's bar in words."""
     low, high = float(row["low"]), float(row["high"])
     if high - low <= 1:
         return f"{low:,.0f} cycles"
@@ -132,6 +134,7 @@ def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
 
 
 def _group(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
+    """Returns name -> rows, in the order of the names' first rows."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(name_of(row), []).append(row)

@@ -103,6 +103,7 @@ def _draw_gain(chart: ChartData) -> Drawn:
 
 
 def _draw_heap(chart: ChartData) -> Drawn:
+    """Draws the peaks of the heap by test."""
     return draw_upright_bars(_bars_by_test(chart, "bytes", "peak of the heap, bytes"))
 
 
@@ -113,12 +114,14 @@ def _bars_by_test(chart: ChartData, height: str, title: str) -> ChartData:
 
 
 def _draw_cycles(chart: ChartData) -> Drawn:
+    """Draws the share of a core's cycles by cause."""
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
     return _draw_stacked_by_cause(chart.rows, "share", x)
 
 
 def _draw_losses(chart: ChartData) -> Drawn:
+    """Draws the cycles of a count by cause, in multiples of the lone core's."""
     title = "cycles of a core per count, in multiples of the lone core's"
     x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
     return _draw_stacked_by_cause(chart.rows, "multiple", x)

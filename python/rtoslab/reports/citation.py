@@ -89,6 +89,7 @@ def _checkout_revision() -> str:
 
 
 def _commit_text(revision: str) -> str:
+    """Returns a revision as text, with a word if files were changed."""
     return f"{revision.removesuffix('+')} with changes" if revision.endswith("+") else revision
 
 

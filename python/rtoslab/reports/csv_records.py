@@ -169,6 +169,7 @@ def _parse_numbers(text: str) -> list[_CellNumber]:
 
 
 def _parse_number(match: re.Match[str]) -> _CellNumber:
+    """Returns a matched number with its band, unit, flags and note."""
     parts = {name: text or "" for name, text in match.groupdict().items()}
     marks = f"{parts['about']}{parts['marks']}{parts['more_marks']}"
     return _CellNumber(
@@ -182,10 +183,12 @@ def _parse_number(match: re.Match[str]) -> _CellNumber:
 
 
 def _plain_digits(digits: str) -> str:
+    """Returns digits without commas, and with an ASCII minus sign."""
     return digits.replace(",", "").replace("\N{MINUS SIGN}", "-").removeprefix("+")
 
 
 def _cell_flags(column: _Column, at: int) -> list[str]:
+    """Returns the flags of a cell, with its column's name if that has numbers."""
     if column.list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
         return numbers or [f"{column.name}: {flag}" for flag in _flags_of(column.texts[at])]
@@ -193,6 +196,7 @@ def _cell_flags(column: _Column, at: int) -> list[str]:
 
 
 def _cell_notes(column: _Column, at: int) -> list[str]:
+    """Returns the notes of a cell in a column of numbers, with the column's name."""
     text, numbers = column.texts[at].strip(), column.numbers[at]
     if not column.list_length or text in _NO_FIGURE:
         return []

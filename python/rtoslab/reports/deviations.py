@@ -76,6 +76,7 @@ def _flag_records(records: Sequence[Record], names: Sequence[str], *, all_deviat
 
 
 def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: bool) -> bool:
+    """Whether a record of ours is of a deviating kernel and has no flag yet."""
     if record.get("source") == "paper":
         return False
     kernel = str(record.get("kernel") or "")
@@ -84,6 +85,7 @@ def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: b
 
 
 def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviate: bool) -> ChartData:
+    """Returns the chart with marks and an explanation in its caption."""
     chart = replace(chart, records=_flag_records(chart.records, names, all_deviate=all_deviate))
     rows = [
         {
@@ -100,6 +102,7 @@ def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviat
 
 
 def _mark_table(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
+    """Returns the table with marks and an explanation in its note."""
     table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.heads]
     rows = [

@@ -43,6 +43,7 @@ _NEAR: Final = 14
 
 
 def _height_axis(chart: ChartData) -> alt.Y:
+    """Returns the axis of heights, from zero or logarithmic."""
     flat = not any(row["y"] for row in chart.rows)
     log = uses_log_axis(chart)
     linear = alt.Scale(domain=[0, 1]) if flat else alt.Scale(zero=True, nice=True)

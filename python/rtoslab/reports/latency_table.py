@@ -66,4 +66,5 @@ def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
 
 
 def _figure_band(latency: Latency, places: PlacementLookup, name: str) -> Band:
+    """Returns a figure of a series' spread over its placements."""
     return places.series_band(latency, attrgetter(f"spread.{name}"))

@@ -128,6 +128,7 @@ def _letters_in(pixels: float, size: float) -> int:
 
 
 def _wrap_name(name: str, letters: int) -> list[str]:
+    """Returns a name in lines of at most `letters` letters."""
     return textwrap.wrap(name, letters, break_long_words=False) or [name]
 
 

@@ -75,6 +75,7 @@ def _is_shown_text(key: str, cell: Any) -> bool:
 
 
 def _shorten_series(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
+    """Returns the charts without parts of series' names that a reader need not see."""
     return tuple(_drop_shared_parts(_drop_pinned(chart)) for chart in charts)
 
 

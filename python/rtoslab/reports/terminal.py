@@ -78,6 +78,7 @@ def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PlacedPoint
 
 
 def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
+    """Prints failed points, and the reasons of those that do not apply."""
     for group, point in _points_without_number(results):
         result = group[0]
         if isinstance(result, Failed):
@@ -92,6 +93,7 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
+    """Returns groups of alike results without a number, each with a point that stands for it."""
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
     return points_without_number(absent, [result for result in results if isinstance(result, MeasuredPoint)])
 
@@ -182,6 +184,7 @@ def _rate_text(result: AnyResult | None, places: PlacementLookup) -> str:
 
 
 def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> list[str]:
+    """Returns the cells for gain and waits for locks."""
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]

@@ -177,6 +177,7 @@ def parse_pin(board: Board, name: str) -> int:
 
 
 def _suggest_symbol(name: str, names: Iterable[str]) -> str:
+    """Returns the end of a sentence that proposes the nearest symbol, if one is near."""
     near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."
 

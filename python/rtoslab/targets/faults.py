@@ -119,6 +119,7 @@ def frame_registers(stacks: Iterable[StackMemory], frame: int, returns: int) -> 
 
 
 def _general_register_names() -> Iterator[str]:
+    """Yields r0 to r12."""
     yield from (f"r{number}" for number in range(13))
 
 

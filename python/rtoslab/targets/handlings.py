@@ -107,11 +107,13 @@ class HandlerReader:
                 self._note_selection(ident, cycle)
 
     def _note_entry(self, cycle: int, latency: int, exception: int) -> None:
+        """Opens the run of a handler."""
         for handler in self._open:
             handler.interrupted += 1
         self._open.append(_OpenRun(exception, cycle, latency, self._runs, self._top))
 
     def _note_return(self, cycle: int, exception: int) -> None:
+        """Closes the run of a handler. Keeps it if it is one of the kernel's own."""
         if not self._open or self._open[-1].exception != exception:
             self._open.clear()  # it was entered before the window opened
             return
@@ -132,6 +134,7 @@ class HandlerReader:
         handlings.interrupted.append(done.interrupted)
 
     def _note_write(self, ident: int, value: int) -> None:
+        """Notes the running task, or how far the search went down the priorities."""
         if ident == IDENT_CURRENT:
             self._current = value
         elif ident == IDENT_TOP:
@@ -140,6 +143,7 @@ class HandlerReader:
             self._top = value
 
     def _note_selection(self, ident: int, cycle: int) -> None:
+        """Notes the begin or end of the choice of the next task."""
         inside = self._open[-1] if self._open else None
         if inside is None:
             return

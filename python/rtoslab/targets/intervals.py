@@ -123,6 +123,8 @@ def _is_relevant(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]
 
 @dataclass(slots=True)
 class _IntervalReader:
+    """Builds intervals and pulses from events in the order of time."""
+
     services: tuple[str, ...]
     current: dict[int, int]
     stamping: int | None
@@ -144,6 +146,7 @@ class _IntervalReader:
         self.open = Interval(STAMPED, cycle)
 
     def note_mark(self, cycle: int, tag: int) -> None:
+        """Begins or ends an interval at a mark."""
         series, is_end = tag >> 1, bool(tag & 1)
         if is_end:
             if self.open is not None and self.open.series == STAMPED:
@@ -161,6 +164,7 @@ class _IntervalReader:
         self.open = Interval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
 
     def note_edge(self, cycle: int, level: int) -> None:
+        """Begins or ends a pulse of the measurement's pin."""
         if level:
             self.high_since = cycle
         elif self.high_since is not None:
@@ -168,6 +172,7 @@ class _IntervalReader:
             self.high_since = None
 
     def note_event(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
+        """Counts a switch, call or exception for the open interval."""
         interval = self.open
         if kind == KIND_WRITE:
             switched = self.current.get(core) != value

@@ -176,4 +176,5 @@ class Observer:
         return observed
 
     def _service_of(self, ident: int) -> str:
+        """Returns the service that a probe's identity stands for."""
         return self._services[ident - IDENT_CALL]

@@ -86,6 +86,7 @@ def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
 
 
 def _is_own(name: str, kernel: Kernel) -> bool:
+    """Whether a function is neither the kernel's, nor a library's, nor a linker's veneer."""
     return function_kind(name, kernel) == APPLICATION and not name.endswith(_VENEER)
 
 

@@ -74,10 +74,12 @@ class Rtt:
         self.machine.write(at + _WRITE_AT, write.to_bytes(4, "little"))
 
     def _read_name(self, address: int) -> str:
+        """Returns the text of a buffer's name."""
         text = self._read(address, _NAME_MOST).partition(b"\0")[0] if address else b""
         return text.decode("ascii", errors="replace")
 
     def _read(self, address: int, length: int) -> bytes:
+        """Returns bytes of memory. Empty outside memory."""
         try:
             return bytes(self.machine.read(address, length))
         except (simulator_module().SimError, OverflowError):
@@ -91,4 +93,5 @@ def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> Rtt | None:
 
 
 def _word_at(content: bytes, at: int) -> int:
+    """Returns the little-endian word at an offset."""
     return int.from_bytes(content[at : at + 4], "little")

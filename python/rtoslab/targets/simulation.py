@@ -214,6 +214,7 @@ def _has_reached_goal(request: SimRequest, reason: str) -> bool:
 
 
 def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
+    """Returns a compiled pattern. Raises PlanError for one that is no regular expression."""
     if text is None:
         return None
     try:

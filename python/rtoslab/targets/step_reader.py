@@ -123,9 +123,11 @@ class _StepReader:
     """Context -> function that will be started again, because an interrupt hit its first instruction."""
 
     def note_mark(self, core: int, cycle: int, tag: int) -> None:
+        """Appends the start or end of an interval."""
         self.add_own_step(Step(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1))
 
     def note_write(self, core: int, cycle: int, ident: int, value: int) -> None:
+        """Notes the running task, or appends that a heap block was filled to its end."""
         if ident == IDENT_CURRENT + core:
             self.note_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
@@ -206,6 +208,7 @@ class _StepReader:
             self.resume_cycles[context] = cycle
 
     def note_switch(self, core: int, cycle: int, task: int) -> None:
+        """Appends a switch, unless the word names the same task again."""
         before = self.current.get(core, 0)
         if task == before:
             return
@@ -223,6 +226,7 @@ class _StepReader:
         return ""
 
     def note_handler_entry(self, core: int, cycle: int, number: int, recognised: int) -> None:
+        """Appends a tick or interrupt, and notes the call whose first instruction it may have hit."""
         last = self.last_steps.get(core)
         may_be_hit = (
             last is not None and last.kind == CALL and last.end_cycle is None and last.who == self.step_owners[core]

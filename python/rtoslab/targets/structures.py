@@ -106,6 +106,7 @@ class Structures:
         return self._read_member(self._block.number if self._block else None, word, blocks)
 
     def _read_member(self, member: str | None, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
+        """Returns control block -> value of a member. Empty if kernel.toml does not name the member."""
         if self._block is None or member is None:
             return {}
         place = self._members.get(self._block.type, {}).get(member)

@@ -333,4 +333,5 @@ class _WindowRun:
         return ", ".join(parts) + "."
 
     def _read_word(self, address: int) -> int:
+        """Returns a word of the board's memory."""
         return int.from_bytes(self.machine.read(address, 4), "little")

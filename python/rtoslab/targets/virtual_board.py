@@ -231,6 +231,7 @@ class VirtualBoard:
         return self._machine.symbols()
 
     def _address_of(self, place: Place) -> int:
+        """Returns the address of a place, with its Thumb bit if it is a number."""
         return place if isinstance(place, int) else find_address(self._machine, place)
 
     def _new_probe(self, place: str, address: int) -> Probe:
@@ -238,9 +239,11 @@ class VirtualBoard:
         return self._probes[-1]
 
     def _recordings(self) -> list[list[Any]]:
+        """Returns all lists that recording extends: hits by probe, edges, exceptions."""
         return [*(probe.hits for probe in self._probes), self._edges, self._exceptions]
 
     def _record_events(self) -> None:
+        """Moves the machine's new events into the recordings."""
         for cycle, value, pc, ident, kind, core, _ in event_tuples(np.frombuffer(self._machine.take_events(), EVENT)):
             if kind in {KIND_EXEC, KIND_WRITE}:
                 self._probes[ident].hits.append(Hit(cycle, core, value, pc))

@@ -136,6 +136,7 @@ class StepRecorder:
         return np.asarray(np.isin(events["id"], idents), dtype=np.bool_)
 
     def _is_kernel_function(self, name: str) -> bool:
+        """Whether a function is the kernel's or its port's."""
         return name in self._ports or function_kind(name, self._kernel) not in {APPLICATION, LIBRARY}
 
     def feed(self, raw: bytes) -> None:

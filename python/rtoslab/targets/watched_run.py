@@ -104,6 +104,7 @@ class WatchedRun:
         return RunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
 
     def _cycle_limit(self) -> int:
+        """Returns the cycle of the run's end, soon after a fault."""
         if self.fault is None:
             return self.limit
         return min(self.limit, self.fault.cycle + int(_AFTER_FAULT_S * self.machine.clock_hz()))
@@ -146,11 +147,13 @@ class WatchedRun:
         return stop
 
     def _end_by_timeout(self, elapsed_s: float) -> RunEnd | None:
+        """Returns the end of the run if its time is over."""
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
         return RunEnd(TIMEOUT, f"{self.timeout_s:g} virtual seconds are over.")
 
     def _end_by_stop(self, stop: "Stop") -> RunEnd | None:
+        """Returns the end of the run if the board stopped for another reason than its cycles."""
         if stop["reason"] in {"cycles", "watch"}:
             return None
         return RunEnd(stop["reason"], stop["detail"])

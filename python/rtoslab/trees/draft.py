@@ -261,4 +261,5 @@ def _macro_value(path: Path, name: str) -> str | None:
 
 
 def _read_source(path: Path) -> bytes:
+    """Reads a source file or header. Raises CatalogueError."""
     return read_bytes(path, FILE_BYTES, "the source file", CatalogueError)

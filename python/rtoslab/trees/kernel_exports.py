@@ -175,10 +175,12 @@ def _target_text(key: str) -> str:
 
 
 def _how_to_export(kernel: Entry[Kernel]) -> str:
+    """Returns a clause on how a user makes an export."""
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how one is made"
 
 
 def _how_to_repeat(kernel: Entry[Kernel]) -> str:
+    """Returns a clause on how a user makes an export again."""
     return f"make it again with what `rtoslab kernel files {kernel.facts.id}` writes"
 
 
@@ -252,11 +254,13 @@ def _lacking_services(wants: ExportRequirements, needs: Iterable[str]) -> tuple[
 
 
 def _exported_cores(wants: ExportRequirements, option_values: Settings) -> int:
+    """Returns the number of cores that an export was built for."""
     cores = option_values.get(wants.cores) or "1"
     return int(cores) if re.fullmatch(r"[1-9]", cores) else 1
 
 
 def _exported_optimisation(wants: ExportRequirements, option_values: Settings) -> str:
+    """Returns the optimisation level that an export was built with."""
     return str(option_values.get(wants.optimisation)).strip('"')
 
 
@@ -278,6 +282,7 @@ def _differences_text(
 
 
 def _value_text(value: str | None, verb: str = "is ") -> str:
+    """Returns an option's value for a sentence."""
     return f"{verb}{'not set' if value is None else quote(value)}"
 
 

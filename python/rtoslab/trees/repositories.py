@@ -53,6 +53,7 @@ def _existing_folder(root: Path, pattern: str) -> Path:
 
 
 def _read_repository(root: Path, top: Path) -> Repository:
+    """Returns the state of the repository at `top`, relative to a tree's root."""
     root = root.resolve()  # git reports resolved paths
     inside = root.is_relative_to(top)
     origin = _git_output(top, "config", "--get", "remote.origin.url")

@@ -60,10 +60,12 @@ def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
 
 
 def _version_numbers(version: str) -> tuple[int, ...]:
+    """Returns up to three numbers of a version, to compare it by."""
     return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
 def _absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
+    """Returns the port's `earlier` names that none of the files contains."""
     names = tuple(earlier.name for earlier in kernel.earlier)
     files = [path for path in paths if path.is_file()] if names else []
     return _search_absent(names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files))

@@ -55,6 +55,7 @@ def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
 
 
 def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
+    """Returns the chart of one board and kind of figure."""
     tests = list(dict.fromkeys(figure.test for figure in figures))
     rows: list[dict[str, Any]] = [
         {

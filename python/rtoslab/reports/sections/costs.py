@@ -38,6 +38,7 @@ def _part_text(value: float) -> str:
 
 
 def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
+    """Returns the chart of cycles by cause."""
     charted = without_repeated_seeds(points)
     data = [
         {

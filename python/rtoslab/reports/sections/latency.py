@@ -116,6 +116,7 @@ def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
 
 
 def _left_over_text(latency: Latency | None, places: PlacementLookup) -> str:
+    """Returns the part of an instrument's cost that subtraction leaves over."""
     if latency is None or latency.left_over_median is None:
         return NONE
     return band_text(places.series_band(latency, lambda latency: latency.left_over_median or 0.0), _signed_text)
@@ -147,6 +148,7 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLo
 
 
 def _empty_interval_text(point: MeasuredPoint, name: str, places: PlacementLookup) -> str:
+    """Returns a figure of the empty interval in a point's image."""
     band = places.figure_band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
     return band_text(band, cycles_text)
 
@@ -156,6 +158,7 @@ def _series_names(compared: Sequence[SeriesComparison | AbsentSeries]) -> list[s
 
 
 def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLookup) -> list[str]:
+    """Returns a row of the table of figures."""
     best = comparison.best
     of = {one: places.series_band(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
     at = places.series_band(best, attrgetter("spread.maximum_at"))
@@ -195,6 +198,7 @@ def _records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[
 def _make_charts(
     compared: Sequence[SeriesComparison], names: Sequence[str], places: PlacementLookup
 ) -> list[ChartData]:
+    """Returns a chart for each series: histograms, or ranges for many conditions."""
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]

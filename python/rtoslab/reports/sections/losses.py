@@ -53,6 +53,7 @@ def _test_name(loss: Loss) -> str:
 
 
 def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
+    """Returns the chart of a count's cycles by cause, with one core and with several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
         if _is_too_long(loss):
@@ -82,6 +83,7 @@ def _is_too_long(loss: Loss) -> bool:
 
 
 def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
+    """Returns the table of the cycles that a count costs more, by cause."""
     used = [
         part
         for part in CYCLE_PARTS
@@ -97,6 +99,7 @@ def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
 
 
 def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
+    """Returns the table of critical sections and the busiest lock."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
         cost = [
@@ -121,6 +124,7 @@ def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
 
 
 def _lock_cells(lock: BusiestLock | None) -> list[str]:
+    """Returns the cells of the busiest lock, dashes without one."""
     if lock is None:
         return ["-"] * 5
     parts = [f"{lock.held_part:.1%}", f"{lock.per_count:,.2f}", f"{lock.contended_part:.1%}"]

@@ -187,6 +187,7 @@ def _leader_text(kernel: str, items: Sequence[tuple[float, str]], kernels: Seque
 
 
 def _missing_figures_text(kernels: Sequence[str], tests: dict[NamedTest, list[SpeedFigure]]) -> list[str]:
+    """Returns a sentence for each kernel that lacks figures of some tests."""
     lacking = {
         kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]
         for kernel in kernels

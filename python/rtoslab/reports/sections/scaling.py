@@ -66,4 +66,5 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
+    """Returns a core's share of the counts."""
     return band_text(places.figure_band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)

@@ -18,6 +18,7 @@ def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup)
 
 
 def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
+    """Returns the table of one board."""
     rows = []
     for _, series, point in named_points(points):
         total = places.figure_band(point, lambda row: throughput(row).total_hz)

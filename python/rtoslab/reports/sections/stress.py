@@ -132,6 +132,7 @@ def _starving_cores(run: StressRun) -> list[int]:
 
 
 def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableData:
+    """Returns the table with a row for each run."""
     several = len(set(names)) > 1
     rows = []
     for step, name in zip(steps_, names, strict=True):
@@ -169,6 +170,7 @@ def _run_cells(run: StressRun) -> list[str]:
 
 
 def _failures_text(run: StressRun, cores: Sequence[int]) -> str:
+    """Returns failed attempts per second, and in brackets their calls."""
     if not cores:
         return "-"
     failed, calls = sum(run.failed_attempts[core] for core in cores), sum(run.collided_calls[core] for core in cores)

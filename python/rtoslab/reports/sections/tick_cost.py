@@ -50,6 +50,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
 
 
 def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
+    """Returns the row of one model of the tick."""
     microseconds = 1e6 / clock_hz
     return [
         name,
@@ -65,6 +66,7 @@ def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
 
 
 def _residual_rows(name: str, model: TickModel) -> list[list[str]]:
+    """Returns a row for each number of released tasks, with the model's error."""
     return [
         [
             name,
@@ -98,6 +100,7 @@ def _whole_text(value: float) -> str:
 
 
 def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
+    """Returns a row for each number of steps of the search."""
     rows = []
     for samples in sorted(
         chain.from_iterable(choices_by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)
