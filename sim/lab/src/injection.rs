@@ -31,19 +31,19 @@ pub struct Injections {
 }
 
 impl Injections {
-    /// Adds one.
+    /// Adds a stimulus for a cycle.
     pub fn add(&mut self, cycle: u64, stimulus: Stimulus) {
         let place = self.queue.partition_point(|&(other, _)| other <= cycle);
         self.queue.insert(place, (cycle, stimulus));
     }
 
-    /// Cycle of the next one.
+    /// Cycle of the next stimulus.
     #[inline]
     pub fn due(&self) -> u64 {
         self.queue.front().map_or(NEVER, |&(cycle, _)| cycle)
     }
 
-    /// Takes the next one that is due at cycle `at`.
+    /// Removes the next stimulus, if it is due at cycle `at`.
     pub fn take(&mut self, at: u64) -> Option<Stimulus> {
         if self.due() > at {
             return None;

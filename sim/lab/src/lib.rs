@@ -15,6 +15,6 @@ pub use between::Between;
 pub use console::Console;
 pub use event::{Event, Kind};
 pub use injection::{Injections, Stimulus};
-pub use observer::{Look, Observer};
+pub use observer::{CoreView, Observer};
 pub use probe::{ProbedRegisters, Probes};
 pub use tally::Tally;

@@ -16,7 +16,7 @@ const NO_CALLERS: [(u32, u32); CALLERS] = [(1, 0); CALLERS];
 
 /// The report of a probe, in this order where several are at one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Tells {
+enum ProbeReport {
     /// A watched call has returned here.
     Return,
     /// The instruction issues.
@@ -27,12 +27,14 @@ enum Tells {
     Third,
 }
 
-impl Tells {
+impl ProbeReport {
+    /// Whether it reports a call.
     fn is_call(self) -> bool {
-        self >= Tells::Second
+        self >= ProbeReport::Second
     }
 }
 
+/// The probes at one address.
 #[derive(Debug, Default, Clone)]
 struct Site {
     address: u32,
@@ -46,25 +48,28 @@ struct Site {
     /// Watched calls in progress that return here, by core.
     pending: [u32; CORES],
     /// Returns first, calls last. Each kind in the order in which its probes were set.
-    probes: Vec<(Tells, u16)>,
+    probes: Vec<(ProbeReport, u16)>,
     starts: Vec<usize>,
     ends: Vec<usize>,
 }
 
 impl Site {
-    fn tell(&mut self, tells: Tells, id: u16) {
-        let kind = tells.min(Tells::Second);
-        let behind = self.probes.partition_point(|(other, _)| (*other).min(Tells::Second) <= kind);
-        self.probes.insert(behind, (tells, id));
-        self.calls |= tells.is_call();
+    /// Adds a probe, in the order of its kind.
+    fn add(&mut self, report: ProbeReport, id: u16) {
+        let kind = report.min(ProbeReport::Second);
+        let behind = self.probes.partition_point(|(other, _)| (*other).min(ProbeReport::Second) <= kind);
+        self.probes.insert(behind, (report, id));
+        self.calls |= report.is_call();
     }
 
+    /// Whether a return to this address is reported.
     #[inline]
     fn is_returned_to(&self) -> bool {
-        self.probes.first().is_some_and(|(tells, _)| *tells == Tells::Return)
+        self.probes.first().is_some_and(|(report, _)| *report == ProbeReport::Return)
     }
 }
 
+/// A probe on writes to a word.
 #[derive(Debug, Clone, Copy)]
 struct Watch {
     id: u16,
@@ -118,7 +123,7 @@ impl Probes {
         self.numbers.contains_key(&address)
     }
 
-    /// The number of the site at this address, which stays the same. Any other number if there is none.
+    /// The number of the site at this address, which never changes. Any other number if there is none.
     pub fn number(&self, address: u32) -> u32 {
         self.numbers.get(&address).copied().unwrap_or(u32::MAX)
     }
@@ -159,7 +164,7 @@ impl Probes {
         self.stops.retain(|stop| *stop != address);
     }
 
-    /// No longer tells writes to the word at `address`.
+    /// No longer reports writes to the word at `address`.
     pub fn end_watch(&mut self, address: u32) {
         self.watches.retain(|(word, _)| *word != address & !3);
         self.write_stops.retain(|stop| *stop != address & !3);
@@ -167,18 +172,18 @@ impl Probes {
 
     /// Records an event each time `address` is about to execute.
     pub fn watch_exec(&mut self, address: u32, id: u16) {
-        self.site(address).tell(Tells::Issue, id);
+        self.site(address).add(ProbeReport::Issue, id);
     }
 
-    /// Watches a function's first instruction like [`Probes::watch_exec`]. The event tells the caller and the
+    /// Watches a function's first instruction like [`Probes::watch_exec`]. The event has the caller and the
     /// arguments: beside the first one the second, or the `third` instead.
     pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
-        self.site(address).tell(if third { Tells::Third } else { Tells::Second }, id);
+        self.site(address).add(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
     }
 
     /// Records an event each time a watched call returns to `address`, and not where a branch leads there.
     pub fn watch_return(&mut self, address: u32, id: u16) {
-        self.site(address).tell(Tells::Return, id);
+        self.site(address).add(ProbeReport::Return, id);
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
@@ -232,12 +237,12 @@ impl Probes {
         }
         let has_returned = site.pending[core] > 0;
         site.pending[core] -= u32::from(has_returned);
-        for &(tells, id) in &site.probes {
-            let (pc, more) = match tells {
-                Tells::Return if !has_returned => continue,
-                Tells::Return | Tells::Issue => (address, 0),
-                Tells::Second => (held.lr, held.r1),
-                Tells::Third => (held.lr, held.r2),
+        for &(report, id) in &site.probes {
+            let (pc, more) = match report {
+                ProbeReport::Return if !has_returned => continue,
+                ProbeReport::Return | ProbeReport::Issue => (address, 0),
+                ProbeReport::Second => (held.lr, held.r1),
+                ProbeReport::Third => (held.lr, held.r2),
             };
             let kind = Kind::Exec as u8;
             self.events.push(Event { cycle, value: held.r0, pc, id, kind, core: core as u8, more });

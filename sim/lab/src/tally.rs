@@ -65,12 +65,13 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// Begins in a cycle, with this depth.
+    /// Counts from a cycle on, with this depth.
     #[must_use]
     pub fn begin(cycle: u64, depth: u32) -> Sections {
         Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
     }
 
+    /// Notes a write of the word that counts nested sections.
     fn write(&mut self, cycle: u64, depth: u32) {
         match (self.depth, depth) {
             (0, 1..) => self.since = cycle,
@@ -106,11 +107,12 @@ pub struct Tally {
     events: u64,
 }
 
-/// Core and identity in one number.
+/// Packs core and identity into one number.
 fn named(core: usize, id: Option<u16>) -> u32 {
     (core as u32) << 17 | id.map_or(1 << 16, u32::from)
 }
 
+/// Unpacks core and identity.
 fn parts(named: u32) -> (u8, Option<u16>) {
     ((named >> 17) as u8, (named & 1 << 16 == 0).then_some(named as u16))
 }
@@ -125,7 +127,7 @@ impl Tally {
         Tally { identities, running, sections, objects, switches, events: 0 }
     }
 
-    /// The next records in the order of time, as [`Event::all_bytes`] packs them. A rest at the end is dropped.
+    /// Counts the next records in the order of time, as [`Event::all_bytes`] packs them. A rest at the end is dropped.
     pub fn feed(&mut self, records: &[u8]) {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
@@ -133,6 +135,7 @@ impl Tally {
         records.iter().for_each(|record| self.count(record));
     }
 
+    /// Counts one record.
     #[inline]
     fn count(&mut self, record: &Record) {
         let Identities { calls, current, nesting } = self.identities;
@@ -159,13 +162,13 @@ impl Tally {
         }
     }
 
-    /// How many events there were.
+    /// Number of events so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Core, identity, first argument, and how often the call was made, in order.
+    /// Core, identity, first argument and number of the calls, in order.
     #[must_use]
     pub fn objects(&self) -> Vec<(u8, u16, u32, u64)> {
         let row = |(&(named, value), &count): (&(u32, u32), &u64)| {
@@ -177,7 +180,7 @@ impl Tally {
         objects
     }
 
-    /// Kinds of switches and how often there were such, in order.
+    /// Kinds of switches and their numbers, in order.
     #[must_use]
     pub fn switches(&self) -> Vec<(Switch, u64)> {
         let row = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {

@@ -55,7 +55,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Returns what came since `before`, statistics of the same core.
+    /// The difference to `before`, earlier statistics of the same core.
     pub fn since(mut self, before: &Stats) -> Stats {
         self.cycles -= before.cycles;
         self.instructions -= before.instructions;
@@ -112,7 +112,7 @@ pub trait Board {
     fn refresh(&mut self, address: u32);
     /// Tells writes to a word from now on. False if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool;
-    /// Returns what a serial port prints to.
+    /// The console of a serial port.
     fn console(&mut self, port: usize) -> &mut Console;
     /// The observer that accounts for every cycle, if there is one.
     fn observer(&mut self) -> Option<&mut Observer>;
@@ -122,21 +122,21 @@ pub trait Board {
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
     /// Accounts for every cycle and instruction from now on, or no longer. Costs host time only. Ends at a restore.
     fn observe(&mut self, wanted: Option<ObservationRequest>);
-    /// Takes what was observed. `None` while nothing is.
+    /// Takes the observations so far. `None` while nothing observes.
     fn observed(&mut self) -> Option<ObservationReport>;
     /// Types text into a console at line speed.
     fn type_uart(&mut self, port: usize, text: &[u8]);
     /// Statistics of a core since the start or the last [`Board::reset_stats`].
     fn stats(&self, core: usize) -> Stats;
-    /// How often the board took the time of instructions from what it remembers.
-    fn remembered(&self) -> Counts;
+    /// How often the timing cache gave the time of instructions.
+    fn timing_cache_counts(&self) -> Counts;
     /// Translates traces to native code from now on after so many executions. 0: never.
     fn translate_after(&mut self, _executions: u32) {}
     /// How many cycles of waits for a register were passed over.
     fn passed_over(&self) -> u64;
     /// Starts all statistics again from now.
     fn reset_stats(&mut self);
-    /// One sentence for each thing the firmware used that is not modelled, and each fault.
+    /// One sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&self) -> Vec<String>;
     /// Reads memory without side effects. `None` outside.
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
@@ -145,11 +145,11 @@ pub trait Board {
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
     /// Writes RAM. False outside.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
-    /// True if code can execute at the address.
+    /// Whether code can execute at the address.
     fn executable(&mut self, address: u32) -> bool;
-    /// The board as it stands.
+    /// The board's present state.
     fn snapshot(&self) -> Snapshot;
-    /// The board as it stood. False if the snapshot is of another kind of board.
+    /// Restores a state. False if the snapshot is of another kind of board.
     fn restore(&mut self, snapshot: &Snapshot) -> bool;
     /// Places the probes of a snapshot on this board, which has none.
     fn adopt_probes(&mut self, snapshot: &Snapshot);

@@ -18,11 +18,12 @@ pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<
     Ok(board)
 }
 
-/// A wire between two pins by name, such as PA8 and PB0.
+/// Parses a wire between two pins by name, such as PA8 and PB0.
 pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {
     Ok(Wire { from: pin(from)?, to: pin(to)? })
 }
 
+/// Parses a pin's name, such as PA8.
 fn pin(name: &str) -> Result<Pin, SettingError> {
     let parse = || {
         let rest = name.strip_prefix('P')?;
@@ -33,7 +34,7 @@ fn pin(name: &str) -> Result<Pin, SettingError> {
     parse().ok_or_else(|| SettingError(format!("there is no pin {name}; pins are PA0 to PK15")))
 }
 
-/// Makes the board of a chip. Errors: the chip is not known, or the options do not fit it.
+/// Creates the board of a chip. Errors: the chip is unknown, or the options do not fit it.
 pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingError> {
     if chip == "rp2040" {
         return rp2040::board(options);

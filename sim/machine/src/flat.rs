@@ -204,8 +204,7 @@ impl<P: Pipeline + Default> Flat<P> {
         self.core.float_ready = false;
     }
 
-    /// Executes up to `cycles`. Says why it stopped. With `pause` the core gets no more than that many cycles at a
-    /// time, so that multiple transfers pause between their words.
+    /// Executes up to `cycles`. Returns the reason of the stop. With `pause` the core gets no more than that many at a time.
     pub fn run(&mut self, cycles: u64, pause: u64) -> Request {
         let core = &mut self.core;
         let end = core.t + cycles;

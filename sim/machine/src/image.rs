@@ -72,6 +72,7 @@ impl Image {
     }
 }
 
+/// Parses an ELF file.
 fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
     let broken = |error: object::Error| {
         ImageError(format!("{name} is a broken ELF file ({error}); build it again or copy it again"))
@@ -104,6 +105,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
     Ok(image)
 }
 
+/// Functions and objects of an ELF file by address, each address once. Global names come first.
 fn elf_symbols(file: &ElfFile<FileHeader32<Endianness>>) -> Vec<Symbol> {
     let mut symbols: Vec<(bool, Symbol)> = file
         .symbols()

@@ -24,6 +24,7 @@ impl<O: Copy + Default> Default for KnownOps<O> {
 }
 
 impl<O: Copy> KnownOps<O> {
+    /// The entry of the table for an address.
     fn place(address: u32) -> usize {
         address as usize / 2 % KNOWN
     }
@@ -36,7 +37,7 @@ impl<O: Copy> KnownOps<O> {
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
-    /// Keeps what [`Known::find`] is to answer. Returns it.
+    /// Stores the answer of later calls of [`KnownOps::find`], and returns it.
     pub fn store(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
         self.0[KnownOps::<O>::place(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)

@@ -33,12 +33,12 @@ impl<T: Copy> Lazy<T> {
         Lazy { start, count, block, layout }
     }
 
-    /// The first element, for who reads and writes through pointers.
+    /// Pointer to the first element.
     pub fn pointer(&self) -> *mut T {
         self.start.as_ptr()
     }
 
-    /// All of them.
+    /// All elements.
     pub fn elements(&mut self) -> &mut [T] {
         // SAFETY: `new` allocated so many, whose bytes were values of `T` and are; nobody else uses them meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }

@@ -2,7 +2,7 @@
 
 use rtoslab_cpu::{v6m, v7m};
 pub use rtoslab_lab::observer::{Account, Arrival, ObservationReport, ObservationRequest};
-use rtoslab_lab::{Look, Observer};
+use rtoslab_lab::{CoreView, Observer};
 
 use crate::image::Symbol;
 
@@ -15,9 +15,9 @@ pub const SLEEPDEEP: u32 = 1 << 2;
 pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is sleep, all clocks go on";
 
 /// An ARMv6-M core between instructions.
-pub fn look_v6m(core: &v6m::core::Core) -> Look {
+pub fn look_v6m(core: &v6m::core::Core) -> CoreView {
     use v6m::core::Phase;
-    Look {
+    CoreView {
         t: core.t,
         sleep_cycles: core.sleep_cycles,
         asleep_since: core.asleep().then_some(core.slept_at),
@@ -30,9 +30,9 @@ pub fn look_v6m(core: &v6m::core::Core) -> Look {
 }
 
 /// An ARMv7-M core between instructions.
-pub fn look_v7m(core: &v7m::core::Core) -> Look {
+pub fn look_v7m(core: &v7m::core::Core) -> CoreView {
     use v7m::core::Phase;
-    Look {
+    CoreView {
         t: core.t,
         sleep_cycles: core.sleep_cycles,
         asleep_since: core.asleep().then_some(core.slept_at),
@@ -44,8 +44,8 @@ pub fn look_v7m(core: &v7m::core::Core) -> Look {
     }
 }
 
-/// An observer of cores as they are at `now`.
-pub fn observer(wanted: ObservationRequest, symbols: &[Symbol], now: u64, looks: &[Look]) -> Box<Observer> {
+/// An observer of cores in their present state.
+pub fn observer(wanted: ObservationRequest, symbols: &[Symbol], now: u64, looks: &[CoreView]) -> Box<Observer> {
     let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
     Box::new(Observer::new(wanted, functions, now, looks))
 }

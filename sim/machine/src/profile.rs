@@ -18,7 +18,7 @@ impl Cells {
         Cells(Some(unsafe { Lazy::new(count) }))
     }
 
-    /// The first one. Null if there are none.
+    /// Pointer to the first cell. Null if there are none.
     pub fn pointer(&self) -> *mut ProfileCell {
         self.0.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }

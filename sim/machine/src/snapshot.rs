@@ -24,12 +24,12 @@ impl Snapshot {
         Snapshot { state: Arc::new(state), cycle }
     }
 
-    /// Returns what the machine kept, if it was a machine of this kind.
+    /// The machine's state, if the snapshot is of this kind of machine.
     pub(crate) fn state<S: Any>(&self) -> Option<&S> {
         self.state.downcast_ref()
     }
 
-    /// Cycle at which it was taken.
+    /// The cycle in which it was taken.
     pub fn cycle(&self) -> u64 {
         self.cycle
     }

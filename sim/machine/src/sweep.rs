@@ -103,6 +103,7 @@ impl<'a> Worker<'a> {
         Ok(Worker { plan, walker: Walker::new(open()?, plan.core), board })
     }
 
+    /// Measures the arrivals at these cycles, in ascending order.
     fn measure(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
         let Some(&first) = cycles.first() else { return Ok(Vec::new()) };
         self.walker.run_to(first.saturating_sub(INSTRUCTION_CYCLES));
@@ -195,6 +196,7 @@ impl Walker {
         self.executing
     }
 
+    /// Notes what the core executes, if it has begun it.
     fn note(&mut self) {
         let position = self.board.position(self.core);
         if position.asleep || position.t <= self.board.cycle() {

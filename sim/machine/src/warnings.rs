@@ -25,7 +25,7 @@ impl Warnings {
         &self.texts
     }
 
-    /// Adds a warning that may be told again.
+    /// Adds a warning that may be repeated.
     pub fn push(&mut self, text: String) {
         self.texts.push(text);
     }
@@ -41,15 +41,15 @@ impl Warnings {
         stops
     }
 
-    /// Warns of an address that is not modelled, once for all that is done with it.
+    /// Warns once of an address that is not modelled, whatever the access.
     #[must_use]
     pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
         self.once(&format!("at 0x{address:08x} "), not_modelled(what, address, pc))
     }
 
-    /// Warns once that something was asked for, by the instruction at `pc`, that does not happen here.
+    /// Warns once that the instruction at `pc` asked for something unsupported.
     #[must_use]
-    pub fn short_of(&mut self, about: &str, pc: u32) -> Option<String> {
+    pub fn unsupported_request(&mut self, about: &str, pc: u32) -> Option<String> {
         let known = self.texts.iter().any(|text| text.starts_with(about));
         if known && !self.strict {
             return None;
@@ -96,7 +96,7 @@ mod tests {
         let mut warnings = Warnings::new(true);
         for pc in [0x100, 0x200] {
             let text = format!("sleep is not modelled (first asked for at 0x{pc:08x})");
-            assert_eq!(warnings.short_of("sleep is not modelled", pc), Some(text));
+            assert_eq!(warnings.unsupported_request("sleep is not modelled", pc), Some(text));
             let text = format!("code at 0x1fff0000 is not modelled (first used by 0x{pc:08x})");
             assert_eq!(warnings.not_modelled("code", 0x1fff_0000, pc), Some(text));
         }
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn what_falls_short_is_told_once() {
         let mut warnings = Warnings::new(false);
-        assert_eq!(warnings.short_of("no stop mode", 0x100), None);
-        assert_eq!(warnings.short_of("no stop mode", 0x200), None);
+        assert_eq!(warnings.unsupported_request("no stop mode", 0x100), None);
+        assert_eq!(warnings.unsupported_request("no stop mode", 0x200), None);
         assert_eq!(warnings.texts(), ["no stop mode (first asked for at 0x00000100)"]);
     }
 

@@ -23,6 +23,7 @@ struct Way {
 impl Way {
     const EMPTY: Way = Way { line: 0, valid: [false; HALVES] };
 
+    /// Whether the way contains a line.
     fn holds(&self, line: u32) -> bool {
         self.line == line && *self != Way { line, ..Way::EMPTY }
     }
@@ -105,7 +106,7 @@ impl XipCache {
         replaces.then_some(evicted.line)
     }
 
-    /// Enters what a place holds into the residency, or takes it out.
+    /// Enters the content of a way into the residency, or removes it.
     fn show(&mut self, way: Way, there: bool) {
         for (number, _) in way.valid.into_iter().enumerate().filter(|(_, valid)| *valid) {
             self.resident[way.line as usize * HALVES + number] = there;
@@ -125,13 +126,13 @@ impl XipCache {
         }
     }
 
-    /// Its state, for a snapshot.
+    /// The state for a snapshot.
     pub fn tags(&self) -> XipTags {
         let XipCache { ways, victim, resident: _, lost: _, enabled } = self;
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
 
-    /// Takes a state up again. Returns the lines whose cached part has changed.
+    /// Restores a state. Returns the lines whose cached part has changed.
     pub fn restore(&mut self, tags: &XipTags) -> Vec<u32> {
         let mut changed = Vec::new();
         for set in 0..SETS {

@@ -19,6 +19,7 @@ pub struct RateCounter {
     den: u64,
 }
 
+/// The greatest common divisor.
 const fn gcd(a: u128, b: u128) -> u128 {
     let (mut a, mut b) = (a, b);
     while b != 0 {

@@ -72,6 +72,7 @@ struct TimeTaken {
     interruptions: u32,
 }
 
+/// A call in progress.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     node: u32,
@@ -135,7 +136,7 @@ impl Activity {
         self.open.is_empty()
     }
 
-    /// An instruction ended, or a part of one that is not complete (`executions` is 0).
+    /// Accounts for an instruction that ended, or for a part of one that is not complete (`executions` is 0).
     pub fn reach(&mut self, at: u64, sp: u32, executions: u8) {
         self.at = at;
         self.executed += u64::from(executions);
@@ -144,18 +145,18 @@ impl Activity {
         }
     }
 
-    /// It was asleep until then, or waited.
+    /// Accounts for sleep or waiting until a cycle.
     pub fn wait(&mut self, until: u64) {
         self.at = self.at.max(until);
     }
 
-    /// Something else executes.
+    /// Notes that something else executes from now on.
     pub fn leave(&mut self) {
         self.left.get_or_insert(self.at);
     }
 
-    /// It continues. `switched`: another thread has run meanwhile.
-    pub fn go_on(&mut self, at: u64, switched: bool) {
+    /// Continues after other contexts. `switched`: another thread has run meanwhile.
+    pub fn resume(&mut self, at: u64, switched: bool) {
         let Some(left) = self.left.take() else { return };
         let cycles = at.saturating_sub(left);
         if switched {
@@ -167,7 +168,7 @@ impl Activity {
         self.at = at;
     }
 
-    /// A function is entered, the first one or one that is called.
+    /// Begins the call of a function, or the first function.
     pub fn enter(&mut self, at: u64, to: Entry, book: &mut Book) {
         let mut flags = 0;
         if let Some(before) = self.open.last_mut().filter(|open| open.depth == to.depth) {
@@ -198,7 +199,7 @@ impl Activity {
         });
     }
 
-    /// The innermost call ends.
+    /// Ends the innermost call.
     pub fn exit(&mut self, at: u64, end: End, book: &mut Book) {
         let Some(open) = self.open.pop() else { return };
         let call = self.call(&open, at, end, book.thread);
@@ -218,7 +219,7 @@ impl Activity {
         }
     }
 
-    /// All of them are lost.
+    /// Ends all calls as lost.
     pub fn lose(&mut self, book: &mut Book) {
         while !self.open.is_empty() {
             self.exit(self.at, End::Lost, book);
@@ -233,6 +234,7 @@ impl Activity {
         }
     }
 
+    /// The record of a call that ends in cycle `at`.
     fn call(&self, open: &Open, at: u64, end: End, thread: u32) -> Call {
         let until = at.max(open.start);
         let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;
@@ -259,6 +261,7 @@ impl Activity {
         }
     }
 
+    /// Appends the record of a call, if its function is measured.
     fn note(&self, open: &Open, call: Call, book: &mut Book) {
         if let Some(&id) = book.wanted.get(&open.entry) {
             let inside = self.open.iter().any(|outer| outer.entry == open.entry);
@@ -306,11 +309,11 @@ mod tests {
         bench.enter(110, INNER, 1, 0x0ff0);
         bench.activity.reach(115, 0x0fe0, 3);
         bench.activity.leave();
-        bench.activity.go_on(135, false);
+        bench.activity.resume(135, false);
         bench.activity.reach(140, 0x0ff0, 3);
         bench.exit(140);
         bench.activity.leave();
-        bench.activity.go_on(1140, true);
+        bench.activity.resume(1140, true);
         bench.activity.reach(1150, 0x1000, 3);
         bench.exit(1150);
         let [inner, outer] = bench.calls[..] else { panic!("two calls") };

@@ -21,7 +21,7 @@ impl Functions {
         Functions { ranges }
     }
 
-    /// The function that holds an address, or the gap between functions: first address and the one after the last.
+    /// The function that contains an address, or the gap between functions: first address and the one after the last.
     pub fn around(&self, address: u32) -> (u32, u32) {
         let behind = self.ranges.partition_point(|range| range.0 <= address);
         let (start, end) = behind.checked_sub(1).map_or((0, 0), |index| self.ranges[index]);
@@ -36,7 +36,7 @@ impl Functions {
         self.ranges.binary_search_by_key(&address, |range| range.0).is_ok()
     }
 
-    /// The first address of the function that holds an address. In a gap the address itself.
+    /// The first address of the function that contains an address. In a gap the address itself.
     pub fn entry(&self, address: u32) -> u32 {
         let (start, _) = self.around(address);
         if self.begins(start) { start } else { address }

@@ -86,6 +86,7 @@ impl Masks {
     }
 }
 
+/// Adds an interval to the sum of its core, level and places.
 fn add(sums: &mut HashMap<Between, MaskedSum>, masked: MaskedInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
     let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });

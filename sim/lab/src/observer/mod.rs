@@ -21,14 +21,14 @@ use functions::Functions;
 use locks::{LockAct, LockEvent, Locks};
 use masks::Masks;
 use paths::Paths;
-pub use report::{Account, Arrival, Look, ObservationReport, ObservationRequest};
-use telling::{event, follow_measured, goes_on_measured, tell_thread};
+pub use report::{Account, Arrival, CoreView, ObservationReport, ObservationRequest};
+use telling::{event, follow_measured, record_thread, resume_measured};
 use threads::{Context, Move, Threads};
 
 #[derive(Debug, Clone, Default)]
 struct WatchedCall {
     costs: Costs,
-    /// Sleep that is accounted for, as [`Look::sleep_cycles`] counts it.
+    /// Sleep that is accounted for, as [`CoreView::sleep_cycles`] counts it.
     slept: u64,
     stopped: bool,
     priority: i16,
@@ -65,9 +65,9 @@ impl Observer {
         wanted: ObservationRequest,
         symbols: impl IntoIterator<Item = (u32, u32)>,
         now: u64,
-        looks: &[Look],
+        looks: &[CoreView],
     ) -> Observer {
-        let begin = |look: &Look| {
+        let begin = |look: &CoreView| {
             let slept = look.sleep_cycles + look.asleep_since.map_or(0, |since| now.saturating_sub(since));
             WatchedCall {
                 costs: Costs::new(now),
@@ -102,8 +102,8 @@ impl Observer {
         observer
     }
 
-    /// A core is about to execute: the time since its last instruction is accounted for.
-    pub fn settle(&mut self, core: usize, look: &Look) {
+    /// Accounts for the time since a core's last instruction, as it is about to execute.
+    pub fn settle(&mut self, core: usize, look: &CoreView) {
         let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
         self.sleep(core, look);
@@ -116,7 +116,7 @@ impl Observer {
     }
 
     /// Notes cycles outside the executor, by the instruction at `pc`.
-    pub fn note_execution(&mut self, core: usize, pc: u32, look: &Look) {
+    pub fn note_execution(&mut self, core: usize, pc: u32, look: &CoreView) {
         let watched = &mut self.cores[core];
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let place = Place { node: context.node, pc };
@@ -131,7 +131,7 @@ impl Observer {
         self.follow(core, &step);
     }
 
-    /// A core executed. `locks` are its accesses to spinlocks meanwhile.
+    /// Accounts for instructions of a core. `locks` are its accesses to spinlocks meanwhile.
     pub fn steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
         let mut locks = locks.iter().peekable();
         for step in steps {
@@ -159,6 +159,7 @@ impl Observer {
         }
     }
 
+    /// Notes an arrival at a watched address.
     fn arrive(&mut self, core: usize, step: &Step) {
         let instructions = self.cores[core].executed;
         self.cores[core].executed += u64::from(step.executions);
@@ -167,6 +168,7 @@ impl Observer {
         }
     }
 
+    /// Attributes the cycles of an instruction to its place and causes.
     fn spend(&mut self, core: usize, step: &Step, place: Place) {
         let watched = &mut self.cores[core];
         let cycles = step.end - watched.costs.until().min(step.end);
@@ -192,6 +194,7 @@ impl Observer {
         watched.costs.add(place, step.end, cost);
     }
 
+    /// Follows calls and returns of the running thread or handler.
     fn follow(&mut self, core: usize, step: &Step) {
         let Observer { wanted, functions, paths, cores, events, threads, calls, .. } = self;
         let watched = &mut cores[core];
@@ -209,16 +212,16 @@ impl Observer {
                 let mut thread = goes_on.unwrap_or_else(|| threads.begin(step.next, functions, paths));
                 thread.process_stack = step.process_stack;
                 if measuring {
-                    goes_on_measured(&mut thread, wanted, paths, calls, core, step.end, step.sp);
+                    resume_measured(&mut thread, wanted, paths, calls, core, step.end, step.sp);
                 }
                 watched.thread = Some(thread);
-                tell_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
+                record_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
             }
         }
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
         let root = context.root();
         if measuring {
-            context.activity.go_on(step.start, false);
+            context.activity.resume(step.start, false);
             context.activity.reach(step.end, step.sp, step.executions);
         }
         if wanted.calls.is_empty() && !measuring {
@@ -243,10 +246,11 @@ impl Observer {
         }
         if context.root() != root {
             // A tail call from a thread's first function: that is where the thread begins.
-            tell_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
+            record_thread(wanted, events, watched.thread.as_ref(), core, step.end, paths);
         }
     }
 
+    /// Notes an access to a spinlock, for the sums and as an event.
     fn lock(&mut self, core: usize, access: LockEvent, place: Place) {
         let watched = &mut self.cores[core];
         let kind = match access.act {
@@ -269,7 +273,7 @@ impl Observer {
     }
 
     /// A handler's first instruction is next.
-    pub fn note_entry(&mut self, core: usize, exception: u32, look: &Look) {
+    pub fn note_entry(&mut self, core: usize, exception: u32, look: &CoreView) {
         self.sleep(core, look);
         let node = self.paths.handler(exception, self.functions.entry(look.pc));
         let watched = &mut self.cores[core];
@@ -281,36 +285,37 @@ impl Observer {
         let mut context = Context::new(0, node, look.pc, &self.functions);
         context.sp = look.sp;
         if !self.wanted.measured.is_empty() {
-            goes_on_measured(&mut context, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+            resume_measured(&mut context, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
         }
         watched.handlers.push(context);
         self.prioritise(core, look.t, look.priority);
     }
 
     /// A handler returned straight into another.
-    pub fn note_chained(&mut self, core: usize, exception: u32, look: &Look) {
+    pub fn note_chained(&mut self, core: usize, exception: u32, look: &CoreView) {
         self.end_of_handler(core);
         self.note_entry(core, exception, look);
     }
 
     /// A handler returned to what is next now.
-    pub fn note_return(&mut self, core: usize, look: &Look) {
+    pub fn note_return(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         watched.costs.spend(watched.place, look.t, CycleCause::Exception);
         self.end_of_handler(core);
         self.prioritise(core, look.t, look.priority);
         match self.cores[core].handlers.last_mut() {
-            Some(handler) => handler.activity.go_on(look.t, false),
+            Some(handler) => handler.activity.resume(look.t, false),
             None => self.thread_goes_on(core, look),
         }
     }
 
-    /// A handler returned into sleep.
-    pub fn slept(&mut self, core: usize, look: &Look) {
+    /// Accounts for sleep into which a handler returned.
+    pub fn slept(&mut self, core: usize, look: &CoreView) {
         self.end_of_handler(core);
         self.prioritise(core, look.t, look.priority);
     }
 
+    /// Ends the innermost handler and its calls.
     fn end_of_handler(&mut self, core: usize) {
         if let Some(mut handler) = self.cores[core].handlers.pop() {
             let measured = &self.wanted.measured;
@@ -328,7 +333,7 @@ impl Observer {
     }
 
     /// Takes what was observed up to `now`.
-    pub fn take(&mut self, now: u64, looks: &[Look]) -> ObservationReport {
+    pub fn take(&mut self, now: u64, looks: &[CoreView]) -> ObservationReport {
         let mut accounts = Vec::new();
         for (core, look) in looks.iter().enumerate() {
             self.sleep(core, look);
@@ -377,7 +382,7 @@ impl Observer {
     }
 
     /// Accounts for sleep that has ended.
-    fn sleep(&mut self, core: usize, look: &Look) {
+    fn sleep(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);
         watched.costs.spend(watched.place, watched.costs.until() + cycles, CycleCause::Sleep);
@@ -387,6 +392,7 @@ impl Observer {
         }
     }
 
+    /// Notes the execution priority of a core.
     fn prioritise(&mut self, core: usize, at: u64, priority: i16) {
         let watched = &mut self.cores[core];
         watched.priority = priority;
@@ -394,10 +400,10 @@ impl Observer {
     }
 
     /// Thread mode continues where `look` says: the thread that was interrupted, another, or a new one.
-    fn thread_goes_on(&mut self, core: usize, look: &Look) {
+    fn thread_goes_on(&mut self, core: usize, look: &CoreView) {
         let is_there_now = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
         if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| is_there_now(thread)) {
-            thread.activity.go_on(look.t, false);
+            thread.activity.resume(look.t, false);
             return;
         }
         if let Some(mut thread) = self.cores[core].thread.take() {
@@ -413,9 +419,9 @@ impl Observer {
         let mut thread = context.unwrap_or_else(|| self.threads.begin(look.pc, &self.functions, &mut self.paths));
         (thread.pc, thread.sp, thread.process_stack) = (look.pc, look.sp, look.process_stack);
         if !self.wanted.measured.is_empty() {
-            goes_on_measured(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
+            resume_measured(&mut thread, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
         }
         self.cores[core].thread = Some(thread);
-        tell_thread(&self.wanted, &mut self.events, self.cores[core].thread.as_ref(), core, look.t, &self.paths);
+        record_thread(&self.wanted, &mut self.events, self.cores[core].thread.as_ref(), core, look.t, &self.paths);
     }
 }

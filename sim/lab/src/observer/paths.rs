@@ -24,7 +24,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The node of a function called from a node.
+    /// The node of a function that is called at a node.
     pub fn child(&mut self, parent: u32, entry: u32) -> u32 {
         self.node(Node { parent, entry, exception: 0 })
     }
@@ -34,13 +34,13 @@ impl Paths {
         self.node(Node { parent: NONE, entry, exception })
     }
 
-    /// The node of a function in place of the one at a node, as a tail call leaves it.
+    /// The node of a function that replaces the one at a node by a tail call.
     pub fn sibling(&mut self, of: u32, entry: u32) -> u32 {
         let here = self.get(of);
         self.node(Node { entry, ..here })
     }
 
-    /// Returns what a node is.
+    /// The node with a number.
     pub fn get(&self, number: u32) -> Node {
         self.nodes[number as usize]
     }
@@ -50,6 +50,7 @@ impl Paths {
         &self.nodes
     }
 
+    /// The number of a node, which is new if there was none.
     fn node(&mut self, node: Node) -> u32 {
         let nodes = &mut self.nodes;
         *self.numbers.entry((node.parent, node.entry, node.exception)).or_insert_with(|| {

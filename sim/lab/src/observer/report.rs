@@ -27,7 +27,7 @@ pub struct ObservationRequest {
 
 /// A core as the machine sees it between instructions.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Look {
+pub struct CoreView {
     /// Its local time.
     pub t: u64,
     /// Cycles asleep so far, without a sleep in progress.

@@ -8,8 +8,8 @@ use super::report::ObservationRequest;
 use super::threads::{Context, Move};
 use crate::event::{Event, Kind};
 
-/// A context continues after others, or begins with its first function.
-pub(super) fn goes_on_measured(
+/// Continues a measured context after others, or begins its first function.
+pub(super) fn resume_measured(
     context: &mut Context,
     wanted: &ObservationRequest,
     paths: &Paths,
@@ -18,17 +18,17 @@ pub(super) fn goes_on_measured(
     at: u64,
     sp: u32,
 ) {
-    context.activity.go_on(at, true);
+    context.activity.resume(at, true);
     if context.activity.is_empty() {
         let to = Entry { node: context.node, entry: paths.get(context.node).entry, depth: 0, core, sp };
         context.activity.enter(at, to, &mut Book { wanted: &wanted.measured, calls, thread: context.number });
     }
 }
 
-/// A context that is measured entered a function or left it.
+/// Enters or leaves a function of a measured context.
 pub(super) fn follow_measured(
     context: &mut Context,
-    told: Move,
+    change: Move,
     wanted: &ObservationRequest,
     paths: &Paths,
     calls: &mut Vec<Call>,
@@ -37,7 +37,7 @@ pub(super) fn follow_measured(
 ) {
     let depth = context.depth();
     let book = &mut Book { wanted: &wanted.measured, calls, thread: context.number };
-    match told {
+    match change {
         Move::Into(node) => {
             let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
             context.activity.enter(step.end, to, book);
@@ -48,8 +48,8 @@ pub(super) fn follow_measured(
     }
 }
 
-/// A thread continues.
-pub(super) fn tell_thread(
+/// Records the event that a thread continues.
+pub(super) fn record_thread(
     wanted: &ObservationRequest,
     events: &mut Vec<Event>,
     thread: Option<&Context>,
@@ -63,7 +63,7 @@ pub(super) fn tell_thread(
     }
 }
 
-/// One event.
+/// An event of a core.
 pub(super) fn event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
     Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 }
 }

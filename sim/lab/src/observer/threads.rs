@@ -71,12 +71,12 @@ impl Context {
         Context { number, node, pc, sp: 0, process_stack: false, activity, root: node, frames, replaced, around }
     }
 
-    /// Calls in progress.
+    /// Number of calls in progress.
     pub fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    /// The path of its first function.
+    /// The node of its first function.
     pub fn root(&self) -> u32 {
         self.root
     }
@@ -95,6 +95,7 @@ impl Context {
         }
     }
 
+    /// Follows a call.
     fn call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         if self.frames.len() == DEEPEST {
             self.unwind(0, true, tell);
@@ -105,6 +106,7 @@ impl Context {
         tell(Move::Into(self.node));
     }
 
+    /// Follows a jump: a return, a tail call, or a jump inside the function.
     fn jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         let next = step.next;
         if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
@@ -149,7 +151,7 @@ impl Context {
         tell(Move::Into(next));
     }
 
-    /// Leaves all calls from the one at `depth` on. None of them returns if they are `cut` off.
+    /// Leaves all calls from the one at `depth` on. If they are `cut` off, none of them returns.
     fn unwind(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
         while self.frames.len() > depth {
             let way = if cut || self.frames.len() > depth + 1 { Move::Left } else { Move::Out };
@@ -172,13 +174,14 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Puts a thread aside.
+    /// Notes a thread that is interrupted.
     pub fn suspend(&mut self, context: Context) {
         let before = self.suspended.insert(context.sp, context);
         self.end(before);
     }
 
-    /// The thread that is there, if one does. One that stood there with that stack pointer before is over.
+    /// Removes the suspended thread that continues at `pc` with this stack pointer, if there is one. A thread that was
+    /// suspended with it earlier has ended.
     pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
         let context = self.suspended.remove(&sp)?;
         if context.pc == pc {
@@ -203,12 +206,12 @@ impl Threads {
         std::mem::take(&mut self.over)
     }
 
-    /// A thread will not continue.
+    /// Ends a thread, which will not continue.
     pub fn end(&mut self, context: Option<Context>) {
         self.over.extend(context.filter(|context| !context.activity.is_empty()));
     }
 
-    /// A new thread that begins at `pc`.
+    /// Begins a new thread at `pc`.
     pub fn begin(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
         self.count += 1;
         let node = paths.child(super::paths::NONE, functions.entry(pc));

@@ -35,6 +35,7 @@ pub enum Core {
 }
 
 impl Core {
+    /// The core's name for messages.
     fn name(self) -> &'static str {
         match self {
             Core::M0Plus => "Cortex-M0+",
@@ -64,6 +65,7 @@ impl Needs {
         needs
     }
 
+    /// Reads the attributes of a section.
     fn read(
         &mut self,
         section: &object::elf::SectionHeader32<Endianness>,
@@ -82,6 +84,7 @@ impl Needs {
         Ok(())
     }
 
+    /// Reads the attributes of a file from its tags.
     fn read_values(&mut self, mut values: AttributeReader) -> object::Result<()> {
         while let Some(tag) = values.read_tag()? {
             match tag {
@@ -106,7 +109,7 @@ impl Needs {
         Ok(())
     }
 
-    /// Returns what of it a core does not have, and the core's name.
+    /// The first thing that the image needs and a core lacks, and the core's name.
     pub(super) fn lacking(self, core: Core) -> Option<(&'static str, &'static str)> {
         let needs = match self.profile.try_into().map(char::from_u32) {
             Ok(Some('A')) => "an A-profile core",

@@ -61,6 +61,7 @@ pub trait PrivateBus: Bus {
     }
 }
 
+/// Whether an access is allowed: whole words, by privileged code.
 fn admit(core: &Core, bytes: u32) -> Result<(), Trap> {
     if bytes == 4 && core.is_privileged() { Ok(()) } else { Err(WORDS_ONLY) }
 }

@@ -24,7 +24,7 @@ pub struct FaultOutcome {
     pub lock_up: Option<String>,
 }
 
-/// Serves what made a core leave the interpreter. Requests of a chip of its own, as ROM functions, are left alone.
+/// Handles the reason for which a core left the interpreter. Requests of a chip, such as ROM functions, are left alone.
 pub fn serve<B: Bus>(
     core: &mut Core,
     bus: &mut B,
@@ -92,7 +92,7 @@ pub fn lock_up_at_entry(core: &Core) -> String {
     format!("core {} is locked up: its stack or vector table cannot be accessed", core.id)
 }
 
-/// Records what became of an exception that `core` took, at `pc`, since cycle `before`.
+/// Records the outcome of an exception of `core`, at `pc`, for the probes.
 pub fn record(probes: &mut Probes, core: &Core, pc: u32, outcome: Outcome, before: u64) {
     if !probes.trace_exceptions {
         return;

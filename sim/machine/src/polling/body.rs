@@ -61,10 +61,12 @@ enum Kind {
 /// One opcode: what it is and its bytes.
 type DecodedLoop = (Kind, u32);
 
+/// The bit of a register in a mask.
 const fn bit(register: u32) -> u16 {
     1 << register
 }
 
+/// An opcode that only reads and writes registers, by their masks.
 fn plain(reads: u16, writes: u16) -> Kind {
     Kind::Plain { reads, writes }
 }
@@ -78,6 +80,7 @@ fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoo
     Some((narrow(h, address)?, 2))
 }
 
+/// The 16-bit opcode `h`, if such a loop may contain it.
 fn narrow(h: u32, address: u32) -> Option<Kind> {
     let (r0, r3, r6, r8) = (h & 7, h >> 3 & 7, h >> 6 & 7, h >> 8 & 7);
     let target = |distance: u32| address.wrapping_add(4).wrapping_add(distance);

@@ -159,6 +159,7 @@ impl System {
         }
     }
 
+    /// A load outside ordinary memory: ROM, flash, aliases, registers.
     #[cold]
     #[inline(never)]
     pub(super) fn load_elsewhere<const CONTEND: bool>(
@@ -207,6 +208,7 @@ impl System {
         }
     }
 
+    /// A store outside ordinary memory: flash, aliases, registers.
     #[cold]
     #[inline(never)]
     pub(super) fn store_elsewhere<const CONTEND: bool>(
@@ -307,6 +309,7 @@ impl System {
         }
     }
 
+    /// A store to an address of the flash: its cache's memory, its registers or its aliases.
     fn store_flash_side<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -354,16 +357,18 @@ impl System {
         (slot, extra)
     }
 
+    /// Loads a peripheral register by its bus.
     fn load_register<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> Result<u32, Trap> {
         let (slot, extra) = self.register_path::<CONTEND>(core, address, false, *t);
         let value = self.peripheral_read(core, address, slot).ok_or(UNMAPPED)?;
         *t = slot + 2 + extra;
         if self.polling.note(core.pc(), value, || self.periph.is_steady(address)) {
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
         Ok(value)
     }
 
+    /// Stores to a peripheral register by its bus.
     fn store_register<const CONTEND: bool>(
         &mut self,
         core: &mut Core,

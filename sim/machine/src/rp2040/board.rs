@@ -72,7 +72,7 @@ impl Board for Machine {
         self.system.polling.fast_forward_cycles()
     }
 
-    fn remembered(&self) -> Counts {
+    fn timing_cache_counts(&self) -> Counts {
         self.system.pairs.counts() + self.system.alone.translations.counts()
     }
 

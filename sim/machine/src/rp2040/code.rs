@@ -130,6 +130,7 @@ impl System {
         }
     }
 
+    /// Two bytes of code, without effects. 0 outside memory.
     fn fetch_halfword(&self, address: u32) -> u16 {
         let at = |memory: &[u8], offset: u32| {
             let offset = offset as usize;
@@ -152,6 +153,7 @@ impl System {
         }
     }
 
+    /// The region of code in SRAM that contains an offset.
     pub(super) fn sram_region(&mut self, offset: u32) -> Region {
         if offset < 0x40000 {
             return Region { bytes: 0x40000, ..self.sram_code.region(System::row_of(slave::SRAM0), 4) };

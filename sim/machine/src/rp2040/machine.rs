@@ -206,6 +206,7 @@ impl Machine {
         self.cores.iter().filter(|core| is_active(core)).map(|core| core.t).min()
     }
 
+    /// Cycle of the next scheduled event.
     fn next_due(&self) -> u64 {
         let timers = self.cores[0].systick.due().min(self.cores[1].systick.due());
         timers.min(self.system.periph.due()).min(self.system.periph.dma_due()).min(self.system.injections.due())
@@ -286,6 +287,7 @@ impl Machine {
         self.system.clocks_changed(&mut self.cores, now);
     }
 
+    /// Notes a fault of a core: a lock-up, or a warning.
     fn note_fault(&mut self, index: usize, FaultOutcome { why, pc, cycle, lock_up }: FaultOutcome) {
         match lock_up {
             Some(detail) => {
@@ -298,6 +300,7 @@ impl Machine {
         }
     }
 
+    /// Wakes the sleeping cores that have a cause to wake.
     fn wake_sleepers(&mut self) {
         if !self.cores.iter().any(Core::asleep) {
             return;
@@ -420,10 +423,12 @@ impl Machine {
         self.cores.iter().filter(still).map(|core| core.t).max().unwrap_or(0)
     }
 
+    /// A stop now, at core 0.
     fn stop(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(0), detail }
     }
 
+    /// Reports what became of an exception, to the observer and as an event.
     fn trace(&mut self, index: usize, outcome: Outcome, before: u64) {
         if outcome == Outcome::None {
             return;
@@ -455,6 +460,7 @@ impl Machine {
         self.totals(core).since(&self.stats_base[core])
     }
 
+    /// Statistics of a core since power-on.
     fn totals(&self, index: usize) -> Stats {
         Stats { xip_misses: self.system.misses[index], ..face::totals(&self.cores[index], self.now) }
     }

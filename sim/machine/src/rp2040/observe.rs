@@ -33,7 +33,7 @@ impl Machine {
         }
     }
 
-    /// Takes what was observed. `None` while nothing is.
+    /// Takes the observations so far. `None` while nothing observes.
     pub fn observed(&mut self) -> Option<ObservationReport> {
         let now = self.cycle();
         let looks = self.cores.each_ref().map(look_v6m);
@@ -84,6 +84,7 @@ impl Machine {
     }
 }
 
+/// An access to a spinlock in the observer's form.
 fn lock_event(access: &LockAccess) -> LockEvent {
     let act = match access.kind {
         LockAccessKind::Busy => LockAct::Busy,

@@ -11,32 +11,35 @@ use super::system::System;
 use crate::board::ProfileRow;
 
 impl System {
+    /// Reads a register of the SIO.
     #[inline]
     pub(super) fn sio_read(&mut self, core: &mut Core, offset: u32, now: u64) -> u32 {
         let value = self.periph.sio.read(offset, core.id, now, &mut self.effects);
         if offset == 0x58 {
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
         value
     }
 
+    /// Writes a register of the SIO.
     #[inline]
     pub(super) fn sio_write(&mut self, core: &mut Core, offset: u32, value: u32, now: u64) {
         self.periph.sio.write(offset, value, core.id, now, &mut self.effects);
         match offset {
             // The FIFO interrupt of either core may have changed. The machine drives the lines.
-            0x50 | 0x54 => self.ask_for_attention(core),
+            0x50 | 0x54 => self.end_core_turn(core),
             0x10..=0x4c if self.effects.pins_changed => {
                 self.effects.pins_changed = false;
                 self.sample_pins(core.id, now);
                 if [self.lines(0), self.lines(1)] != self.driven_lines {
-                    self.ask_for_attention(core);
+                    self.end_core_turn(core);
                 }
             }
             _ => {}
         }
     }
 
+    /// Reads a peripheral register. `None` where no peripheral answers.
     pub(super) fn peripheral_read(&mut self, core: &mut Core, address: u32, now: u64) -> Option<u32> {
         block_at(address)?;
         if is_xip_counter(address) {
@@ -52,11 +55,12 @@ impl System {
         Some(value)
     }
 
+    /// Writes a peripheral register. `None` where no peripheral answers.
     pub(super) fn peripheral_write(&mut self, core: &mut Core, address: u32, value: u32, now: u64) -> Option<()> {
         block_at(address)?;
         if is_xip_counter(address) {
             self.count_fetches(core);
-            self.ask_for_attention(core); // from now on steps are logged
+            self.end_core_turn(core); // from now on steps are logged
         }
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.write(address, value, address >> 12 & 3, &mut access);
@@ -73,7 +77,7 @@ impl System {
             self.warn_of_address(core, address & !0x3000, &format!("{direction} a {block} register"), now);
         }
         if let Some(limit) = self.effects.limit.take() {
-            self.falls_short(core, limit.about, now);
+            self.warn_unsupported(core, limit.about, now);
         }
         let lines = [self.lines(0), self.lines(1)];
         let due = self.periph.due().min(self.periph.dma_due());
@@ -85,7 +89,7 @@ impl System {
             || due < self.due;
         self.drain_effects(core.id, now);
         if machine_must_act || self.due == 0 {
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
     }
 
@@ -117,12 +121,14 @@ impl System {
         }
     }
 
-    pub(super) fn ask_for_attention(&mut self, core: &mut Core) {
+    /// Ends the core's turn, so that the machine looks at interrupts and events.
+    pub(super) fn end_core_turn(&mut self, core: &mut Core) {
         self.lines_may_differ = true;
         core.limit = 0;
         self.due = 0;
     }
 
+    /// Levels of a core's interrupt lines.
     fn lines(&self, core: usize) -> u32 {
         self.periph.irq_levels(core) | self.periph.sio.irq_levels(core)
     }
@@ -158,7 +164,7 @@ impl System {
             core.systick.set_external(Rate { num, den }, at);
         }
         if let Some(about) = self.periph.clock_beyond_limits() {
-            self.falls_short(&mut cores[0], &about, now);
+            self.warn_unsupported(&mut cores[0], &about, now);
         }
         self.flash_timing_changed();
     }
@@ -182,13 +188,13 @@ impl System {
         at
     }
 
-    /// Deals with the effects of something that happened between instructions.
+    /// Carries out the effects of an event between instructions.
     pub(super) fn settle(&mut self, cores: &mut [Core; 2], now: u64) {
         self.drain_effects(0, now);
         self.apply_core_effects(cores, now);
     }
 
-    /// Brings a stimulus about at cycle `now`.
+    /// Carries out a stimulus at cycle `now`.
     pub(super) fn stimulate(&mut self, cores: &mut [Core; 2], stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { core, number } => {
@@ -215,7 +221,7 @@ impl System {
     /// Notes a DMA transfer's or a stimulus's request to a register.
     pub(super) fn note_limit(&mut self, core: &mut Core, now: u64) {
         if let Some(limit) = self.effects.limit.take() {
-            self.falls_short(core, limit.about, now);
+            self.warn_unsupported(core, limit.about, now);
         }
     }
 
@@ -262,6 +268,7 @@ impl System {
         self.flash_timing_changed();
     }
 
+    /// Switches the profile of all code on (from zero) or off.
     pub(super) fn set_profile(&mut self, on: bool) {
         for table in [&mut self.rom_code, &mut self.flash_code, &mut self.sram_code] {
             table.set_profile(on);
@@ -270,6 +277,7 @@ impl System {
         self.alone.translations.profile(on);
     }
 
+    /// Takes the profile of a core.
     pub(super) fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
         let single = self.alone.translations.take_profile();
         for (core, address, cell) in self.pairs.take_profile().into_iter().chain(single) {

@@ -8,6 +8,7 @@ use rtoslab_periph::rp2040::bootrom::{self, FlashCommand, RomHost, RomOutcome};
 use super::system::System;
 use crate::stop::StopReason;
 
+/// The core and the memories that a ROM function works on.
 struct Host<'a> {
     core: &'a mut Core,
     system: &'a mut System,
@@ -58,10 +59,12 @@ impl RomHost for Host<'_> {
 }
 
 impl System {
+    /// Loads for a ROM function. 0 where nothing answers.
     fn load_plain(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
         self.load::<false, false>(core, None, address, bytes, t).unwrap_or(0)
     }
 
+    /// Stores for a ROM function, which ignores faults as the ROM does.
     fn store_plain(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32) {
         let mut unused = core.t;
         // A ROM function that writes nowhere writes nothing, like the ROM's own stores.
@@ -102,6 +105,7 @@ impl System {
         }
     }
 
+    /// Returns from a ROM function after `cycles`.
     fn return_from_rom(&mut self, core: &mut Core, cycles: u64) {
         let hook = core.ip;
         core.t += cycles;

@@ -66,7 +66,7 @@ struct SavedSystem {
 }
 
 impl Machine {
-    /// The board as it stands.
+    /// The board's present state.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
         let Machine {
@@ -94,7 +94,7 @@ impl Machine {
         Snapshot::new(*now, saved)
     }
 
-    /// The board as it stood. False if the snapshot is of another chip, or one with another size of flash.
+    /// Restores a state. False if the snapshot is of another chip, or of one with other settings.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let same_flash = |saved: &&SavedBoard| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
         let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };
@@ -126,6 +126,7 @@ impl Machine {
 }
 
 impl System {
+    /// Copies the state into a snapshot.
     fn save(&self) -> SavedSystem {
         let System {
             sram,
@@ -197,6 +198,7 @@ impl System {
         }
     }
 
+    /// Takes over the state of a snapshot.
     fn restore(&mut self, saved: &SavedSystem) {
         let stale: Vec<(u32, u32)> =
             changed_pages(&self.sram, &saved.sram, &self.marks, MARK_CODE, MARK_SHIFT).collect();

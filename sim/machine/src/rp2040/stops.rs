@@ -70,6 +70,7 @@ impl System {
         self.stop_now(Stop { reason, core: core.id, cycle, address, detail });
     }
 
+    /// Stops the run, unless it stops already.
     fn stop_now(&mut self, stop: Stop) {
         self.stop.get_or_insert(stop);
         self.due = 0;
@@ -81,13 +82,14 @@ impl System {
         self.stop_if_strict(core, address, cycle, stops);
     }
 
-    /// Warns once that something was asked for that does not happen here. Under `strict` the run stops.
-    pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
+    /// Warns once that the firmware asked for something unsupported. Under `strict` the run stops.
+    pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
-        let stops = self.warnings.short_of(about, address);
+        let stops = self.warnings.unsupported_request(about, address);
         self.stop_if_strict(core, address, cycle, stops);
     }
 
+    /// Stops a strict run because of a warning.
     fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
         if let Some(text) = text {
             core.limit = 0;

@@ -15,6 +15,7 @@ pub(super) struct LoneCore<'a> {
 }
 
 impl LoneCore<'_> {
+    /// The core that waits.
     fn core(&self) -> &Core {
         &self.cores[self.turn]
     }

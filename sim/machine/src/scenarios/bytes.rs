@@ -10,24 +10,29 @@ impl<'a> Bytes<'a> {
         Bytes { rest: data }
     }
 
+    /// Whether all bytes are used. From then on all numbers are 0.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
+    /// The next byte.
     pub fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.rest.split_first() else { return 0 };
         self.rest = rest;
         first
     }
 
+    /// The next 16 bits.
     pub fn half(&mut self) -> u16 {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
+    /// The next 32 bits.
     pub fn word(&mut self) -> u32 {
         u32::from(self.half()) | u32::from(self.half()) << 16
     }
 
+    /// The next 64 bits.
     pub fn long(&mut self) -> u64 {
         u64::from(self.word()) | u64::from(self.word()) << 32
     }
@@ -37,10 +42,12 @@ impl<'a> Bytes<'a> {
         usize::from(self.byte()) % count
     }
 
+    /// One of the choices.
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 
+    /// Yes or no.
     pub fn flag(&mut self) -> bool {
         self.byte() & 1 != 0
     }

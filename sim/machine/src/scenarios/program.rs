@@ -31,6 +31,7 @@ struct Loop {
     register: u16,
 }
 
+/// Counts a step of the innermost loop, and ends the loop after its last one.
 fn close(code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
     if let Some(open) = loops.last_mut() {
         if open.steps == 0 {
@@ -42,6 +43,7 @@ fn close(code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
     }
 }
 
+/// Appends the end of a loop: a decrement and a branch.
 fn end_of_loop(code: &mut Vec<u16>, open: Loop) {
     // subs; bne back to the body.
     code.push(0x3801 | open.register << 8);
@@ -64,6 +66,7 @@ pub(crate) fn constant(code: &mut Vec<u16>, register: u16, value: u32) {
     code.extend([0x4800 | register << 8, 0xe001, value as u16, (value >> 16) as u16]);
 }
 
+/// Appends one step of a program.
 fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &mut Vec<Loop>) {
     let kind = bytes.byte();
     let low = |bytes: &mut Bytes| u16::from(bytes.byte() & 7);

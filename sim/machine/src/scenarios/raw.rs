@@ -10,6 +10,7 @@ use super::places::{address, edge, memories};
 
 const CYCLES: u64 = 2_000;
 
+/// A board with default options.
 fn plain(chip: &str) -> Box<dyn Board> {
     board(chip, &Options::default()).expect("a known chip")
 }
@@ -54,6 +55,7 @@ pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
     image
 }
 
+/// An ELF file with any content.
 pub(crate) fn elf_scenario(chip: &str, bytes: &mut Bytes) {
     load_and_run(chip, &elf_image(chip, bytes));
 }

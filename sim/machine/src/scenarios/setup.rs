@@ -106,6 +106,7 @@ struct Head {
 }
 
 impl Head {
+    /// The vectors by the scenario's bytes.
     fn from_bytes(chip: &str, base: u32, bytes: &mut Bytes) -> Head {
         let ram = memories(chip)[0];
         let stack = match bytes.byte() % 16 {
@@ -128,6 +129,7 @@ impl Head {
         Head { stack, entry, vectors }
     }
 
+    /// The image's file: vectors, then code.
     fn image(&self, chip: &str, base: u32, code: &[u16], as_uf2: bool) -> Vec<u8> {
         let mut content: Vec<u8> = [self.stack, self.entry].iter().flat_map(|word| word.to_le_bytes()).collect();
         for number in 2..VECTORS {
@@ -159,6 +161,7 @@ impl Head {
     }
 }
 
+/// A boot block of the RP2040 that jumps to `target`.
 fn boot_block(target: u32) -> Vec<u8> {
     let mut block: Vec<u8> = BOOT.iter().flat_map(|half| half.to_le_bytes()).collect();
     block.extend(target.to_le_bytes());
@@ -182,10 +185,12 @@ fn home(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
     }
 }
 
+/// A value for a setting, mostly small.
 fn setting_value(bytes: &mut Bytes) -> u64 {
     if bytes.flag() { u64::from(bytes.byte()) } else { bytes.number() }
 }
 
+/// The cycles of one slice of a run.
 fn slice(bytes: &mut Bytes) -> u64 {
     match bytes.byte() % 4 {
         0 => 1 + u64::from(bytes.byte() % 16),
@@ -194,6 +199,7 @@ fn slice(bytes: &mut Bytes) -> u64 {
     }
 }
 
+/// A stimulus with its cycle, below `cycles`.
 fn stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
     let cycle = cycles * u64::from(bytes.half()) / 65_536;
     let number = u32::from(bytes.byte());

@@ -31,6 +31,7 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// The state of a board at the end of a run.
     fn of(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
         let cores = (0..board.cores()).map(|core| {
             let position = board.position(core);
@@ -68,6 +69,7 @@ impl Outcome {
     }
 }
 
+/// Statistics as text, to compare them.
 fn stats(stats: &Stats) -> String {
     format!("{stats:?}")
 }
@@ -119,6 +121,7 @@ fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
     assert!(board.cycle() >= plain.cycle, "time went back to {}", board.cycle());
 }
 
+/// Runs with an observer. Panics where the outcome differs from that without.
 fn observed(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
@@ -160,6 +163,7 @@ fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
     }
 }
 
+/// Runs with the profile on. Panics where the outcome differs from that without.
 fn profiled(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();
@@ -193,6 +197,7 @@ fn probe(board: &mut dyn Board, setup: &Setup) {
     }
 }
 
+/// Runs with probes, in one piece and in slices. Panics where outcomes or events differ.
 fn probed(setup: &Setup, plain: &Outcome) {
     let mut all: Vec<Vec<Event>> = Vec::new();
     for slices in [&[u64::MAX][..], &setup.slices] {

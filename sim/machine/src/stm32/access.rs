@@ -47,6 +47,7 @@ impl<F: Family> System<F> {
         }
     }
 
+    /// A load outside ordinary memory: flash, aliases, registers, bit bands.
     #[inline(never)]
     pub(super) fn load_elsewhere(
         &mut self,
@@ -64,7 +65,7 @@ impl<F: Family> System<F> {
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
                 if let Some(about) = scs::limit(core, address, None) {
-                    self.falls_short(core, about, at);
+                    self.warn_unsupported(core, about, at);
                 }
                 return scs::read(core, address, bytes, at).map(at_once);
             }
@@ -103,6 +104,7 @@ impl<F: Family> System<F> {
         rtoslab_cpu::v7m::bus::Bus::load(self, core, address, bytes, at)
     }
 
+    /// Loads from a memory, with its wait cycles.
     fn load_memory(&mut self, core: &Core, home: Home, address: u32, offset: u32, bytes: u32, at: u64) -> LoadResult {
         let value = self.bytes_at(address, bytes as usize).map_or(0, |memory| {
             // SAFETY: the slice has `bytes` bytes.
@@ -115,6 +117,7 @@ impl<F: Family> System<F> {
         LoadResult { value, wait }
     }
 
+    /// A store outside ordinary memory: flash, aliases, registers, bit bands.
     #[inline(never)]
     pub(super) fn store_elsewhere(
         &mut self,
@@ -127,7 +130,7 @@ impl<F: Family> System<F> {
         match address >> 28 {
             0xe if address >> 20 == 0xe00 && address >> 12 != DBGMCU_PAGE => {
                 if let Some(about) = scs::limit(core, address, Some(value)) {
-                    self.falls_short(core, about, at);
+                    self.warn_unsupported(core, about, at);
                 }
                 let effect = scs::write(core, address, bytes, value, at)?;
                 self.carry_out(core, effect);
@@ -166,6 +169,7 @@ impl<F: Family> System<F> {
         self.nothing_at_address(core, address, "store", at).map(|()| 0)
     }
 
+    /// Stores to a memory, and forgets code that was decoded there.
     fn store_memory(&mut self, core: &mut Core, home: Home, offset: u32, bytes: u32, value: u32, at: u64) {
         let (start, data) = (offset as usize, value.to_le_bytes());
         match home {

@@ -66,7 +66,7 @@ impl<F: Run> Board for Machine<F> {
         self.system.polling.fast_forward_cycles()
     }
 
-    fn remembered(&self) -> Counts {
+    fn timing_cache_counts(&self) -> Counts {
         self.runner.counts()
     }
 

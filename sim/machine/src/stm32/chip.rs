@@ -46,14 +46,17 @@ pub struct Memory {
     pub bytes: Vec<u8>,
 }
 
+/// A RAM on the bus matrix. `code`: it can be executed.
 const fn ram(name: &'static str, base: u32, bytes: u32, code: bool) -> Area {
     Area { name, base, bytes, kind: Kind::Ram, code, alias: None }
 }
 
+/// A RAM behind the AXI bus of an M7.
 const fn axi(name: &'static str, base: u32, bytes: u32) -> Area {
     Area { name, base, bytes, kind: Kind::Axi, code: true, alias: None }
 }
 
+/// A read-only memory.
 const fn rom(name: &'static str, base: u32, bytes: u32) -> Area {
     Area { name, base, bytes, kind: Kind::Rom, code: false, alias: None }
 }

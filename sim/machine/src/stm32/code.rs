@@ -36,6 +36,7 @@ impl CodeTable {
         table
     }
 
+    /// Pointer to the first op.
     fn pointer(&mut self) -> *mut Op {
         self.ops.as_mut_ptr().cast()
     }
@@ -60,8 +61,8 @@ impl CodeTable {
         unsafe { &mut *self.pointer().add(index) }
     }
 
-    /// Forgets what was decoded from `bytes` at `address`, and a 32-bit opcode that begins a halfword before. True if
-    /// anything was.
+    /// Forgets the ops that were decoded from `bytes` at `address`, and that of a 32-bit opcode that begins a halfword earlier.
+    /// Returns whether there were any.
     pub fn forget(&mut self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));

@@ -19,7 +19,7 @@ impl<F: Family> System<F> {
         self.settle(core, now);
     }
 
-    /// Deals with all effects of something that happened in cycle `now`.
+    /// Carries out all effects of an event in cycle `now`.
     pub(super) fn settle(&mut self, core: &mut Core, now: u64) {
         if let Some((address, written)) = self.effects.unmodelled.take() {
             let block = self.periph.block_name(address).unwrap_or("register");
@@ -27,7 +27,7 @@ impl<F: Family> System<F> {
             self.not_modelled(core, address, &format!("{direction} a {block} register"), now);
         }
         for about in std::mem::take(&mut self.effects.limits) {
-            self.falls_short(core, about, now);
+            self.warn_unsupported(core, about, now);
         }
         if let Some((address, written)) = self.effects.unclocked.take() {
             self.note_unclocked(core, address, written);
@@ -42,7 +42,7 @@ impl<F: Family> System<F> {
             self.forget_alias_at_zero();
             core.refetch = true;
             if let Some(about) = self.periph.missing_at_zero() {
-                self.falls_short(core, about, now);
+                self.warn_unsupported(core, about, now);
             }
         }
         if std::mem::take(&mut self.effects.event) {
@@ -68,6 +68,7 @@ impl<F: Family> System<F> {
         self.epoch += 1;
     }
 
+    /// Warns of an access to a block whose clock is off.
     fn note_unclocked(&mut self, core: &Core, address: u32, written: bool) {
         let block = self.periph.block_name(address).unwrap_or("block");
         let (verb, outcome) = if written { ("written to", "is ignored") } else { ("read", "gives 0") };
@@ -86,7 +87,7 @@ impl<F: Family> System<F> {
         core.systick.set_external(Rate { num: 1, den }, now);
         core.limit = 0;
         if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
-            self.falls_short(core, &about, now);
+            self.warn_unsupported(core, &about, now);
         }
     }
 
@@ -97,6 +98,7 @@ impl<F: Family> System<F> {
         self.epoch += 1;
     }
 
+    /// Carries out requested erasures of the flash.
     fn erase(&mut self) {
         for erase in std::mem::take(&mut self.effects.erase) {
             let offset = erase.address.wrapping_sub(FLASH_BASE);

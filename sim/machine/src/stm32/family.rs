@@ -18,7 +18,7 @@ pub struct AcrBit {
     pub about: &'static str,
 }
 
-/// One of them.
+/// A field of FLASH_ACR.
 pub(super) const fn bit(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
     AcrBit { name, mask, about }
 }
@@ -39,7 +39,7 @@ pub trait Family: Clone + Send + Sync + 'static {
     /// The core has caches of its own (M7).
     const CACHES: bool = false;
 
-    /// Returns what of a chip's FLASH_ACR can be overridden.
+    /// The fields of a chip's FLASH_ACR that can be overridden.
     fn acr(map: &Map) -> &'static [AcrBit];
     /// The pipeline under the rules in force.
     fn pipe(rules: Rules) -> Self::Pipe;

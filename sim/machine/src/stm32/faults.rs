@@ -23,7 +23,7 @@ impl<F: Run> Machine<F> {
     }
 }
 
-/// A fault in a person's words.
+/// A fault in words, for a warning.
 fn describe(fault: Fault) -> String {
     match fault {
         Fault::Undefined => "undefined instruction".to_owned(),

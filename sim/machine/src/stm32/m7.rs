@@ -57,6 +57,7 @@ struct Recorder {
 }
 
 impl Recorder {
+    /// Notes the line of an address, if it is not among the lines yet.
     #[inline(never)]
     fn push(&mut self, address: u32) {
         let address = address & !(CACHE_LINE_BYTES - 1);
@@ -99,10 +100,12 @@ impl Port {
         }
     }
 
+    /// The memory attributes of an address, by the MPU or the default map.
     fn attributes(core: &Core, address: u32) -> Attributes {
         if core.mpu.is_enabled() { mpu::attributes(core, address) } else { Attributes::of_default_map(address) }
     }
 
+    /// Whether memory with these attributes is cached.
     fn cacheable(attributes: Attributes) -> bool {
         attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
     }
@@ -119,6 +122,7 @@ impl Port {
         at + 2 + self.fetch_missed(core, address, wait)
     }
 
+    /// A fetch whose line is not in the cache. Returns its extra cycles.
     #[inline(never)]
     fn fetch_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         self.fetches.spoiled = true;
@@ -137,6 +141,7 @@ impl Port {
         self.read_missed(core, address, wait)
     }
 
+    /// A read whose line is not in the cache. Returns its extra cycles.
     #[inline(never)]
     fn read_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on {
@@ -277,6 +282,7 @@ impl CacheableFlash for Port {
 }
 
 impl Port {
+    /// Whether the instruction cache contains all these lines.
     #[inline(never)]
     fn holds(&mut self, lines: &mut Lines) -> bool {
         let cache = &mut self.caches.instruction;

@@ -163,6 +163,7 @@ impl<F: Run> Machine<F> {
         sleeps || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
     }
 
+    /// Lets the core execute up to the next event.
     fn execute(&mut self) {
         if self.observer.is_some() {
             self.core.limit = self.core.limit.min(self.core.t + TURN_CYCLES);
@@ -189,7 +190,7 @@ impl<F: Run> Machine<F> {
     fn note_deep_sleep(&mut self) {
         if self.core.asleep() && self.core.scb.scr & SLEEPDEEP != 0 {
             let at = self.core.t;
-            self.system.falls_short(&mut self.core, DEEP_SLEEP, at);
+            self.system.warn_unsupported(&mut self.core, DEEP_SLEEP, at);
         }
     }
 
@@ -281,6 +282,7 @@ impl<F: Run> Machine<F> {
         self.start();
     }
 
+    /// Takes the stop that is due by cycle `end`, if there is one.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next run.
         let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested())?;
@@ -308,10 +310,12 @@ impl<F: Run> Machine<F> {
         self.stop(StopReason::Cycles, "the cycles asked for have passed")
     }
 
+    /// A stop now.
     fn stop(&self, reason: StopReason, detail: &str) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail: detail.to_owned() }
     }
 
+    /// Reports what became of an exception, to the observer and as an event.
     fn trace(&mut self, outcome: Outcome, before: u64) {
         if self.observer.is_some() {
             self.tell(outcome);
@@ -376,6 +380,7 @@ impl<F: Run> Machine<F> {
     }
 }
 
+/// Statistics of a core since power-on, at cycle `now`.
 fn totals(core: &Core, now: u64) -> Stats {
     let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {

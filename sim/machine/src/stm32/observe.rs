@@ -30,7 +30,7 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// Takes what was observed. `None` while nothing is.
+    /// Takes the observations so far. `None` while nothing observes.
     pub fn observed(&mut self) -> Option<ObservationReport> {
         let now = self.cycle();
         let look = look_v7m(&self.core);

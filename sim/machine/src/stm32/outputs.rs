@@ -16,7 +16,7 @@ pub(super) fn record_pins(effects: &mut Effects, probes: &mut Probes) {
     }
 }
 
-/// Hands what the serial ports have sent to the console and types what it answers. `port` becomes the one that sent last.
+/// Passes the output of the serial ports on to the console.
 pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Console, port: &mut u8) {
     for (number, byte) in std::mem::take(&mut effects.uart_tx) {
         *port = number;

@@ -16,21 +16,21 @@ pub trait Runner<P: Pipeline, B>: Default {
     /// All that future timing of pipeline and memories depends on, as distances from now.
     type State: Copy + PartialEq;
 
-    /// The state before the core's next instruction. `None` if it cannot be told.
+    /// The state before the core's next instruction. `None` if it is unknown.
     fn state(core: &Core, pipe: &P, bus: &B) -> Option<Self::State>;
 
-    /// Takes a state up, before the core's next instruction, at its time.
+    /// Restores a state before the core's next instruction, at its time.
     fn resume(state: &Self::State, core: &mut Core, pipe: &mut P, bus: &mut B);
 
     /// Takes what of the profile is in no cell.
     fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)>;
 
-    /// Rules of time changed.
+    /// Forgets cached timing, because timing rules changed.
     fn clear(&mut self) {}
 
     /// When traces are translated to native code.
     fn translate_after(&mut self, _executions: u32) {}
 
-    /// How often remembered time was of use.
+    /// How often cached timing was used.
     fn counts(&self) -> Counts;
 }

@@ -160,7 +160,7 @@ impl<F: Family> Settings<F> {
         (self.caches[0].unwrap_or(ccr & ccr::IC != 0), self.caches[1].unwrap_or(ccr & ccr::DC != 0))
     }
 
-    /// FLASH_ACR as it counts.
+    /// FLASH_ACR with the overridden fields.
     pub fn acr(&self, register: u32) -> u32 {
         register & !self.acr.0 | self.acr.1
     }

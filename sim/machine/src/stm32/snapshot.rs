@@ -60,7 +60,7 @@ struct SavedSystem<F: Family> {
 }
 
 impl<F: Run> Machine<F> {
-    /// The board as it stands.
+    /// The board's present state.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
         let Machine {
@@ -89,7 +89,7 @@ impl<F: Run> Machine<F> {
         Snapshot::new(*now, saved)
     }
 
-    /// The board as it stood. False if the snapshot is of another chip.
+    /// Restores a state. False if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = snapshot.state::<SavedBoard<F>>().filter(|saved| saved.chip == self.chip) else {
             return false;
@@ -122,6 +122,7 @@ impl<F: Run> Machine<F> {
 }
 
 impl<F: Family> System<F> {
+    /// Copies the state into a snapshot.
     fn save(&self) -> SavedSystem<F> {
         let System {
             map: _,

@@ -153,7 +153,7 @@ impl<F: Family> System<F> {
         u16::from_le_bytes([bytes[0], bytes[1]])
     }
 
-    /// Returns what an instruction is made of. The second one may be in another memory.
+    /// The two halfwords of an instruction. The second one may be in another memory.
     #[inline]
     fn halfwords(&self, address: u32) -> [u16; 2] {
         let flash = self.flash.get(address.wrapping_sub(FLASH_BASE) as usize..);
@@ -175,7 +175,7 @@ impl<F: Family> System<F> {
         content.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
-    /// The memory of an address, and the offset in it.
+    /// The memory that contains an address, and the offset in it.
     pub(super) fn place(&self, address: u32) -> Option<(Home, u32)> {
         let inside = |base: u32, bytes: u32| Some(address.wrapping_sub(base)).filter(|&offset| offset < bytes);
         if let Some(offset) = inside(FLASH_BASE, self.map.flash_bytes) {
@@ -231,7 +231,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Tells writes to a word from now on. False if there is no memory that can be written.
+    /// Reports writes to a word from now on. False if there is no memory that can be written.
     pub(super) fn watch(&mut self, address: u32) -> bool {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
@@ -317,7 +317,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Brings a stimulus about at cycle `now`.
+    /// Carries out a stimulus at cycle `now`.
     pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { number, .. } => exception::pend(core, number),
@@ -339,13 +339,14 @@ impl<F: Family> System<F> {
         self.stop_if_strict(core, address, cycle, stops);
     }
 
-    /// Warns once that something was asked for that does not happen here. Under `strict` the run stops.
-    pub(super) fn falls_short(&mut self, core: &mut Core, about: &str, cycle: u64) {
+    /// Warns once that the firmware asked for something unsupported. Under `strict` the run stops.
+    pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
-        let stops = self.warnings.short_of(about, address);
+        let stops = self.warnings.unsupported_request(about, address);
         self.stop_if_strict(core, address, cycle, stops);
     }
 
+    /// Stops a strict run because of a warning.
     pub(super) fn stop_if_strict(&mut self, core: &mut Core, address: u32, cycle: u64, text: Option<String>) {
         if let Some(text) = text {
             core.limit = 0;

@@ -33,7 +33,7 @@ fn boards_that_lie_elsewhere_remember_as_much() {
         let mut boards: Vec<_> = (0..3).map(|_| start(chip)).collect();
         let counts = boards.iter_mut().map(|board| {
             board.run(CYCLES);
-            board.remembered()
+            board.timing_cache_counts()
         });
         let counts: Vec<_> = counts.collect();
         assert!(counts[0].known > 100 && counts[0].learnt > 1000, "{chip}: {counts:?}");

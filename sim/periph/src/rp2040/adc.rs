@@ -38,6 +38,7 @@ impl Adc {
         self.inputs[input] = level & 0xfff;
     }
 
+    /// Completes a conversion: takes the selected input's value, and pushes it into the FIFO if that is enabled.
     fn convert(&mut self) {
         let selected = (self.cs >> 12) & 7;
         self.result = match selected {
@@ -57,6 +58,7 @@ impl Adc {
         }
     }
 
+    /// Value of FCS, with level and flags of the FIFO.
     fn fifo_status(&self) -> u32 {
         let len = self.fifo.len();
         self.fcs
@@ -67,11 +69,13 @@ impl Adc {
             | (len as u32) << 16
     }
 
+    /// INTR: whether the FIFO has reached its threshold.
     fn raw(&self) -> bool {
         let threshold = ((self.fcs >> 24) & 15) as usize;
         self.fcs & FCS_EN != 0 && self.fifo.len() >= threshold.max(1)
     }
 
+    /// INTS: the interrupt after enable and force.
     fn ints(&self) -> bool {
         (self.raw() && self.inte) || self.intf
     }

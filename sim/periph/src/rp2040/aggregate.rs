@@ -180,10 +180,12 @@ impl Rp2040Peripherals {
         block_at(address).map(Block::name)
     }
 
+    /// Whether RESETS holds a block in reset.
     fn held(&self, block: Block) -> bool {
         block.reset_bit().is_some_and(|bit| self.resets.held_bits() >> bit & 1 != 0)
     }
 
+    /// Recomputes the cycle of the next event of all blocks.
     fn reschedule(&mut self) {
         let mut due = NEVER;
         scheduled!(self, block => due = due.min(block.due()));

@@ -15,6 +15,7 @@ pub trait DmaBus {
 const TREQ_SPI0: u32 = 16;
 const TREQ_UART0: u32 = 20;
 
+/// The 1, 2 or 4 bytes at an address, from the word that contains them.
 fn lanes(value: u32, address: u32, bytes: u32) -> u32 {
     match bytes {
         1 => value >> (8 * (address & 3)) & 0xff,
@@ -33,6 +34,7 @@ fn replicate(value: u32, bytes: u32) -> u32 {
 }
 
 impl Rp2040Peripherals {
+    /// The data requests of all serial ports, a bit for each TREQ number.
     fn dma_requests(&self) -> u64 {
         let mut requests = 0;
         for n in 0..2 {

@@ -49,6 +49,7 @@ impl Rp2040Peripherals {
         }
     }
 
+    /// Writes registers of the SSI as a ROM function does: (offset, value).
     fn ssi_setup(&mut self, writes: &[(u32, u32)], now_cycles: u64, effects: &mut Effects) {
         let tree: ClockTree = self.clock_tree().clone();
         let mut access = Access { now_cycles, core: 0, clocks: &tree, effects };

@@ -46,6 +46,7 @@ pub struct Sources {
     pub pll_usb_hz: u64,
 }
 
+/// Registers of one clock generator.
 #[derive(Debug, Clone, Copy)]
 struct Slice {
     ctrl: u32,
@@ -109,10 +110,12 @@ fn divide(hz: u64, div: u32) -> u64 {
 }
 
 impl Clocks {
+    /// Whether a generator with an enable bit runs.
     fn is_enabled(&self, slice: usize) -> bool {
         self.slices[slice].ctrl & (CTRL_ENABLE | CTRL_KILL) == CTRL_ENABLE
     }
 
+    /// Frequency of clk_ref. 0 without a source.
     fn ref_hz(&self, sources: &Sources) -> u64 {
         let slice = self.slices[REF];
         let hz = match (slice.ctrl & 3, (slice.ctrl >> 5) & 3) {
@@ -124,6 +127,7 @@ impl Clocks {
         divide(hz, slice.div)
     }
 
+    /// Frequency of clk_sys. After a resuscitation it is that of clk_ref.
     fn sys_hz(&self, sources: &Sources) -> u64 {
         let slice = self.slices[SYS];
         let hz = match (slice.ctrl & 1, (slice.ctrl >> 5) & 7) {
@@ -138,6 +142,7 @@ impl Clocks {
         divide(hz, slice.div)
     }
 
+    /// Frequency of clk_peri. 0 while it is off.
     fn peri_hz(&self, sources: &Sources) -> u64 {
         if !self.is_enabled(PERI) {
             return 0;
@@ -197,6 +202,7 @@ impl Clocks {
         resus
     }
 
+    /// Value of SELECTED: a bit for the selected input of a glitchless multiplexer.
     fn selected_clock(&self, slice: usize) -> u32 {
         match slice {
             REF => 1 << (self.slices[REF].ctrl & 3),
@@ -206,10 +212,12 @@ impl Clocks {
         }
     }
 
+    /// INTS: the resuscitation's interrupt after enable and force.
     fn ints(&self) -> u32 {
         (u32::from(self.resussed) & self.inte) | self.intf
     }
 
+    /// Value of FC0_STATUS.
     fn fc0_status(&self, now: u64) -> u32 {
         if now < self.fc0.done_at {
             return if self.fc0.done_at == NEVER { 0 } else { 1 << 8 };
@@ -230,6 +238,7 @@ impl Clocks {
         self.fc0.done_at = if self.fc0.source == 0 { NEVER } else { access.now_cycles + cycles };
     }
 
+    /// Writes a register outside the clock generators.
     fn write_misc(&mut self, offset: u32, value: u32, access: &mut Access) {
         let gate = (offset as usize / 4) % 2;
         match offset {

@@ -34,6 +34,7 @@ pub struct DmaTransfer {
     pub byte_swap: bool,
 }
 
+/// Registers and state of one channel.
 #[derive(Debug, Clone, Copy, Default)]
 struct Channel {
     read: u32,
@@ -69,6 +70,7 @@ pub struct Dma {
 }
 
 impl Dma {
+    /// Starts a channel, if it is enabled and idle.
     fn trigger(&mut self, channel: usize, now: u64) {
         let c = &mut self.channels[channel];
         if c.ctrl & CTRL_EN == 0 || c.busy {
@@ -82,6 +84,7 @@ impl Dma {
         }
     }
 
+    /// Ends a channel's transfers: raises its interrupt, and triggers the channel that is chained to it.
     fn finish(&mut self, channel: usize, now: u64) {
         let c = &mut self.channels[channel];
         c.busy = false;
@@ -164,6 +167,7 @@ impl Dma {
     /// Register of a channel (0 READ, 1 WRITE, 2 COUNT, 3 CTRL) at each of the sixteen alias positions.
     const ALIAS: [u8; 16] = [0, 1, 2, 3, 3, 0, 1, 2, 3, 2, 0, 1, 3, 1, 2, 0];
 
+    /// Writes a channel's register, and triggers the channel if its alias does.
     fn write_channel(&mut self, offset: u32, value: u32, access: &mut Access) {
         let (channel, position) = (offset as usize / 0x40, (offset as usize & 0x3f) / 4);
         let c = &mut self.channels[channel];
@@ -188,12 +192,14 @@ impl Dma {
         }
     }
 
+    /// Writes a pacing timer: X transfers in Y cycles.
     fn write_pacer(&mut self, index: usize, value: u32, access: &Access) {
         let (x, y) = (u64::from(value >> 16), u64::from(value & 0xffff));
         let requests = RateCounter::start(access.now_cycles, 0, x, y, 1);
         self.pacers[index] = Pacer { register: value, requests, taken: 0 };
     }
 
+    /// INTS of an output: the channels' interrupts after enable and force.
     fn ints(&self, output: usize) -> u32 {
         (self.intr & self.inte[output]) | self.intf[output]
     }

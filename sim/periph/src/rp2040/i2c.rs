@@ -52,7 +52,7 @@ impl I2c {
         Self { irq, con: CON_RESET, plain, mask: 0x8ff, raw: 0, enabled: false, abort_source: 0 }
     }
 
-    /// Any command on an enabled controller fails to be acknowledged. The controller then releases the bus.
+    /// Executes a command. On an enabled controller it is not acknowledged, and the controller releases the bus.
     fn command(&mut self) {
         if self.enabled {
             self.raw |= INT_TX_ABRT | INT_STOP_DET;
@@ -65,11 +65,12 @@ impl I2c {
         self.raw | if self.enabled { INT_TX_EMPTY } else { 0 }
     }
 
+    /// Whether a register has a fixed value.
     fn is_constant(&self, offset: u32) -> bool {
         matches!(offset, 0x2c | 0x34 | 0x40..=0x68 | 0x70..=0x78 | 0x80 | 0x9c | 0xf4..=0xfc)
     }
 
-    /// Reading a CLR register clears its interrupt.
+    /// Clears the interrupt whose CLR register was read.
     fn clear(&mut self, offset: u32) {
         match offset {
             0x40 => {

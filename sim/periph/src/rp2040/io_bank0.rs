@@ -102,6 +102,7 @@ impl IoBank0 {
         pin.is_multiple_of(4)
     }
 
+    /// Recomputes the masks of pins by function and overrides, after CTRL changed.
     fn rebuild(&mut self) {
         let mut masks = Masks::default();
         for (pin, &ctrl) in self.ctrl.iter().enumerate() {
@@ -171,6 +172,7 @@ impl IoBank0 {
         nibbles(!self.inputs & PIN_MASK, first) | nibbles(self.inputs, first) << 1
     }
 
+    /// INTS of a destination, for eight pins: edges and levels after enable and force.
     fn ints(&self, destination: usize, group: usize) -> u32 {
         let d = &self.destinations[destination];
         ((self.edges[group] | self.levels(group)) & d.inte[group]) | d.intf[group]
@@ -186,6 +188,7 @@ impl IoBank0 {
         u32::from((0..4).any(|group| self.ints(core, group) != 0)) << IRQ_IO_BANK0
     }
 
+    /// Value of a pin's STATUS.
     fn status(&self, pin: usize) -> u32 {
         let bit = |word: u32| word >> pin & 1;
         bit(self.driven.out) << 9 | bit(self.driven.oe) << 13 | bit(self.pads) << 17 | bit(self.inputs) << 19

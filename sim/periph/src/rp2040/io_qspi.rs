@@ -50,6 +50,7 @@ impl IoQspi {
         (0..6).fold(0, |word, pin| word | (1 + (self.inputs >> pin & 1)) << (4 * pin))
     }
 
+    /// INTS of a destination: levels after enable and force.
     fn ints(&self, destination: usize) -> u32 {
         let [inte, intf] = self.destinations[destination];
         (self.raw() & inte) | intf

@@ -26,6 +26,7 @@ pub struct Limit {
     pub example: &'static [(u32, Option<u32>)],
 }
 
+/// A row for writes that ask for something unsupported.
 const fn write(
     blocks: &'static [Block],
     asks: fn(u32, u32) -> bool,
@@ -35,6 +36,7 @@ const fn write(
     Limit { blocks, touch: Touch::Write, asks, about, example }
 }
 
+/// A row for reads that ask for something unsupported.
 const fn read(
     blocks: &'static [Block],
     asks: fn(u32, u32) -> bool,
@@ -299,7 +301,7 @@ const READ_BLOCKS: u64 = {
     blocks
 };
 
-/// The row that an access asks for.
+/// The row that describes an access, if it asks for something unsupported.
 #[must_use]
 pub fn requests(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
     if touch == Touch::Read && READ_BLOCKS >> block as u64 & 1 == 0 {

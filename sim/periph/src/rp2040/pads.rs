@@ -41,12 +41,14 @@ impl Pads {
         Self::with(QSPI_RESET.to_vec(), true)
     }
 
+    /// A bank with these reset values.
     fn with(pads: Vec<u32>, qspi: bool) -> Self {
         let mut bank = Self { voltage_select: 0, pads, qspi, input_enable: 0, output_disable: 0, pull_up: 0 };
         bank.rebuild();
         bank
     }
 
+    /// Recomputes the masks of input enables, output disables and pull-ups.
     fn rebuild(&mut self) {
         let collect = |flag: u32| {
             self.pads

@@ -16,6 +16,7 @@ const CSR_INVERT_SHIFT: u32 = 2;
 const DIV_RESET: u32 = 0x10;
 const TOP_RESET: u32 = 0xffff;
 
+/// Registers and state of one slice.
 #[derive(Debug, Clone, Copy)]
 struct Slice {
     csr: u32,
@@ -49,6 +50,7 @@ impl Slice {
         if self.csr & CSR_PHASE_CORRECT != 0 { 2 * up } else { up }
     }
 
+    /// Value of CTR.
     fn counter(&self, now: u64) -> u64 {
         let position = self.steps.value(now) % self.period();
         if position > u64::from(self.top) { self.period() - 1 - position } else { position }
@@ -59,6 +61,7 @@ impl Slice {
         if steps < self.cc_before.1 { self.cc_before.0 } else { self.cc }
     }
 
+    /// Writes CC. Outputs compare with the old value until the counter wraps.
     fn set_compare(&mut self, value: u32, now: u64) {
         let steps = self.steps.value(now);
         let wrap = if self.steps.running() { (steps / self.period() + 1) * self.period() } else { 0 };
@@ -100,6 +103,7 @@ impl Slice {
         self.wraps_seen = from / self.period();
     }
 
+    /// Cycle of the next wrap, or [`NEVER`].
     fn due(&self) -> u64 {
         if self.steps.running() { self.steps.cycle_of((self.wraps_seen + 1) * self.period()) } else { NEVER }
     }
@@ -127,6 +131,7 @@ impl Default for Pwm {
 }
 
 impl Pwm {
+    /// INTS: the slices' interrupts after enable and force.
     fn ints(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
@@ -159,6 +164,7 @@ impl Pwm {
         self.levels = levels;
     }
 
+    /// Writes a slice's register.
     fn write_slice(&mut self, index: usize, register: u32, value: u32, now: u64) {
         let slice = &mut self.slices[index];
         let from = slice.counter(now);

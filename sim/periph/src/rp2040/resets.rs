@@ -67,6 +67,7 @@ impl Resets {
         self.reset = reset & RESETS_MASK;
     }
 
+    /// Value of RESET_DONE: blocks out of reset whose clock runs.
     fn done_bits(&self, clocks: &ClockTree) -> u32 {
         let mut clocked = RESETS_MASK;
         if clocks.peri_hz == 0 {

@@ -65,6 +65,7 @@ impl Rosc {
         }
     }
 
+    /// Writes CTRL: enable and frequency range.
     fn set_ctrl(&mut self, value: u32, access: &mut Access) {
         let was = self.enabled;
         match (value >> 12) & 0xfff {

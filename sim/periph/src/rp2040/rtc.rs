@@ -33,6 +33,7 @@ pub struct Rtc {
     raw: bool,
 }
 
+/// Days of a month. Every fourth year is a leap year unless `not_leap`.
 fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
@@ -43,11 +44,13 @@ fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
 }
 
 impl Rtc {
+    /// clk_rtc and its divider, whose quotient is the rate of seconds. The clock is 0 while the RTC is disabled.
     fn rate(&self, access: &Access) -> (u64, u64) {
         let on = self.ctrl & CTRL_ENABLE != 0;
         (if on { access.clocks.rtc_hz } else { 0 }, u64::from(self.clkdiv_m1) + 1)
     }
 
+    /// Counts one second, with carries up to the year.
     fn tick(&mut self) {
         let field = |word: u32, shift: u32, mask: u32| word >> shift & mask;
         let (mut weekday, mut hour) = (field(self.time, 24, 7), field(self.time, 16, 31));
@@ -90,6 +93,7 @@ impl Rtc {
             || differ(setup1 >> 28 & 1 != 0, self.time, setup1, 63))
     }
 
+    /// Writes CTRL: enables the counter, and loads its setup.
     fn set_ctrl(&mut self, value: u32, access: &Access) {
         let was = self.ctrl & CTRL_ENABLE;
         self.ctrl = value & (CTRL_ENABLE | CTRL_NOT_LEAP);
@@ -102,6 +106,7 @@ impl Rtc {
         }
     }
 
+    /// INTS: the alarm's interrupt after enable and force.
     fn ints(&self) -> bool {
         (self.raw && self.inte) || self.intf
     }

@@ -44,6 +44,7 @@ impl Spi {
         (self.dmacr & 2 != 0, self.dmacr & 1 != 0 && !self.rx.is_empty())
     }
 
+    /// SSPRIS: raw interrupts.
     fn ris(&self) -> u32 {
         let rx = if self.rx.len() >= FIFO_DEPTH / 2 { INT_RX } else { 0 };
         INT_TX | rx | if self.overrun { INT_ROR } else { 0 }

@@ -94,6 +94,7 @@ impl Ssi {
         XipFrame { sck_cycles, divider: self.baudr & 0xfffe, data_bits }
     }
 
+    /// Transfers a frame. What comes in goes to the receive FIFO.
     fn transfer(&mut self, value: u32) {
         let bytes = (((self.ctrlr0 >> 16) & 31) + 1).div_ceil(8);
         let selected_here = !self.flash.is_selected();
@@ -110,6 +111,7 @@ impl Ssi {
         }
     }
 
+    /// Value of SR.
     fn status(&self) -> u32 {
         let mut status = SR_TFNF | SR_TFE;
         status |= if self.rx.is_empty() { 0 } else { SR_RFNE };

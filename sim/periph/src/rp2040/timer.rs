@@ -51,6 +51,7 @@ impl Timer {
         self.counter.value(now_cycles)
     }
 
+    /// INTS: the alarms' interrupts after enable and force.
     fn ints(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
@@ -68,6 +69,7 @@ impl Timer {
         }
     }
 
+    /// Takes over the tick's rate, or stops the counter while it is paused.
     fn set_rate(&mut self, access: &Access) {
         let clocks = access.clocks;
         let num = if self.paused { 0 } else { clocks.tick_hz_num };

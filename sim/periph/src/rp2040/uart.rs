@@ -111,6 +111,7 @@ impl Uart {
         (tx, self.dmacr & 1 != 0 && self.rx_fifo.len() > 0)
     }
 
+    /// Depth of the FIFOs: 1 while they are disabled.
     fn depth(&self) -> usize {
         if self.lcr_h & LCR_FEN != 0 { FIFO_DEPTH } else { 1 }
     }
@@ -121,10 +122,12 @@ impl Uart {
         LEVELS[(select & 7).min(4) as usize]
     }
 
+    /// Level of the transmit FIFO at or below which its interrupt is raised.
     fn tx_trigger(&self) -> usize {
         if self.depth() == 1 { 0 } else { self.trigger(self.ifls) }
     }
 
+    /// Level of the receive FIFO at or above which its interrupt is raised.
     fn rx_trigger(&self) -> usize {
         if self.depth() == 1 { 1 } else { self.trigger(self.ifls >> 3) }
     }
@@ -135,6 +138,7 @@ impl Uart {
         1 + data + u64::from(self.lcr_h & LCR_PEN != 0) + if self.lcr_h & LCR_STP2 != 0 { 2 } else { 1 }
     }
 
+    /// The data bits of a byte under the word length in force.
     fn data_mask(&self) -> u8 {
         (0xffu16 >> (3 - ((self.lcr_h >> 5) & 3))) as u8
     }
@@ -145,6 +149,7 @@ impl Uart {
         RateCounter::start(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
     }
 
+    /// Takes over a changed baud rate in all bit counters.
     fn rebase_bits(&mut self, access: &Access) {
         let (clocks, divisor) = (access.clocks, self.divisor);
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
@@ -153,10 +158,12 @@ impl Uart {
         }
     }
 
+    /// Cycle in which the frame being sent ends, or [`NEVER`].
     fn tx_due(&self) -> u64 {
         if self.tx_shift.is_some() { self.tx_bits.cycle_of(self.tx_frame_bits) } else { NEVER }
     }
 
+    /// Cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
     fn rx_due(&self) -> u64 {
         if self.rx_shift.is_some() {
             self.rx_bits.cycle_of(self.rx_frame_bits)
@@ -167,6 +174,7 @@ impl Uart {
         }
     }
 
+    /// Cycle of the receive timeout, or [`NEVER`].
     fn idle_due(&self) -> u64 {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
     }
@@ -188,6 +196,7 @@ impl Uart {
         }
     }
 
+    /// Begins to send, if the line is idle.
     fn tx_start(&mut self, access: &Access) {
         if self.tx_shift.is_none() {
             self.tx_bits = self.bit_counter(access);
@@ -195,6 +204,7 @@ impl Uart {
         }
     }
 
+    /// Ends the frame being sent, and begins the next one at once.
     fn tx_finish(&mut self, access: &mut Access) {
         let Some(byte) = self.tx_shift.take() else {
             return;
@@ -211,10 +221,12 @@ impl Uart {
         self.tx_load();
     }
 
+    /// Cycle in which the frame in the shift register ends.
     fn tx_due_of_frame(&self) -> u64 {
         self.tx_bits.cycle_of(self.tx_frame_bits)
     }
 
+    /// Writes DR: appends a byte to the transmit FIFO.
     fn write_data(&mut self, value: u32, access: &mut Access) {
         if self.tx_fifo.len() >= self.depth() {
             // PL011 leaves a write to a full FIFO undefined. Dropping it is what a missing poll looks like.
@@ -227,6 +239,7 @@ impl Uart {
         }
     }
 
+    /// Writes LCR_H, which also brings the divisor into force.
     fn write_lcr_h(&mut self, value: u32, access: &Access) {
         let fifo_toggled = (self.lcr_h ^ value) & LCR_FEN != 0;
         self.lcr_h = value & 0xff;
@@ -239,6 +252,7 @@ impl Uart {
         self.rx_start(access);
     }
 
+    /// Value of FR.
     fn flags(&self) -> u32 {
         let (tx, rx) = (self.tx_fifo.len(), self.rx_fifo.len());
         let mut flags = 0;

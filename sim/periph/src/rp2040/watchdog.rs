@@ -71,16 +71,19 @@ impl Watchdog {
         self.scratch[n] = value;
     }
 
+    /// Value of the down counter, which falls by 2 in each tick.
     fn time(&self, now: u64) -> u32 {
         let fallen = self.ticks.value(now).saturating_mul(2);
         u64::from(self.loaded).saturating_sub(fallen) as u32
     }
 
+    /// Loads the down counter.
     fn load(&mut self, now: u64, value: u32) {
         self.loaded = value;
         self.ticks.set(now, 0);
     }
 
+    /// Writes CTRL: starts or stops the counter, or triggers a reset.
     fn set_ctrl(&mut self, value: u32, access: &mut Access) {
         let now = access.now_cycles;
         let was = self.ctrl & CTRL_ENABLE != 0;

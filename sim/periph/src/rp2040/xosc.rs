@@ -61,6 +61,7 @@ impl Xosc {
         u64::from(self.startup & 0x3fff) * unit
     }
 
+    /// Writes CTRL: enables or disables the oscillator.
     fn set_ctrl(&mut self, value: u32, access: &mut Access) {
         if value & 0xfff != RANGE_1_15MHZ && value & 0xfff != 0 {
             self.badwrite = true;

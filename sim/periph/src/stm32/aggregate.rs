@@ -160,6 +160,7 @@ impl Stm32 {
         chip
     }
 
+    /// Creates the blocks of the chip's table.
     fn populate(&mut self, options: &Options) {
         for row in self.spec.rows() {
             let mut bytes = 0x400;

@@ -27,6 +27,7 @@ impl Crc {
         [32, 16, 8, 7][(self.cr >> 3 & 3) as usize]
     }
 
+    /// The bits of the polynomial's width.
     fn mask(&self) -> u32 {
         u32::MAX >> (32 - self.width())
     }
@@ -53,6 +54,7 @@ impl Crc {
         }
     }
 
+    /// Value of DR: the checksum, reversed if REV_OUT is set.
     fn output(&self) -> u32 {
         if self.cr >> 7 & 1 != 0 { self.value.reverse_bits() >> (32 - self.width()) } else { self.value }
     }

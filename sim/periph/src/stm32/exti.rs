@@ -62,6 +62,7 @@ impl Exti {
         }
     }
 
+    /// Bank and kind of the register at an offset.
     fn register(&self, offset: u32) -> Option<(usize, Register)> {
         use Register::*;
         const ORDER: [Register; 6] = [Imr, Emr, Rtsr, Ftsr, Swier, Pr];
@@ -105,6 +106,7 @@ impl Exti {
         self.levels = self.levels & !(1 << line) | u16::from(level) << line;
     }
 
+    /// Raises lines of a bank: sets their pending bits, and signals an event if they are enabled for it.
     fn fire(&mut self, bank: usize, bits: u32, access: &mut Access) {
         let lines = &mut self.banks[bank];
         lines.pr |= bits;

@@ -87,7 +87,7 @@ impl Gpio {
         self.output
     }
 
-    /// Drives pins from outside the chip. Takes effect with the next [`Gpio::update`].
+    /// Drives pins from outside the chip. It takes effect with the next [`Gpio::update`].
     pub(super) fn drive(&mut self, driven: u16, levels: u16) {
         (self.outside_driven, self.outside) = (driven, levels);
     }
@@ -138,6 +138,7 @@ impl Gpio {
         }
     }
 
+    /// Writes ODR.
     #[inline]
     fn set_odr(&mut self, value: u16) {
         self.odr = value;
@@ -180,10 +181,12 @@ impl Gpio {
         pins.fold(0, |all, pin| all | ((1 << width) - 1) << (pin * width))
     }
 
+    /// `value`, except in the locked bits, which keep `old`.
     fn merge(old: u32, value: u32, locked: u32) -> u32 {
         old & locked | value & !locked
     }
 
+    /// Writes a register of the F1's layout.
     fn write_f1(&mut self, offset: u32, value: u32) {
         match offset {
             0x00 => self.mode = Self::merge(self.mode, value, self.locked_bits(4, 0)),
@@ -199,6 +202,7 @@ impl Gpio {
         }
     }
 
+    /// Writes a register of the later layout.
     fn write_v2(&mut self, offset: u32, value: u32) {
         match offset {
             0x00 => self.mode = Self::merge(self.mode, value, self.locked_bits(2, 0)),

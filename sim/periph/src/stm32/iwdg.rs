@@ -35,6 +35,7 @@ impl Iwdg {
         Self { window, open: false, pr: 0, rlr: 0xfff, loaded: 0xfff, winr: 0xfff, ticks: None, updating: None }
     }
 
+    /// The prescaler's divider.
     fn divider(&self) -> u64 {
         4 << self.pr.min(6)
     }
@@ -51,11 +52,13 @@ impl Iwdg {
         self.ticks = Some(RateCounter::start(access.now, 0, access.clock_hz, self.divider(), access.core_hz));
     }
 
+    /// Sets an update flag, which the slow clock clears later.
     fn update(&mut self, flag: u32, access: &Access) {
         let flags = self.updating.as_ref().map_or(0, |(_, flags)| *flags);
         self.updating = Some((RateCounter::start(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
     }
 
+    /// Writes KR: starts, reloads or unlocks.
     fn write_key(&mut self, key: u32, access: &mut Access) {
         self.open = key == UNLOCK;
         match key {
@@ -70,6 +73,7 @@ impl Iwdg {
         }
     }
 
+    /// Cycle in which the watchdog resets the chip, or [`NEVER`].
     fn timeout(&self) -> u64 {
         // The counter has to pass 0.
         self.ticks.as_ref().map_or(NEVER, |ticks| ticks.cycle_of(u64::from(self.loaded) + 1))

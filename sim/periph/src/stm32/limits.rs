@@ -11,6 +11,7 @@ struct Most {
     apb: [u64; 4],
 }
 
+/// Limits of the core, APB1 and APB2.
 const fn most(core: u64, apb1: u64, apb2: u64) -> Most {
     Most { core, ahb: core, apb: [apb1, apb2, apb2, apb2] }
 }

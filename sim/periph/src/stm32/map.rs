@@ -25,6 +25,7 @@ impl PageMap {
         Self { windows, pages: vec![EMPTY; WINDOWS.len() * PAGES_PER_WINDOW], dbgmcu: EMPTY }
     }
 
+    /// The index of the page that contains an address. `None` outside all blocks.
     fn page(&self, address: u32) -> Option<usize> {
         let window = self.windows[(address >> 20) as usize];
         (window != EMPTY).then(|| usize::from(window) * PAGES_PER_WINDOW + (address >> 10 & 0x3ff) as usize)

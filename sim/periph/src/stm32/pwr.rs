@@ -55,6 +55,7 @@ impl Pwr {
         self.words[0] & DBP != 0
     }
 
+    /// Takes over whether the PLL is ready.
     pub(super) fn set_pll(&mut self, ready: bool) {
         self.pll = ready;
     }
@@ -70,10 +71,12 @@ impl Pwr {
         }
     }
 
+    /// Begins the settling time of the voltage regulator.
     fn settle(&mut self, access: &Access) {
         self.settling = Some(RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz));
     }
 
+    /// Value of the status register.
     fn status(&self) -> u32 {
         let (cr, csr) = (self.words[0], self.words[1]);
         let stable = self.settling.is_none();
@@ -91,6 +94,7 @@ impl Pwr {
         }
     }
 
+    /// Writes CR.
     fn write_cr(&mut self, value: u32, access: &Access) {
         let changed = self.words[0] ^ value;
         // CWUF and CSBF (bits 2 and 3) clear flags and read 0.
@@ -107,6 +111,7 @@ impl Pwr {
         }
     }
 
+    /// Writes a register of the H7.
     fn write_h7(&mut self, word: usize, value: u32, access: &Access) {
         match word {
             H7_CR3 => {

@@ -32,11 +32,12 @@ impl Rng {
         Self { seed, state: seed | 1, cr: 0, word: None, making: None }
     }
 
-    /// It makes words.
+    /// Whether the generator produces words.
     pub(super) fn works(&self) -> bool {
         self.cr & RNGEN != 0
     }
 
+    /// Begins to produce the next word, if none is there.
     fn start(&mut self, access: &Access) {
         if self.works() && self.word.is_none() && self.making.is_none() {
             self.making = Some(RateCounter::start(access.now, 0, CLOCK_HZ, 1, access.core_hz));

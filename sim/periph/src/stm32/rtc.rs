@@ -41,23 +41,28 @@ impl Rtc {
         rtc
     }
 
+    /// Value of PRER.
     fn prer(&self) -> u32 {
         self.words[4]
     }
 
+    /// RTCCLK and the asynchronous prescaler. The clock is 0 during initialisation.
     fn rate(&self, access: &Access) -> (u64, u64) {
         let on = self.words[ISR] & INIT == 0;
         (if on { access.clock_hz } else { 0 }, u64::from(self.prer() >> 16 & 0x7f) + 1)
     }
 
+    /// Counts of the synchronous prescaler in a second.
     fn per_second(&self) -> u64 {
         u64::from(self.prer() & 0x7fff) + 1
     }
 
+    /// Seconds since the start of the calendar.
     fn seconds(&self, cycle: u64) -> u64 {
         self.base_seconds + self.sub.value(cycle) / self.per_second()
     }
 
+    /// Value of TR, the time of day.
     fn tr(&self, cycle: u64) -> u32 {
         let second = self.seconds(cycle) % 86_400;
         let hour = (second / 3600) as u32;
@@ -65,6 +70,7 @@ impl Rtc {
         pm << 22 | bcd(hour) << 16 | bcd((second / 60 % 60) as u32) << 8 | bcd((second % 60) as u32)
     }
 
+    /// Value of DR, the date.
     fn dr(&self, cycle: u64) -> u32 {
         let days = self.seconds(cycle) / 86_400;
         let (year, month, day) = date_of(days);
@@ -72,6 +78,7 @@ impl Rtc {
         bcd(year) << 16 | (weekday as u32) << 13 | bcd(month) << 8 | bcd(day)
     }
 
+    /// Writes TR in initialisation.
     fn set_time(&mut self, tr: u32, access: &Access) {
         let hour = match (unbcd(tr >> 16 & 0x3f), self.words[2] & FMT != 0) {
             (hour, false) => hour,
@@ -82,6 +89,7 @@ impl Rtc {
         self.sub.set(access.now, 0);
     }
 
+    /// Writes DR in initialisation.
     fn set_date(&mut self, dr: u32, access: &Access) {
         let second = self.seconds(access.now) % 86_400;
         let days = days_of(unbcd(dr >> 16 & 0xff), unbcd(dr >> 8 & 0x1f), unbcd(dr & 0x3f));
@@ -90,10 +98,12 @@ impl Rtc {
         self.sub.set(access.now, 0);
     }
 
+    /// Restarts the synchronisation of the shadow registers.
     fn ask(&mut self, access: &Access) {
         self.sync = Some(RateCounter::start(access.now, 0, access.clock_hz, 1, access.core_hz));
     }
 
+    /// Writes ISR: clears flags, and enters or leaves initialisation.
     fn write_isr(&mut self, value: u32, access: &Access) {
         let isr = self.words[ISR];
         // Flags in bits 8 to 13 and RSF are cleared by writing 0.
@@ -113,6 +123,7 @@ impl Rtc {
         }
     }
 
+    /// Writes a register that the keys protect.
     fn write_protected(&mut self, word: usize, value: u32, access: &mut Access) {
         let initialising = self.words[ISR] & INITF != 0;
         match word {
@@ -206,10 +217,12 @@ impl Block for Rtc {
     }
 }
 
+/// A number below 100 in BCD.
 fn bcd(value: u32) -> u32 {
     ((value / 10 % 10) << 4) | (value % 10)
 }
 
+/// The number that two BCD digits say.
 fn unbcd(value: u32) -> u32 {
     (value >> 4) * 10 + (value & 0xf)
 }

@@ -29,10 +29,12 @@ impl RtcF1 {
         Self { crh: 0, crl: RTOFF, prl: 0x8000, alarm: u32::MAX, counter: RateCounter::default(), done: 0 }
     }
 
+    /// Takes over a changed clock or prescaler.
     fn rerate(&mut self, access: &Access) {
         self.counter.rebase(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
     }
 
+    /// The word with its upper or lower half replaced.
     fn set_half(word: u32, value: u32, high: bool) -> u32 {
         if high { word & 0xffff | value << 16 } else { word & 0xffff_0000 | value & 0xffff }
     }

@@ -90,6 +90,7 @@ impl Lines {
         Self { levels: [0; 5], drivers: [0; 160] }
     }
 
+    /// Level of each NVIC line, 32 a word.
     pub fn levels(&self) -> &[u32; 5] {
         &self.levels
     }

@@ -60,6 +60,7 @@ impl Syscfg {
         self.kind == SyscfgKind::H7 && self.words[PWRCR as usize / 4] & 1 != 0
     }
 
+    /// The bits of a register that can be written.
     fn mask(&self, offset: u32) -> u32 {
         match (self.kind, offset) {
             (_, 0x08..=0x14) => 0xffff,

@@ -26,7 +26,7 @@ struct WrittenBits<'a> {
 }
 
 impl WrittenBits<'_> {
-    /// Any of these bits at this offset.
+    /// Whether any of these bits is set at this offset.
     fn sets(&self, offset: u32, bits: u32) -> bool {
         self.offset == offset && self.value & bits != 0
     }
@@ -46,6 +46,7 @@ impl WrittenBits<'_> {
         !self.first_layout() && self.control(number, bits)
     }
 
+    /// Whether the chip is one of these.
     fn is(&self, chips: &[Chip]) -> bool {
         chips.contains(&self.spec.chip)
     }
@@ -67,6 +68,7 @@ impl WrittenBits<'_> {
     }
 }
 
+/// A row for writes that ask for something unsupported.
 const fn limit(
     asks: fn(&WrittenBits) -> bool,
     about: &'static str,
@@ -348,6 +350,7 @@ static GPIO: &[Limit] = &[limit(
     ],
 )];
 
+/// Whether one of a word's eight nibbles has this value.
 fn has_nibble(word: u32, nibble: u32) -> bool {
     (0..8).any(|n| word >> (4 * n) & 0xf == nibble)
 }
@@ -417,7 +420,7 @@ pub fn limits() -> impl Iterator<Item = &'static Limit> {
     tables.into_iter().flatten().chain(FOUND)
 }
 
-/// The rows that a write asks for.
+/// The rows of the unsupported things that a write asks for.
 pub(super) fn requests(spec: &Spec, device: Device, offset: u32, value: u32) -> impl Iterator<Item = &'static Limit> {
     let at = WrittenBits { spec, device, offset, value };
     rows(device).iter().filter(move |row| (row.asks)(&at))

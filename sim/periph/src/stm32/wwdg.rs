@@ -29,6 +29,7 @@ impl Wwdg {
         Self { timebase, cr: 0x7f, cfr: 0x7f, flag: false, warned: false, ticks: RateCounter::default() }
     }
 
+    /// Clock and cycles of a count. The clock is 0 while it is off.
     fn rate(&self, access: &Access) -> (u64, u64) {
         let (shift, mask) = self.timebase;
         (if self.cr & WDGA != 0 { access.clock_hz } else { 0 }, 4096 << (self.cfr >> shift & mask))
@@ -39,6 +40,7 @@ impl Wwdg {
         (self.cr & 0x7f).wrapping_sub(self.ticks.value(cycle) as u32) & 0x7f
     }
 
+    /// Writes CR: reloads the counter, or resets the chip if that is too early.
     fn write_cr(&mut self, value: u32, access: &mut Access) {
         let running = self.cr & WDGA != 0;
         let early = running && self.count(access.now) > self.cfr & 0x7f;

@@ -109,6 +109,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         self.data.follow(data);
     }
 
+    /// The number of the line that contains an address.
     #[inline(always)]
     pub(super) fn number(&self, address: u32) -> u32 {
         address.wrapping_sub(self.base) >> SHIFT
@@ -124,6 +125,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         self.there.max(at + 2)
     }
 
+    /// Moves on to another line: from the read-ahead buffer, the cache or the array.
     #[inline(never)]
     fn enter(&mut self, line: u32, at: u64) {
         if self.array.wait_states == 0 {

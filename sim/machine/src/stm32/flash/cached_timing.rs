@@ -32,7 +32,7 @@ pub trait CacheableFlash: FlashPort {
     }
     /// Records lookups from now on.
     fn record(&mut self);
-    /// Returns what was recorded, if it can be repeated.
+    /// Takes the recorded lookups. `None` if they cannot be repeated.
     fn recorded(&mut self) -> Option<Self::Lookups>;
     /// Looks the same things up again. True if the answers were the same, else nothing was changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;

@@ -80,6 +80,7 @@ impl FlashF1 {
         self.last_there
     }
 
+    /// Moves on to another line: from the read-ahead buffer or the array.
     fn enter(&mut self, line: u32, at: u64) {
         if line == self.next {
             (self.line, self.there) = (self.next, self.next_there);

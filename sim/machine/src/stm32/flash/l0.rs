@@ -187,17 +187,18 @@ impl FlashL0 {
         if word >= self.usual {
             return self.fetch_unusual(word, at);
         }
-        let buffer = self.buffer_with(word, at);
+        let buffer = self.buffered_arrival(word, at);
         self.read_ahead(word + 1, buffer);
         buffer
     }
 
+    /// A fetch that the fast path leaves out: without wait states, or of a word that is not in order.
     #[inline(never)]
     fn fetch_unusual(&mut self, word: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return at + 2;
         }
-        let arrival = self.word(word, at);
+        let arrival = self.arrival_of(word, at);
         if self.acr & acr::PRFTEN != 0 {
             self.read_ahead(word + 1, arrival);
         }
@@ -210,25 +211,26 @@ impl FlashL0 {
             return 0;
         }
         let word = (address & OFFSET) / L0_LINE_BYTES;
-        let arrival = self.word(word, at);
+        let arrival = self.arrival_of(word, at);
         if self.acr & acr::PRE_READ != 0 {
             self.read_ahead(word + 1, arrival);
         }
         arrival - (at + 2)
     }
 
-    /// Returns the word from a buffer, or from the array.
+    /// The cycle in which a word arrives, from a buffer or the array.
     #[inline(always)]
-    fn word(&mut self, word: u32, at: u64) -> u64 {
+    fn arrival_of(&mut self, word: u32, at: u64) -> u64 {
         // Beyond the flash is the boot memory, which the buffers do not serve.
         if self.acr & acr::DISAB_BUF != 0 || word >= WORDS {
             return self.array.read(at + 1);
         }
-        self.buffer_with(word, at)
+        self.buffered_arrival(word, at)
     }
 
+    /// The cycle in which a word is in a buffer. It is read into one if it is in none.
     #[inline(always)]
-    fn buffer_with(&mut self, word: u32, at: u64) -> u64 {
+    fn buffered_arrival(&mut self, word: u32, at: u64) -> u64 {
         if word == self.ahead {
             return self.ahead_there.max(at + 2);
         }
@@ -249,7 +251,7 @@ impl FlashL0 {
         self.buffer_of[usize::from(word as u16)]
     }
 
-    /// Reads a word that nobody asked for yet when the array is idle.
+    /// Reads a word ahead, unless a buffer has it.
     #[inline(always)]
     fn read_ahead(&mut self, word: u32, from: u64) {
         if self.find(word) == ABSENT {
@@ -258,6 +260,7 @@ impl FlashL0 {
         }
     }
 
+    /// Reads a word from the array into the least recently used buffer. Returns when it is there.
     #[inline(always)]
     fn load(&mut self, word: u32, from: u64) -> u64 {
         let end = self.array.read(from);

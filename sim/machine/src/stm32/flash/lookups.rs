@@ -35,7 +35,7 @@ pub(super) enum Lookup {
 }
 
 impl Lookups {
-    /// Makes them again. True if every answer is the same. Else the cache is as it was.
+    /// Repeats the lookups. True if every answer is the same, else nothing has changed.
     #[inline(always)]
     pub(super) fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         if self.same_in != cache.version() {
@@ -45,7 +45,7 @@ impl Lookups {
         true
     }
 
-    /// The same in a cache whose content has changed.
+    /// Repeats the lookups in a cache whose content has changed.
     #[inline(never)]
     fn ask<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..(self.count as usize).min(LOOKUPS)];
@@ -72,7 +72,7 @@ impl Lookups {
         true
     }
 
-    /// The same where lines go in, and others out: none of those may be among the lines looked up.
+    /// Repeats the lookups where lines go in, and others out, none of which may be among the lines looked up.
     fn refill<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..self.count as usize];
         if cache.next_out(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
@@ -99,7 +99,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// A lookup was made.
+    /// Notes a lookup.
     #[inline(always)]
     pub fn note(&mut self, line: u32, found: Lookup) {
         if self.on {
@@ -107,6 +107,7 @@ impl Recorder {
         }
     }
 
+    /// Appends a lookup, or joins it with an earlier one of the same line.
     fn push(&mut self, line: u32, found: Lookup) {
         let Lookups { items, count, fills, .. } = &mut self.lookups;
         if let Some(earlier) = items[..*count as usize].iter().position(|item| item >> 2 == line) {

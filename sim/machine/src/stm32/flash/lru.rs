@@ -88,13 +88,14 @@ impl<const LINES: usize> Lru<LINES> {
         self.version
     }
 
+    /// Counts a change of the content.
     fn note_change(&mut self) {
         self.settle();
         self.groups.clear();
         self.version += 1;
     }
 
-    /// Enters the uses of groups.
+    /// Applies the noted uses of groups to the order of lines.
     fn settle(&mut self) {
         for group in self.groups.iter_mut().filter(|group| group.used != 0) {
             let first = std::mem::take(&mut group.used) - GROUP as u64;
@@ -105,7 +106,7 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// Goes on after a version that was in use before this content was taken up.
+    /// Continues with a version after one that was in use before.
     pub fn follow(&mut self, version: u64) {
         self.version = self.version.max(version);
         self.note_change();
@@ -131,7 +132,7 @@ impl<const LINES: usize> Lru<LINES> {
         self.groups.len() as u32 - 1
     }
 
-    /// The lines of a group count as used now, in their order.
+    /// Marks the lines of a group as used now, in their order.
     #[inline(always)]
     pub fn touch(&mut self, group: u32) {
         self.clock += GROUP as u64;
@@ -171,7 +172,7 @@ impl<const LINES: usize> Lru<LINES> {
         self.slot_of[line as usize] = slot as u8 + 1;
     }
 
-    /// Empties it.
+    /// Empties the cache.
     pub fn reset(&mut self) {
         self.note_change();
         self.slot_of.fill(ABSENT);

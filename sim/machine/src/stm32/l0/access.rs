@@ -28,6 +28,7 @@ impl System {
         at + MEMORY_CYCLES + wait
     }
 
+    /// Loads a peripheral register by its bus.
     pub(super) fn load_register<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -45,11 +46,12 @@ impl System {
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.settle(core, now);
         if self.polling.note(core.pc(), value, || self.devices.periph.is_steady(address)) {
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
         Ok(value)
     }
 
+    /// Stores to a peripheral register by its bus.
     pub(super) fn store_register<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -70,6 +72,7 @@ impl System {
         Ok(())
     }
 
+    /// Loads from system memory, whose content is not modelled.
     pub(super) fn load_system_memory(
         &mut self,
         core: &mut Core,
@@ -98,7 +101,7 @@ impl PrivateBus for System {
         let pc = core.pc();
         self.devices.not_modelled(what, address, pc, now);
         if self.devices.stop.is_some() {
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
     }
 }

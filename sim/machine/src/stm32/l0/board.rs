@@ -51,7 +51,7 @@ impl Board for Machine {
         self.system.polling.fast_forward_cycles()
     }
 
-    fn remembered(&self) -> Counts {
+    fn timing_cache_counts(&self) -> Counts {
         self.system.timing_cache.counts()
     }
 

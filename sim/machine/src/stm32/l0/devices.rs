@@ -80,6 +80,7 @@ impl Devices {
         devices
     }
 
+    /// Takes over changed clocks.
     fn take_clocks(&mut self) {
         use stm32::Bus::{Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb};
         self.clocks = self.periph.clocks().clone();
@@ -109,7 +110,7 @@ impl Devices {
     /// Carries out what effects ask of instruments and clocks. Returns the rest.
     pub fn settle(&mut self, pc: u32, now: u64) -> Changes {
         if let Some(about) = self.effects.remap.then(|| self.periph.missing_at_zero()).flatten() {
-            self.falls_short(about, pc, now);
+            self.warn_unsupported(about, pc, now);
         }
         let mut changes = Changes {
             memory: std::mem::take(&mut self.effects.flash_timing_changed) | std::mem::take(&mut self.effects.remap),
@@ -132,7 +133,7 @@ impl Devices {
             self.warn_of_register(address, written, pc, now, "is not modelled");
         }
         for about in std::mem::take(&mut self.effects.limits) {
-            self.falls_short(about, pc, now);
+            self.warn_unsupported(about, pc, now);
         }
         if let Some((address, written)) = self.effects.unclocked.take() {
             self.warn_of_register(address, written, pc, now, "has no effect: the block's clock is off");
@@ -140,6 +141,7 @@ impl Devices {
         changes
     }
 
+    /// Warns once about an access to a register.
     fn warn_of_register(&mut self, address: u32, written: bool, pc: u32, now: u64, why: &str) {
         let block = self.periph.block_name(address).unwrap_or("peripheral");
         let direction = if written { "write to" } else { "read of" };
@@ -154,6 +156,7 @@ impl Devices {
         self.stop_if_strict(pc, now, stops);
     }
 
+    /// Stops a strict run because of a warning.
     fn stop_if_strict(&mut self, pc: u32, now: u64, text: Option<String>) {
         if let Some(text) = text {
             self.stop_at(StopReason::Strict, pc, now, text);
@@ -163,13 +166,13 @@ impl Devices {
     /// Warns of clocks that the chip cannot have.
     pub fn check_clocks(&mut self, pc: u32, now: u64) {
         if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
-            self.falls_short(&about, pc, now);
+            self.warn_unsupported(&about, pc, now);
         }
     }
 
-    /// Warns once that something was asked for that does not happen here. Under `strict` the run stops.
-    pub fn falls_short(&mut self, about: &str, pc: u32, now: u64) {
-        let stops = self.warnings.short_of(about, pc);
+    /// Warns once that the firmware asked for something unsupported. Under `strict` the run stops.
+    pub fn warn_unsupported(&mut self, about: &str, pc: u32, now: u64) {
+        let stops = self.warnings.unsupported_request(about, pc);
         self.stop_if_strict(pc, now, stops);
     }
 

@@ -68,6 +68,7 @@ impl Machine {
         self.system.devices.settings.list()
     }
 
+    /// The exception rules in force.
     fn timing(&self) -> ExceptionTiming {
         let settings = &self.system.devices.settings;
         ExceptionTiming {
@@ -172,11 +173,13 @@ impl Machine {
         self.stop(StopReason::Cycles, "the cycles asked for have passed".to_owned())
     }
 
+    /// The cycle up to which the core has executed, [`NEVER`] while it sleeps.
     fn horizon(&self) -> u64 {
         let core = &self.cores[0];
         if is_active(core) { core.t } else { NEVER }
     }
 
+    /// Processes everything that is due now.
     fn events(&mut self) {
         let core = &mut self.cores[0];
         if core.systick.due() <= self.now {
@@ -233,6 +236,7 @@ impl Machine {
         }
     }
 
+    /// Wakes the core, if there is a cause.
     fn wake(&mut self) {
         let timing = self.timing();
         if let Some((outcome, before)) = turn::wake(&mut self.cores[0], &mut *self.system, self.now, timing) {
@@ -294,10 +298,11 @@ impl Machine {
     fn note_deep_sleep(&mut self) {
         let core = &self.cores[0];
         if core.asleep() && core.nvic.scr & SLEEPDEEP != 0 {
-            self.system.devices.falls_short(DEEP_SLEEP, core.pc(), core.t);
+            self.system.devices.warn_unsupported(DEEP_SLEEP, core.pc(), core.t);
         }
     }
 
+    /// Reports what became of an exception, to the observer and as an event.
     fn trace(&mut self, outcome: Outcome, before: u64) {
         if self.observer.is_some() {
             self.tell(outcome);
@@ -306,6 +311,7 @@ impl Machine {
         turn::record(&mut self.system.devices.probes, core, face::pc(core), outcome, before);
     }
 
+    /// A stop now.
     fn stop(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail }
     }
@@ -353,6 +359,7 @@ impl Machine {
         self.totals().since(&self.stats_base)
     }
 
+    /// Statistics since power-on.
     fn totals(&self) -> Stats {
         let core = &self.cores[0];
         let (bus_wait_cycles, flash_wait_cycles) = waits(core);

@@ -50,6 +50,7 @@ impl Memory {
         }
     }
 
+    /// The word at an offset.
     fn word(&self, at: usize) -> u32 {
         self.bytes[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
     }

@@ -9,6 +9,7 @@ const CORE: usize = cortex_m0plus::SETTINGS.len();
 /// Rules with their values: of the core, then of the buses.
 const RULES: usize = CORE + stm32_bus::SETTINGS.len();
 
+/// A setting with a documented rule, 0 by default.
 const fn option(key: &'static str, max: u64, about: &'static str) -> Setting {
     Setting { key, default: 0, min: 0, max, about, grade: Grade::Documented }
 }
@@ -32,6 +33,7 @@ pub struct Settings {
     clock_hz: u64,
 }
 
+/// The timing rules of the chip.
 fn rules() -> impl Iterator<Item = &'static Setting> {
     cortex_m0plus::SETTINGS.iter().chain(&stm32_bus::SETTINGS)
 }

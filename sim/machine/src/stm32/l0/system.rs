@@ -73,7 +73,8 @@ impl System {
         self.due = 0;
     }
 
-    pub(super) fn ask_for_attention(&mut self, core: &mut Core) {
+    /// Ends the core's turn, so that the machine looks at interrupts and events.
+    pub(super) fn end_core_turn(&mut self, core: &mut Core) {
         core.limit = 0;
         self.due = 0;
     }
@@ -86,18 +87,18 @@ impl System {
             if core.nvic.drive_lines(lines) != 0 && core.nvic.scr & 0x10 != 0 {
                 core.event = true;
             }
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
         let pc = if core.ip.is_null() { 0 } else { core.pc() };
         let changes = self.devices.settle(pc, now);
         if std::mem::take(&mut self.devices.effects.event) {
             core.event = true;
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
         self.carry_out(core, changes, now);
         let due = self.devices.periph.due();
         if due < self.due || self.devices.stop.is_some() || self.devices.reset.is_some() {
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
     }
 
@@ -117,14 +118,15 @@ impl System {
         }
     }
 
+    /// Carries out changes of clocks, memories and interrupt lines.
     fn carry_out(&mut self, core: &mut Core, changes: Changes, now: u64) {
         if changes.clocks {
             core.systick.set_external(self.devices.systick_reference(), now);
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
         if changes.memory {
             self.reconfigure();
-            self.ask_for_attention(core);
+            self.end_core_turn(core);
         }
         for erase in changes.erase {
             self.memories.write(erase.address, &vec![erase.value; erase.bytes as usize]);
@@ -157,6 +159,7 @@ impl System {
         Some(self.known.store(address, [first, second], decoded, site))
     }
 
+    /// Decodes the instruction at an address.
     fn instruction(&self, window: usize, offset: u32, address: u32) -> Op {
         let spec = &self.memories.windows[window].spec;
         let place = Place { address, region_base: spec.base, region_bytes: spec.bytes, cached: false, rom: false };
@@ -218,7 +221,7 @@ unsafe impl Bus for System {
             let word = self.memories.all[1].get(offset & !3, 4);
             let pc = core.pc();
             if self.devices.note_watched_store(RAM_BASE + (offset & !3), word, now, pc) {
-                self.ask_for_attention(core);
+                self.end_core_turn(core);
             }
         }
     }

@@ -11,6 +11,7 @@ const CYCLES: [u32; 32] = [
     55, 56, 64, 64, 53, 52, 23,
 ];
 
+/// Denormals to zero, NaN to infinity, both keeping their sign.
 fn flush(bits: u64) -> f64 {
     let sign = bits & 1 << 63;
     match bits >> 52 & 0x7ff {
@@ -20,6 +21,7 @@ fn flush(bits: u64) -> f64 {
     }
 }
 
+/// A result as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
 fn pack(value: f64, negative: bool) -> u64 {
     if value.is_nan() {
         return u64::from(negative) << 63 | 0x7ff << 52;
@@ -27,14 +29,17 @@ fn pack(value: f64, negative: bool) -> u64 {
     flush(value.to_bits()).to_bits()
 }
 
+/// Less, equal or greater. +0 equals -0 and there is nothing unordered.
 fn compare(x: f64, y: f64) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }
 
+/// `x * 2^n` rounded towards minus infinity.
 fn scale(x: f64, n: u32) -> f64 {
     libm::floor(libm::scalbn(x, n as i32))
 }
 
+/// Result of a table entry that calculates with doubles.
 fn arithmetic(index: u8, x: f64, y: f64) -> u64 {
     let (sx, sy) = (x.is_sign_negative(), y.is_sign_negative());
     match index {
@@ -52,6 +57,7 @@ fn arithmetic(index: u8, x: f64, y: f64) -> u64 {
     }
 }
 
+/// Result of a table entry that converts an integer or fixed-point number to double.
 fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
     let wide = u64::from(high) << 32 | u64::from(low);
     let scale = |value: f64, n: u32| libm::scalbn(value, (n as i32).wrapping_neg());
@@ -67,10 +73,12 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
     }
 }
 
+/// The 64 bits in two registers, `low` first.
 fn pair(host: &dyn RomHost, low: usize) -> u64 {
     u64::from(host.reg(low + 1)) << 32 | u64::from(host.reg(low))
 }
 
+/// Writes 64 bits into two registers, `low` first.
 fn set_pair(host: &mut dyn RomHost, low: usize, value: u64) {
     host.set_reg(low, value as u32);
     host.set_reg(low + 1, (value >> 32) as u32);

@@ -38,6 +38,7 @@ fn compare(x: f32, y: f32) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }
 
+/// Sets the flags that a comparison function returns.
 pub(super) fn set_compare_flags(host: &mut dyn RomHost, order: Ordering) {
     // As CMP would leave them: carry means "not below".
     host.set_flags(order == Ordering::Less, order == Ordering::Equal, order != Ordering::Less, false);
@@ -48,6 +49,7 @@ fn scale(x: f32, n: u32) -> f64 {
     libm::floor(libm::scalbn(f64::from(x), n as i32))
 }
 
+/// Result of a table entry that calculates with floats.
 fn arithmetic(index: u8, x: f32, y: f32) -> u32 {
     let (sx, sy) = (x.is_sign_negative(), y.is_sign_negative());
     match index {
@@ -66,6 +68,7 @@ fn arithmetic(index: u8, x: f32, y: f32) -> u32 {
     }
 }
 
+/// Result of a table entry that converts an integer or fixed-point number to float.
 fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
     let wide = u64::from(high) << 32 | u64::from(low);
     let scale = |value: f32, n: u32| libm::scalbnf(value, (n as i32).wrapping_neg());

@@ -128,9 +128,11 @@ const DATA: [(&[u8; 2], u32); 6] = [
     (b"FE", LIBRARY_END),
 ];
 
+/// Builds the ROM's content. In debug builds it refuses data that overlap.
 struct Builder(Vec<u8>);
 
 impl Builder {
+    /// Puts bytes at an address.
     fn bytes(&mut self, address: u32, bytes: &[u8]) {
         let start = address as usize;
         let target = &mut self.0[start..start + bytes.len()];
@@ -138,14 +140,17 @@ impl Builder {
         target.copy_from_slice(bytes);
     }
 
+    /// Puts a halfword at an address.
     fn half(&mut self, address: u32, value: u16) {
         self.bytes(address, &value.to_le_bytes());
     }
 
+    /// Puts a word at an address.
     fn word(&mut self, address: u32, value: u32) {
         self.bytes(address, &value.to_le_bytes());
     }
 
+    /// Puts opcodes at an address.
     fn code(&mut self, address: u32, code: &[u16]) {
         for (n, &half) in (0..).zip(code) {
             self.half(address + 2 * n, half);
@@ -160,6 +165,7 @@ impl Builder {
         }
     }
 
+    /// Puts a table of the addresses of all floating-point functions, and their number before it.
     fn float_table(&mut self, address: u32, first: u8) {
         self.half(address - 2, u16::from(FLOAT_FUNCTIONS));
         for n in 0..FLOAT_FUNCTIONS {

@@ -17,6 +17,7 @@ pub(super) struct Divider {
     dirty: bool,
 }
 
+/// Quotient and remainder. A division by zero gives all ones, and the dividend.
 fn divide_unsigned(dividend: u32, divisor: u32) -> (u32, u32) {
     match dividend.checked_div(divisor) {
         Some(quotient) => (quotient, dividend % divisor),
@@ -24,6 +25,7 @@ fn divide_unsigned(dividend: u32, divisor: u32) -> (u32, u32) {
     }
 }
 
+/// Quotient and remainder. A division by zero gives 1 or -1 against the dividend's sign, and the dividend.
 fn divide_signed(dividend: i32, divisor: i32) -> (u32, u32) {
     if divisor == 0 {
         let quotient = if dividend < 0 { 1 } else { u32::MAX };
@@ -33,6 +35,7 @@ fn divide_signed(dividend: i32, divisor: i32) -> (u32, u32) {
 }
 
 impl Divider {
+    /// Takes over the result of a division that has ended.
     fn settle(&mut self, now: u64) {
         if self.running && now >= self.ready_at {
             (self.quotient, self.remainder) = self.next;
@@ -55,6 +58,7 @@ impl Divider {
         }
     }
 
+    /// Writes an operand, which starts a division, or a result.
     pub fn write(&mut self, offset: u32, value: u32, now: u64) {
         self.settle(now);
         match offset {

@@ -41,6 +41,7 @@ impl GpioBank {
         self.input = levels & self.mask;
     }
 
+    /// Reads an output or output-enable register.
     #[inline]
     pub(super) const fn read(&self, offset: u32) -> u32 {
         match offset {

@@ -31,18 +31,22 @@ impl Interpolator {
         Self { number, accum: [0; 2], base: [0; 3], ctrl: [0; 2] }
     }
 
+    /// Whether lane 1 blends: interpolator 0 only.
     fn blends(&self) -> bool {
         self.number == 0 && self.ctrl[0] & BLEND != 0
     }
 
+    /// Whether lane 0 clamps: interpolator 1 only.
     fn clamps(&self) -> bool {
         self.number == 1 && self.ctrl[0] & CLAMP != 0
     }
 
+    /// Whether a lane's values are signed.
     fn is_signed(&self, lane: usize) -> bool {
         self.ctrl[lane] & SIGNED != 0
     }
 
+    /// A lane's input: its accumulator, or the other lane's (CROSS_INPUT).
     fn input(&self, lane: usize) -> u32 {
         self.accum[if self.ctrl[lane] & CROSS_INPUT != 0 { 1 - lane } else { lane }]
     }
@@ -58,6 +62,7 @@ impl Interpolator {
         (extended, shifted & !below_msb != 0)
     }
 
+    /// The value between BASE0 and BASE1.
     fn clamp(&self, value: u32) -> u32 {
         let (low, high) = (self.base[0], self.base[1]);
         let (below, above) = if self.is_signed(0) {
@@ -83,6 +88,7 @@ impl Interpolator {
         (from + ((i64::from(alpha) * (to - from)) >> 8)) as u32
     }
 
+    /// The results of both lanes and the full result.
     fn compute(&self) -> Results {
         let (mask0, over0) = self.shift_mask(0);
         let (mask1, over1) = self.shift_mask(1);
@@ -111,6 +117,7 @@ impl Interpolator {
         results.result[which] | force
     }
 
+    /// Reads a result, and writes the lanes' results back to the accumulators.
     fn pop(&mut self, which: usize) -> u32 {
         let results = self.compute();
         for lane in 0..2 {
@@ -120,6 +127,7 @@ impl Interpolator {
         self.present(&results, which)
     }
 
+    /// Reads a register with its side effects.
     pub fn read(&mut self, offset: u32) -> u32 {
         let index = (offset / 4) as usize;
         match index {
@@ -138,6 +146,7 @@ impl Interpolator {
         }
     }
 
+    /// Writes a register.
     pub fn write(&mut self, offset: u32, value: u32) {
         let index = (offset / 4) as usize;
         match index {

@@ -2,6 +2,7 @@
 
 const DEPTH: usize = 8;
 
+/// The FIFO that one core reads.
 #[derive(Debug, Clone, Default)]
 struct Ring {
     words: [u32; DEPTH],
@@ -28,11 +29,13 @@ impl Mailboxes {
             | u32::from(self.read_on_empty[core]) << 3
     }
 
+    /// Whether a core's FIFO interrupt is pending: there is data, or a sticky error.
     #[inline]
     pub fn pending(&self, core: usize) -> bool {
         self.inbox[core].len > 0 || self.write_on_full[core] || self.read_on_empty[core]
     }
 
+    /// Writes a word to the other core. A full FIFO drops it, with WOF.
     pub fn push(&mut self, core: usize, value: u32) {
         let ring = &mut self.inbox[1 - core];
         if ring.len == DEPTH {
@@ -43,6 +46,7 @@ impl Mailboxes {
         ring.len += 1;
     }
 
+    /// Reads a word. An empty FIFO gives 0, with ROE.
     pub fn pop(&mut self, core: usize) -> u32 {
         let ring = &mut self.inbox[core];
         if ring.len == 0 {
@@ -55,6 +59,7 @@ impl Mailboxes {
         value
     }
 
+    /// Clears WOF and ROE of a core.
     pub fn clear_errors(&mut self, core: usize) {
         self.write_on_full[core] = false;
         self.read_on_empty[core] = false;

@@ -77,6 +77,7 @@ impl Spinlocks {
         Spinlocks { accesses: self.accesses.take(), ..Spinlocks::default() }
     }
 
+    /// SPINLOCK_ST: a bit for each lock that is taken.
     pub fn state(&self) -> u32 {
         self.locked
     }
@@ -126,6 +127,7 @@ impl Spinlocks {
         }
     }
 
+    /// Appends to the log of accesses, if it is kept.
     #[inline]
     fn log(&mut self, lock: usize, core: usize, cycle: u64, kind: LockAccessKind) {
         if let Some(accesses) = &mut self.accesses {
@@ -148,6 +150,7 @@ impl Spinlocks {
         self.accesses.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// The figures of each lock by core.
     pub fn stats(&self) -> &[[LockStats; 2]; LOCK_COUNT] {
         &self.stats
     }

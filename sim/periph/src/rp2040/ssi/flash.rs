@@ -62,10 +62,12 @@ impl Flash {
         }
     }
 
+    /// Whether chip select is active.
     pub(super) fn is_selected(&self) -> bool {
         self.selected
     }
 
+    /// Whether software holds chip select active.
     pub(super) fn is_forced(&self) -> bool {
         self.forced
     }
@@ -87,6 +89,7 @@ impl Flash {
         long
     }
 
+    /// The 24-bit address in the command.
     fn address(&self) -> usize {
         self.command.iter().skip(1).take(3).fold(0, |address, &byte| address << 8 | usize::from(byte))
     }
@@ -150,6 +153,7 @@ impl Flash {
         received
     }
 
+    /// A byte of the content, which repeats beyond its end.
     fn byte_at(&self, address: usize) -> u8 {
         if self.bytes.is_empty() { 0xff } else { self.bytes[address % self.bytes.len()] }
     }

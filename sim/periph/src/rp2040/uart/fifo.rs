@@ -11,6 +11,7 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -22,6 +23,7 @@ impl Fifo {
         self.len += 1;
     }
 
+    /// Removes the oldest entry.
     pub fn pop(&mut self) -> Option<u16> {
         if self.len == 0 {
             return None;
@@ -32,6 +34,7 @@ impl Fifo {
         Some(value)
     }
 
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.len = 0;
     }

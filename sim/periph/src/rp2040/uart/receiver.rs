@@ -15,6 +15,7 @@ impl Uart {
         self.rx_line.len() + usize::from(self.rx_shift.is_some())
     }
 
+    /// Whether the host's next byte may begin to come in.
     pub(super) fn rx_can_start(&self) -> bool {
         let on = CR_UARTEN | CR_RXE;
         !self.rx_line.is_empty()
@@ -32,6 +33,7 @@ impl Uart {
         }
     }
 
+    /// Begins to receive the host's next byte, if the line is idle.
     pub(super) fn rx_start(&mut self, access: &Access) {
         if self.rx_shift.is_none() {
             self.rx_bits = self.bit_counter(access);
@@ -54,6 +56,7 @@ impl Uart {
         self.idle_bits = None;
     }
 
+    /// Puts a byte that has come in whole into the FIFO, or notes an overrun.
     pub(super) fn receive(&mut self, byte: u8, access: &Access) {
         if self.cr & (CR_UARTEN | CR_RXE) != CR_UARTEN | CR_RXE {
             if self.cr & CR_LBE == 0 {
@@ -74,6 +77,7 @@ impl Uart {
         self.idle_bits = Some(self.bit_counter(access));
     }
 
+    /// Reads DR: removes a byte from the FIFO.
     pub(super) fn read_data(&mut self, access: &Access) -> u32 {
         let value = self.rx_fifo.pop().unwrap_or(0);
         if self.rx_fifo.len() < self.rx_trigger() {

@@ -116,6 +116,7 @@ impl Stm32 {
         true
     }
 
+    /// Reports the first access to a block whose clock is off.
     fn note_closed(&mut self, n: usize, address: u32, written: bool, effects: &mut Effects) {
         let slot = &mut self.slots[n];
         if !slot.in_reset && !std::mem::replace(&mut slot.told.1, true) {
@@ -133,6 +134,7 @@ impl Stm32 {
         }
     }
 
+    /// Brings the block in a slot up to cycle `now`.
     pub(super) fn advance_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
@@ -208,6 +210,7 @@ impl Stm32 {
         }
     }
 
+    /// Recomputes the cycle of the next event of all slots.
     pub(super) fn reschedule(&mut self) {
         self.due = self.dues.iter().copied().min().unwrap_or(NEVER);
     }

@@ -88,6 +88,7 @@ impl Stm32 {
         effects.clocks_changed = true;
     }
 
+    /// Resets the blocks in the chosen slots.
     pub(super) fn reset_where(&mut self, chosen: impl Fn(&Slot) -> bool) {
         for n in 0..self.slots.len() {
             if chosen(&self.slots[n]) {

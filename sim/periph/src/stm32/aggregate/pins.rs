@@ -41,6 +41,7 @@ impl Stm32 {
         self.settle_port(index, self.wires.len(), now, effects);
     }
 
+    /// Brings a port up to date: reports changed pins, and passes them on to EXTI lines and wires.
     fn settle_port(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
         let gpio = &mut self.gpios[usize::from(index)];
         let changed = gpio.update();

@@ -95,6 +95,7 @@ pub(super) type Gate = Option<(u32, u32)>;
 /// No enable bit.
 const NONE: Gate = None;
 
+/// The clock gate at an offset and bit of RCC.
 const fn gate(offset: u32, bit: u32) -> Gate {
     Some((offset, bit))
 }
@@ -113,11 +114,13 @@ pub(super) struct Row {
     pub chips: u8,
 }
 
+/// A row for all chips of the family.
 const fn row(name: &'static str, base: u32, device: Device, bus: Bus, gate: Gate, irqs: &'static [(u32, u8)]) -> Row {
     Row { name, base, device, bus, gate, irqs, chips: 0xff }
 }
 
 impl Row {
+    /// The row for some chips only, a bit each.
     const fn only(self, chips: u8) -> Row {
         Row { chips, ..self }
     }
@@ -288,6 +291,7 @@ static SPECS: [Spec; 8] = [
 ];
 
 impl Chip {
+    /// The chip's table.
     pub(super) fn spec(self) -> &'static Spec {
         &SPECS[self as usize]
     }

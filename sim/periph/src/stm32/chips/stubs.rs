@@ -4,6 +4,7 @@
 use super::Device;
 use crate::stm32::regfile::{FixedRegisters, fixed};
 
+/// A block of plain storage with some fixed registers.
 const fn stub(fixed: &'static [FixedRegisters]) -> Device {
     Device::File(0x400, fixed, true)
 }

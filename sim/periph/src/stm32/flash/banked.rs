@@ -213,16 +213,19 @@ impl Spec {
         self.clear.is_none() && offset == self.sr
     }
 
+    /// Whether each bank has registers of its own.
     pub(super) fn has_banks(&self) -> bool {
         self.stride != 0
     }
 
+    /// Number of banks.
     fn banks(&self) -> u32 {
         1 + u32::from(self.has_banks())
     }
 }
 
 impl Flash {
+    /// Value of a register. `None` if it is plain storage.
     pub(super) fn banked_register(&self, spec: &Spec, offset: u32) -> Option<u32> {
         let (n, place) = spec.split(offset);
         let bank = &self.banks[n];
@@ -239,6 +242,7 @@ impl Flash {
         }
     }
 
+    /// Writes a register.
     pub(super) fn banked_write(&mut self, spec: &Spec, offset: u32, value: u32, access: &mut Access) {
         let (n, place) = spec.split(offset);
         let bank = &mut self.banks[n];
@@ -263,6 +267,7 @@ impl Flash {
         }
     }
 
+    /// Takes a key for the option bytes.
     fn unlock_options(&mut self, spec: &Spec, value: u32) {
         let bank = &mut self.banks[0];
         bank.option_keys.enter(value, spec.option_pair);
@@ -275,6 +280,7 @@ impl Flash {
         }
     }
 
+    /// Writes the options' control register, if it is unlocked.
     fn write_option_control(&mut self, offset: u32, value: u32) {
         let bank = &mut self.banks[0];
         if !bank.option_keys.open() {
@@ -287,6 +293,7 @@ impl Flash {
         }
     }
 
+    /// Writes CR of a bank, if it is unlocked and idle.
     fn write_control(&mut self, spec: &Spec, n: usize, value: u32, access: &mut Access) {
         let bank = &mut self.banks[n];
         if !bank.keys.open() || bank.is_busy() {
@@ -301,6 +308,7 @@ impl Flash {
         }
     }
 
+    /// Starts the erasure that CR of a bank selects: a sector, a page or the whole bank.
     fn start_erase(&mut self, spec: &Spec, n: usize, access: &mut Access) {
         let bank_bytes = self.bytes / spec.banks();
         let (bank_base, cr) = (self.base + n as u32 * bank_bytes, self.banks[n].cr);
@@ -332,6 +340,7 @@ impl Flash {
         self.banks[n].start(ns, access);
     }
 
+    /// A store to the array: whether it programs, or which error it sets.
     pub(super) fn banked_store(&mut self, spec: &Spec, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         let bank_bytes = self.bytes / spec.banks();
         let n = ((address.wrapping_sub(self.base)) / bank_bytes).min(spec.banks() - 1) as usize;
@@ -360,6 +369,7 @@ impl Flash {
         }
     }
 
+    /// Level of the interrupt line.
     pub(super) fn banked_interrupt(&self, spec: &Spec) -> bool {
         let (end, error) = spec.interrupts;
         self.banks.iter().any(|bank| {

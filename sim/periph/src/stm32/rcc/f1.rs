@@ -44,6 +44,7 @@ pub(in crate::stm32) static F1: Spec = Spec {
     rng: |_, _| 0,
 };
 
+/// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {
     let cfgr = rcc.word(CFGR);
     if rcc.pll_ready() {

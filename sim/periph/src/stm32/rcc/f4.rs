@@ -140,6 +140,7 @@ fn outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
     [vco / (u64::from(register >> 16 & 3) * 2 + 2), over(register >> 24 & 0xf), over(register >> 28 & 7)]
 }
 
+/// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
     let (pllcfgr, cfgr) = (rcc.word(PLLCFGR), rcc.word(CFGR));
     let input = if pllcfgr >> 22 & 1 != 0 { clocks.hse_hz } else { clocks.hsi_hz };

@@ -116,6 +116,7 @@ fn outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
     [over(9, 0), over(16, 1), over(24, 2)]
 }
 
+/// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {
     clocks.hsi_hz >>= rcc.word(CR) >> 3 & 3;
     clocks.msi_hz = if rcc.ready(Osc::Msi) { 4_000_000 } else { 0 };

@@ -73,6 +73,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
     },
 };
 
+/// Computes the frequencies of the clock tree.
 fn tree(rcc: &Rcc, clocks: &mut Clocks) {
     const MULTIPLIERS: [u64; 9] = [3, 4, 6, 8, 12, 16, 24, 32, 48];
     let cfgr = rcc.word(CFGR);

@@ -54,6 +54,7 @@ impl Spec {
     }
 }
 
+/// A field of a register.
 pub(super) const fn field(offset: u32, shift: u32, width: u32) -> Field {
     Field { offset, shift, width }
 }

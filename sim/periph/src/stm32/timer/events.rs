@@ -5,6 +5,7 @@ use crate::stm32::block::Access;
 use crate::{NEVER, RateCounter};
 
 impl Timer {
+    /// Whether the counter counts up and down.
     fn is_centred(&self) -> bool {
         self.cr1 & CMS != 0 && self.kind.channels == 4
     }

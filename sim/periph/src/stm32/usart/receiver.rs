@@ -21,11 +21,13 @@ impl Usart {
         self.rx_line.len() + usize::from(self.receiving.is_some())
     }
 
+    /// Whether the host's next byte may begin to come in.
     fn rx_can_start(&self) -> bool {
         let room = self.host_overruns || self.rx.len() < self.depth();
         !self.rx_line.is_empty() && self.receives() && self.half_bit_rate().is_some() && room
     }
 
+    /// Cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
     pub(super) fn rx_due(&self) -> u64 {
         if self.receiving.is_some() {
             self.rx_bits.cycle_of(self.frame_half_bits())
@@ -36,6 +38,7 @@ impl Usart {
         }
     }
 
+    /// Cycle in which the line counts as idle, or [`NEVER`].
     pub(super) fn idle_due(&self) -> u64 {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(self.frame_half_bits()))
     }
@@ -48,6 +51,7 @@ impl Usart {
         }
     }
 
+    /// Begins to receive the host's next byte, if the line is idle.
     pub(super) fn rx_start(&mut self, access: &Access) {
         if self.receiving.is_none() {
             self.rx_bits = self.line_counter(access.now, access);
@@ -69,7 +73,7 @@ impl Usart {
         self.rx.clear();
     }
 
-    /// A frame has come in whole.
+    /// Puts a byte that has come in whole into the FIFO, or notes an overrun.
     pub(super) fn receive(&mut self, byte: u8, access: &Access) {
         if !self.receives() {
             return;
@@ -87,6 +91,7 @@ impl Usart {
         self.idle_bits = Some(self.line_counter(access.now, access));
     }
 
+    /// Reads DR or RDR: removes a byte.
     pub(super) fn read_data(&mut self, access: &Access) -> u32 {
         // First layout: reading DR after SR clears what SR showed.
         self.flags &= !(self.seen & (ORE | IDLE | 7));
@@ -96,6 +101,7 @@ impl Usart {
         u32::from(byte)
     }
 
+    /// Receives the frames that have come in by now.
     pub(super) fn advance_receiver(&mut self, access: &mut Access) {
         while let Some(byte) = self.receiving.filter(|_| self.rx_due() <= access.now) {
             let end = self.rx_due();

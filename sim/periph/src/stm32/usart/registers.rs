@@ -76,6 +76,7 @@ impl Usart {
         }
     }
 
+    /// Writes a register of the first layout (F1, F4).
     pub(super) fn write_v1(&mut self, offset: u32, value: u32, over8: bool, access: &Access) {
         match offset {
             // RXNE and TC are cleared by writing 0. RXNE by reading DR as well.
@@ -97,6 +98,7 @@ impl Usart {
         self.line_change(matches!(offset, 0x08 | 0x10), access);
     }
 
+    /// Writes a register of the second layout (F7, H7, L0).
     pub(super) fn write_v2(&mut self, offset: u32, value: u32, fifo: bool, access: &Access) {
         match offset {
             0x00 => self.write_cr1(if fifo { value } else { value & 0x1fff_ffff }, access),
