@@ -67,7 +67,7 @@ def find_sensitivity(
         progress(f"how much the WCET of {task.name} may grow")
         least = max([1, task.masked, *(length for _, length in task.sections)])
         wcet = search.largest_schedulable(
-            partial(_with_wcet, fine, task),  # type: ignore[misc]
+            partial(_with_wcet, fine, task),
             least,
             task.wcet,
             task.deadline,
