@@ -2,8 +2,8 @@
 
 mod host;
 pub mod profile;
-pub mod states;
 pub mod step;
 pub mod systick;
+pub mod timing_store;
 pub mod v6m;
 pub mod v7m;

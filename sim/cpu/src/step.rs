@@ -1,5 +1,7 @@
 //! The executors' log of each instruction for the instruments, in the mode that observes.
 
+use crate::timing_store::Share;
+
 /// Notes that an executor takes besides executing. A constant, so that unused modes cost nothing.
 pub mod watch {
     /// Nothing.
@@ -43,4 +45,12 @@ pub struct Step {
     pub call: bool,
     /// The process stack is active after it.
     pub process_stack: bool,
+}
+
+impl Step {
+    /// Its share in the time of a transition, of the core that was to continue second if it `is_other`.
+    pub(crate) fn share(&self, is_other: bool) -> Share {
+        let cycles = (self.end - self.start) as u32;
+        Share { address: self.pc, cycles, waits: self.bus_wait as u16, executions: self.executions, is_other }
+    }
 }

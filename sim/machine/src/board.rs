@@ -2,7 +2,7 @@
 //!
 //! Dynamic dispatch ends here: a call runs a board for millions of cycles, or reads an instrument.
 
-use rtoslab_cpu::states::Counts;
+use rtoslab_cpu::timing_store::Counts;
 use rtoslab_lab::{Between, Console, Event, Observer, Probes, Stimulus};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Wire;
@@ -129,7 +129,7 @@ pub trait Board {
     /// Statistics of a core since the start or the last [`Board::reset_stats`].
     fn stats(&self, core: usize) -> Stats;
     /// How often the timing cache gave the time of instructions.
-    fn timing_cache_counts(&self) -> Counts;
+    fn timing_counts(&self) -> Counts;
     /// Translates traces to native code from now on after so many executions. 0: never.
     fn translate_after(&mut self, _executions: u32) {}
     /// How many cycles of waits for a register were passed over.

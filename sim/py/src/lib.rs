@@ -249,16 +249,16 @@ impl Machine {
     }
 
     fn remembered(&self) -> (u64, u64) {
-        let counts = self.inner.timing_cache_counts();
-        (counts.known, counts.learnt)
+        let counts = self.inner.timing_counts();
+        (counts.hits, counts.misses)
     }
 
     fn translated(&self) -> u64 {
-        self.inner.timing_cache_counts().translated
+        self.inner.timing_counts().translated
     }
 
     fn translations(&self) -> u64 {
-        self.inner.timing_cache_counts().translations
+        self.inner.timing_counts().translations
     }
 
     fn translate_after(&mut self, executions: u32) {

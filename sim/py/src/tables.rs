@@ -15,7 +15,10 @@ fn value_error(error: TableError) -> PyErr {
 
 macro_rules! numbers {
     ($kind:ty, $data:expr) => {
-        $data.chunks_exact(size_of::<$kind>()).map(|part| <$kind>::from_le_bytes(part.try_into().expect("whole"))).collect()
+        $data
+            .chunks_exact(size_of::<$kind>())
+            .map(|part| <$kind>::from_le_bytes(part.try_into().expect("whole")))
+            .collect()
     };
 }
 

@@ -30,9 +30,8 @@ pub fn write(columns: &[Column]) -> Result<Vec<u8>, TableError> {
     let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
     let mut group = file.next_row_group()?;
     for column in columns {
-        let mut writer = group
-            .next_column()?
-            .ok_or_else(|| TableError("the file has fewer columns than the table".to_owned()))?;
+        let mut writer =
+            group.next_column()?.ok_or_else(|| TableError("the file has fewer columns than the table".to_owned()))?;
         write_values(&mut writer, column)?;
         writer.close()?;
     }

@@ -1,9 +1,7 @@
 //! ARMv6-M: Cortex-M0+, one core or two of them in lock step.
 
-mod account;
 pub mod block;
 pub mod bus;
-mod cache_table;
 pub mod core;
 pub mod decode;
 pub mod engine;

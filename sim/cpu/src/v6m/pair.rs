@@ -16,7 +16,7 @@
 //! effects. So the timing rules are in interpreter and bus alone, and nothing is approximated.
 //!
 //! With the profile on each transition counts how often it was taken, and keeps what each instruction took in it: the
-//! profile is the product ([`account`](super::account)).
+//! profile is the product.
 //!
 //! Running ahead is speculation. A block accesses only memories that answer by fixed rules, and no word that the other
 //! core's block writes: then their order does not matter. Each core logs its reads and writes ([`SpeculationLog`]). If
@@ -354,7 +354,7 @@ unsafe fn hand_in<B: PairedBus>(
         pairs.now += u64::from(row.cycles);
         pairs.node = u32::from(row.next);
         pairs.turn ^= usize::from(row.swaps);
-        pairs.counts.known += 1;
+        pairs.counts.hits += 1;
         let turn = pairs.goes_on(row.swaps);
         if row.stored != 0 {
             let cycle = row.stored_in(pairs.now);

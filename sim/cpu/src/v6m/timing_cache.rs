@@ -17,15 +17,14 @@
 //! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot
 //! reach it. An instruction with probes begins a trace, since its time is known then. A store to a watched word ends
 //! one, and is told when that trace's time is. The profile is the product of how often each trace was taken and what
-//! its instructions take ([`account`](super::account)). All other instructions are executed in time, one after the
+//! its instructions take. All other instructions are executed in time, one after the
 //! other. The cache backs off for a while where new transitions are too frequent (timing that depends on addresses,
 //! say).
 
 use crate::profile::ProfileCell;
-use crate::states::Counts;
 use crate::step::watch;
+use crate::timing_store::{Backoff, Counts, MissRate, Row, TimingTable};
 use crate::v6m::bus::Bus;
-use crate::v6m::cache_table::{CacheTable, Row};
 use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Op;
@@ -52,9 +51,9 @@ const TRANSITIONS: u32 = 14;
 /// log2 of the nodes kept.
 const NODES: u32 = 16;
 const _: () = assert!(NODES + Trace::KEY_BITS <= u64::BITS);
-/// Unseen traces after which their frequency is judged: they take ten times as long as seen ones.
+/// Misses after which their frequency is judged: they take ten times as long as hits.
 const JUDGED: u64 = 256;
-/// Fewest instructions from one unseen trace to the next, on average, with which caching pays.
+/// Fewest instructions from one miss to the next, on average, with which caching pays.
 const WORTH_INSTRUCTIONS: u64 = 32;
 /// Cycles without the cache after it did not.
 const BACKOFF_CYCLES: u64 = 50_000;
@@ -89,18 +88,16 @@ impl Row for Transition {
 /// The cached timing of one core.
 #[derive(Debug, Default)]
 pub struct TimingCache {
-    table: CacheTable<Node, Transition, { 1 << TRANSITIONS }, { 1 << NODES }>,
+    table: TimingTable<Node, Transition, { 1 << TRANSITIONS }, { 1 << NODES }>,
     /// Number of the node that the core has reached.
     node: u32,
     /// Core and bus are still at a node before that one.
     stale: bool,
-    /// Unseen traces since the last judgement, and the core's instructions and time then.
-    unseen: u64,
-    judged_at: u64,
-    backoff_since: Option<u64>,
+    miss_rate: MissRate<JUDGED, WORTH_INSTRUCTIONS>,
+    backoff: Backoff,
     /// The last trace's [`Transition::stored_after`].
     stored_after: u32,
-    /// Shadow cores: unseen traces are simulated on the first; the second one is not used.
+    /// Shadow cores: misses are simulated on the first. The second one is not used.
     cores: Option<Box<[Core; 2]>>,
     counts: Counts,
     translations: Translations,
@@ -130,7 +127,7 @@ impl TimingCache {
 
     /// Takes it: address and cell.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
-        self.table.account.take().into_iter().map(|(_, address, cell)| (address, cell))
+        self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
 
     /// The last trace began in cycle `began`: when its last store's address phase was.
@@ -140,17 +137,15 @@ impl TimingCache {
 
     /// Until when nothing is looked up, if time `t` is in a back-off.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        let since = self.backoff_since?;
-        (t.wrapping_sub(since) < BACKOFF_CYCLES).then_some(since + BACKOFF_CYCLES)
+        self.backoff.end(t)
     }
 
-    /// Counts an unseen trace. Backs off if they are too frequent: where timing depends on addresses, say.
-    fn judge(&mut self, core: &Core) {
-        self.unseen += 1;
-        if self.unseen == JUDGED {
-            let executed = core.instructions.wrapping_sub(self.judged_at);
-            self.backoff_since = (executed < JUDGED * WORTH_INSTRUCTIONS).then_some(core.t);
-            (self.unseen, self.judged_at) = (0, core.instructions);
+    /// Counts a miss. Backs off if they are too frequent.
+    fn count_miss(&mut self, core: &Core) {
+        match self.miss_rate.count(core.instructions) {
+            Some(true) => self.backoff.begin(core.t, BACKOFF_CYCLES),
+            Some(false) => self.backoff.cancel(),
+            None => {}
         }
     }
 
@@ -229,7 +224,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
         timing_cache.node = row.next;
         timing_cache.stored_after = row.stored_after;
         timing_cache.stale = true;
-        timing_cache.counts.known += 1;
+        timing_cache.counts.hits += 1;
         if timing_cache.table.account.is_on() {
             timing_cache.table.account.count(place, 0);
         }
@@ -316,7 +311,7 @@ pub(super) fn rehearse<'a, B: Bus>(
 fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     catch_up(core, bus);
     let timing_cache = bus.timing_cache();
-    timing_cache.counts.learnt += 1;
+    timing_cache.counts.misses += 1;
     let key = timing_cache.key(trace);
     let start = core.region.op(timing_cache.table.node(timing_cache.node).address);
     let mut cores = timing_cache.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
@@ -327,8 +322,10 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let timing_cache = bus.timing_cache();
     timing_cache.stored_after = stored_after;
     timing_cache.table.account.begin();
-    timing_cache.table.account.note([&shadow.steps, &[]]);
-    timing_cache.table.account.add_fresh(0);
+    shadow.steps.iter().for_each(|step| timing_cache.table.account.note(step.share(false)));
+    if timing_cache.table.account.is_on() {
+        timing_cache.table.account.add_fresh(0);
+    }
     (core.t, core.bus_free, core.fetch_ready) = (shadow.t, shadow.bus_free, shadow.fetch_ready);
     core.bus_wait += waits;
     debug_assert!(cycles <= Trace::CYCLES);
@@ -340,13 +337,10 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
         Some(next) => {
             let place = TimingCache::place(key, trace.indirect);
             let (cycles, waits) = (cycles as u32, waits as u32);
-            *timing_cache.table.row_mut(place) =
-                Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
-            if !timing_cache.table.assign_account_place(place) {
-                return enter(core, bus);
-            }
+            let transition = Transition { key, indirect: trace.indirect, cycles, waits, next, stored_after };
+            timing_cache.table.store(place, |row| *row = transition);
             timing_cache.node = next;
-            timing_cache.judge(core);
+            timing_cache.count_miss(core);
             timing_cache.backoff_end(core.t).is_none()
         }
         None => enter(core, bus),

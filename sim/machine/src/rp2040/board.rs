@@ -1,6 +1,6 @@
 //! The RP2040 as a [`Board`].
 
-use rtoslab_cpu::states::Counts;
+use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::rp2040::LockStats;
@@ -72,7 +72,7 @@ impl Board for Machine {
         self.system.polling.fast_forward_cycles()
     }
 
-    fn timing_cache_counts(&self) -> Counts {
+    fn timing_counts(&self) -> Counts {
         self.system.pairs.counts() + self.system.alone.translations.counts()
     }
 

@@ -1,6 +1,6 @@
 //! The STM32s as [`Board`]s.
 
-use rtoslab_cpu::states::Counts;
+use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
 use rtoslab_periph::stm32::Chip;
@@ -66,7 +66,7 @@ impl<F: Run> Board for Machine<F> {
         self.system.polling.fast_forward_cycles()
     }
 
-    fn timing_cache_counts(&self) -> Counts {
+    fn timing_counts(&self) -> Counts {
         self.runner.counts()
     }
 

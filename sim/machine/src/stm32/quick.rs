@@ -1,7 +1,7 @@
 //! The memories that the executor's timing cache ([`rtoslab_cpu::v7m::timing_cache`]) may use.
 
 use rtoslab_cpu::profile::ProfileCell;
-use rtoslab_cpu::states::Counts;
+use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::core::{Core, Request};
 use rtoslab_cpu::v7m::op::Op;
 use rtoslab_cpu::v7m::timing_cache::{

@@ -1,7 +1,7 @@
 //! How a machine runs its core.
 
 use rtoslab_cpu::profile::ProfileCell;
-use rtoslab_cpu::states::Counts;
+use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 

@@ -1,4 +1,4 @@
-//! What is remembered of a board, and displaced by what, does not depend on where the host keeps it.
+//! Hits and evictions of the timing cache do not depend on where the host keeps a board.
 
 use crate::board::{Board, Options};
 use crate::boards::board;
@@ -9,7 +9,7 @@ const SRAM: u32 = 0x2000_0000;
 const FLASH: u32 = 0x0800_0000;
 /// After the vectors.
 const CODE: u32 = FLASH + 0x400;
-/// So many instructions that traces displace each other in the table of remembered ones.
+/// So many instructions that traces displace each other in the table.
 const INSTRUCTIONS: usize = 24_000;
 const CYCLES: u64 = 150_000;
 
@@ -27,16 +27,16 @@ fn start(chip: &str) -> Box<dyn Board> {
 }
 
 #[test]
-fn boards_that_lie_elsewhere_remember_as_much() {
+fn boards_at_other_addresses_have_the_same_hits() {
     for chip in ["stm32f103", "stm32f446"] {
         // All at once, so that no two are at the same addresses.
         let mut boards: Vec<_> = (0..3).map(|_| start(chip)).collect();
         let counts = boards.iter_mut().map(|board| {
             board.run(CYCLES);
-            board.timing_cache_counts()
+            board.timing_counts()
         });
         let counts: Vec<_> = counts.collect();
-        assert!(counts[0].known > 100 && counts[0].learnt > 1000, "{chip}: {counts:?}");
+        assert!(counts[0].hits > 100 && counts[0].misses > 1000, "{chip}: {counts:?}");
         assert!(counts.iter().all(|count| *count == counts[0]), "{chip}: {counts:?}");
     }
 }

@@ -35,7 +35,9 @@ pub(super) unsafe fn learn<B: PairedBus>(
         let pairs = bus.pairs();
         let began = pairs.now;
         debug_assert!(cycles <= Block::CYCLES);
-        pairs.table.account.add_fresh(pairs.turn);
+        if pairs.table.account.is_on() {
+            pairs.table.account.add_fresh(pairs.turn);
+        }
         (*mine).instructions = instructions[0];
         (*core).instructions += instructions[0];
         (*other).instructions += instructions[1];
@@ -48,15 +50,13 @@ pub(super) unsafe fn learn<B: PairedBus>(
             Some(next) => {
                 let key = Transition::key(before, block.shape);
                 pairs.node = next;
-                if let Some(transition) = Transition::new(&outcome, next)
-                    && !pairs.table.store(key, &block, transition)
-                {
-                    pairs.node = pairs.table.number_anew(node);
+                if let Some(transition) = Transition::new(&outcome, next) {
+                    pairs.table.cache(key, &block, transition);
                 }
             }
             None => pairs.node = pairs.table.number_anew(node),
         }
-        let turn = if pairs.judge() { Turn::Stop } else { pairs.goes_on(swaps) };
+        let turn = if pairs.count_miss() { Turn::Stop } else { pairs.goes_on(swaps) };
         if stored != 0 {
             tell(bus, began + stored - 1);
         }
@@ -137,7 +137,7 @@ unsafe fn go_through<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Nod
         swaps: ended != 0,
         stored: last_store_distance(&ends, at_end, now),
     });
-    bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
+    note_shares(bus, &shadows);
     bus.pairs().shadows = Some(shadows);
     outcome
 }
@@ -178,7 +178,7 @@ unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, blo
         swaps,
         stored: if swaps { last_store_distance(&node.other.remainder, at_end, now) } else { 0 },
     });
-    bus.pairs().table.account.note(shadows.each_ref().map(|shadow| &shadow.steps[..]));
+    note_shares(bus, &shadows);
     bus.pairs().shadows = Some(shadows);
     outcome
 }
@@ -305,6 +305,14 @@ fn shadows<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], 
 /// [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end of `rest`.
 fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
     if rest.ends_with(Block::TOLD) { shadow.stored + 1 - now } else { 0 }
+}
+
+/// Notes the time of each instruction that the shadow cores executed.
+fn note_shares<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
+    let account = &mut bus.pairs().table.account;
+    for (shadow, is_other) in shadows.iter().zip([false, true]) {
+        shadow.steps.iter().for_each(|step| account.note(step.share(is_other)));
+    }
 }
 
 /// Returns what the other core has executed of a spin.

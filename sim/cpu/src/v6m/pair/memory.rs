@@ -5,7 +5,7 @@ use super::order::TurnRequest;
 use super::spin::{FailedRead, Spin};
 use super::table::Table;
 use crate::profile::ProfileCell;
-use crate::states::Counts;
+use crate::timing_store::{Backoff, Counts, MissRate};
 use crate::v6m::block::Turn;
 use crate::v6m::core::Core;
 use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
@@ -14,8 +14,7 @@ use crate::v6m::speculation::{SpeculationLog, SpeculationLogs};
 const BACKOFF_CYCLES: std::ops::Range<u64> = 1..1 << 16;
 /// A run with cached timing pays from here on.
 const WORTH_CYCLES: u64 = 60;
-/// Unseen transitions (misses of the table) after which their frequency is judged, and fewest cycles from one to the next
-/// with which caching pays.
+/// Misses after which their frequency is judged, and fewest cycles from one to the next with which caching pays.
 const JUDGED: u64 = 512;
 const WORTH_CYCLES_A_MISS: u64 = 64;
 /// Cycles without the cache after it did not pay.
@@ -35,7 +34,7 @@ pub struct Pairs {
     /// Which core continues: 0 or 1.
     pub(super) turn: usize,
     pub(super) logs: SpeculationLogs,
-    /// Shadow cores: unseen transitions are simulated on them. The core that continues first is the first.
+    /// Shadow cores: misses are simulated on them. The core that continues first is the first.
     pub(super) shadows: Option<Box<[Core; 2]>>,
     /// The last load of each core that read a lock as taken.
     pub(super) failed: [Option<FailedRead>; 2],
@@ -49,13 +48,10 @@ pub struct Pairs {
     pub(super) asked: TurnRequest,
     /// The machine must act after it.
     pub(super) stops: bool,
-    backoff_since: u64,
-    backoff_cycles: u64,
+    backoff: Backoff,
     /// Half the back-off after the next short run.
     next_backoff_cycles: u64,
-    /// Unseen transitions (misses of the table) since the last judgement, and its cycle.
-    misses: u64,
-    judged_at: u64,
+    miss_rate: MissRate<JUDGED, WORTH_CYCLES_A_MISS>,
     /// The last judgement was that they are too frequent.
     thrashes: bool,
     pub(super) counts: Counts,
@@ -85,7 +81,7 @@ impl Pairs {
 
     /// Until when nothing is looked up, if time `t` is in a back-off.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
-        (t.wrapping_sub(self.backoff_since) < self.backoff_cycles).then(|| self.backoff_since + self.backoff_cycles)
+        self.backoff.end(t)
     }
 
     /// Returns what a core has done ahead of its time, and what the other one has.
@@ -138,7 +134,7 @@ impl Pairs {
 
     /// Takes it: core, address and cell.
     pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
-        self.table.account.take()
+        self.table.take_profile().collect()
     }
 
     /// The current load read this lock as taken.
@@ -170,36 +166,34 @@ impl Pairs {
 
     /// Backs off for a little from `t` on.
     pub fn back_off(&mut self, t: u64) {
-        (self.backoff_since, self.backoff_cycles) = (t, BACKOFF_CYCLES.start);
+        self.backoff.begin(t, BACKOFF_CYCLES.start);
     }
 
     /// The board is put to another time: back-offs tell nothing of it.
     pub fn end_back_off(&mut self) {
-        (self.backoff_cycles, self.next_backoff_cycles) = (0, 0);
+        self.backoff.cancel();
+        self.next_backoff_cycles = 0;
     }
 
     /// Backs off after a run that began at `start`, for longer than so many cycles.
     pub(super) fn back_off_after(&mut self, start: u64, at_least: u64) {
-        self.backoff_since = self.now;
         self.next_backoff_cycles = if self.now - start >= WORTH_CYCLES {
             BACKOFF_CYCLES.start
         } else {
             (2 * self.next_backoff_cycles).clamp(BACKOFF_CYCLES.start, BACKOFF_CYCLES.end)
         };
         let backoff = if std::mem::take(&mut self.thrashes) { LONG_BACKOFF_CYCLES } else { self.next_backoff_cycles };
-        self.backoff_cycles = at_least + backoff;
+        self.backoff.begin(self.now, at_least + backoff);
     }
 
-    /// Counts an unseen transition. True if they are too frequent: where timing depends on addresses, say.
-    pub(super) fn judge(&mut self) -> bool {
-        self.misses += 1;
-        self.counts.learnt += 1;
-        if self.misses < JUDGED {
-            return false;
+    /// Counts a miss. True if they are too frequent.
+    pub(super) fn count_miss(&mut self) -> bool {
+        self.counts.misses += 1;
+        let judgement = self.miss_rate.count(self.now);
+        if let Some(is_too_frequent) = judgement {
+            self.thrashes = is_too_frequent;
         }
-        self.thrashes = self.now.wrapping_sub(self.judged_at) < JUDGED * WORTH_CYCLES_A_MISS;
-        (self.misses, self.judged_at) = (0, self.now);
-        self.thrashes
+        judgement == Some(true)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Nodes by number, and transitions between them.
 
 use super::{Node, Place};
+use crate::timing_store::{Row, TimingTable};
 use crate::v6m::block::Block;
-use crate::v6m::cache_table::{CacheTable, Row};
 
 /// log2 of the transitions kept.
 pub(super) const TRANSITIONS: u32 = 14;
@@ -132,7 +132,7 @@ impl Row for Places {
 }
 
 /// All transitions of two cores.
-pub(super) type Table = CacheTable<Node, Places, { 1 << TRANSITIONS }, { 1 << NODES }>;
+pub(super) type Table = TimingTable<Node, Places, { 1 << TRANSITIONS }, { 1 << NODES }>;
 
 impl Table {
     /// The number of the first of two places where a transition may be.
@@ -158,11 +158,10 @@ impl Table {
         places[0].is(key, block)
     }
 
-    /// Caches a transition, which [`Table::bring`] did not find. False if everything had to be forgotten for it.
-    pub fn store(&mut self, key: u64, block: &Block, transition: Transition) -> bool {
-        let place = Table::place(key, block);
-        self.row_mut(place / 2).0[0] = transition.named(key, block);
-        self.assign_account_place(place)
+    /// Caches a transition, which [`Table::bring`] did not find.
+    pub fn cache(&mut self, key: u64, block: &Block, transition: Transition) {
+        let transition = transition.named(key, block);
+        self.store(Table::place(key, block), |row| row.0[0] = transition);
     }
 }
 
@@ -204,7 +203,7 @@ mod tests {
         let mut store = |key: u64, cycles: u64| {
             assert!(!table.bring(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
-            assert!(table.store(key, &block, transition));
+            table.cache(key, &block, transition);
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| store(key, cycles));
         assert!(!table.bring(place, alike[0], &block));

@@ -19,7 +19,6 @@
 //! lists, accesses only memories that answer by fixed rules, and begins so far from the next event that it cannot reach
 //! it. Everything else takes the executor's usual path, one instruction at a time.
 
-mod account;
 mod distance;
 mod log;
 mod op_kind;
@@ -38,15 +37,15 @@ use super::exec;
 use super::op::Op;
 pub use crate::host::{Constants, ConstantsAt};
 use crate::profile::ProfileCell;
-use crate::states::{Counts, States};
 use crate::step::watch;
+use crate::timing_store::Counts;
 pub use distance::{Distances, OPEN, cycle_at};
 pub use log::Log;
 pub use op_kind::is_store;
 use op_kind::{MANNERS, OpKind};
 pub use ram::{MARKED_BYTES, QuickRam, RamLayout};
 use replay::Trace;
-use table::{Key, STATES, Transitions};
+use table::{Key, Table};
 use time::At;
 use trace::{End, execute_trace};
 pub use traits::{CacheableTiming, QuickBus, Repeating, Repeats, WatchedCore};
@@ -92,8 +91,9 @@ impl Home {
 /// The cached timing of one core.
 #[derive(Debug)]
 pub struct TimingCache<P: CacheableTiming, B: QuickBus> {
-    states: States<(P::State, B::State), STATES>,
-    transitions: Transitions<B::Lookups>,
+    table: Table<(P::State, B::State), B::Lookups>,
+    /// [`Transition::serial`](table::Transition::serial) of the last transition.
+    serial: u32,
     translations: Translations,
     epoch: u64,
     counts: Counts,
@@ -102,8 +102,8 @@ pub struct TimingCache<P: CacheableTiming, B: QuickBus> {
 impl<P: CacheableTiming, B: QuickBus> Default for TimingCache<P, B> {
     fn default() -> TimingCache<P, B> {
         TimingCache {
-            states: States::default(),
-            transitions: Transitions::new(),
+            table: Table::default(),
+            serial: 0,
             translations: Translations::default(),
             epoch: 0,
             counts: Counts::default(),
@@ -114,8 +114,7 @@ impl<P: CacheableTiming, B: QuickBus> Default for TimingCache<P, B> {
 impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// Forgets everything.
     pub fn clear(&mut self) {
-        self.states.clear();
-        self.transitions.clear();
+        self.table.clear();
     }
 
     /// How often it was of use so far.
@@ -131,7 +130,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 
     /// Takes the profile of execution under `watch::PROFILE` outside the cells of a region.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
-        self.transitions.take_profile()
+        self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
 
     /// Runs like [`exec::run`] without MPU, to the same cycle. Under `watch::PROFILE` what ran ahead is told by
@@ -259,8 +258,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             let ahead = context.state();
             let (core, pipe, bus) = context.parts();
             if executed != 0 {
-                (self.counts.known, self.counts.translated) =
-                    (self.counts.known + executed, self.counts.translated + executed);
+                (self.counts.hits, self.counts.translated) =
+                    (self.counts.hits + executed, self.counts.translated + executed);
                 at = At::ahead(ahead);
             }
             let left = match ran {
@@ -322,8 +321,10 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             // SAFETY: the caller's promise.
             return unsafe { self.unknown::<WATCH>(core, pipe, bus, key.trace(bias, core.ip), key, at) }.0;
         };
-        if let Some(found) = self.transitions.find(key) {
-            self.translations.record(left, (state, key.log()), core.ip, (&raw mut *found as u64, found.serial));
+        let transition = self.table.row_mut(key.slot());
+        if transition.key == key {
+            let (address, serial) = (&raw mut *transition as u64, transition.serial);
+            self.translations.record(left, (state, key.log()), core.ip, (address, serial));
         }
         known
     }
@@ -408,11 +409,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// room for it.
     fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.state(core)?, bus.state(core.t)?);
-        let place = core.address_of(core.ip) as usize / 2;
-        self.states.number_at(place, state).or_else(|| {
-            self.clear();
-            self.states.number(state)
-        })
+        let address = core.address_of(core.ip);
+        Some(self.table.number_at(address, state).unwrap_or_else(|| self.table.number_anew(state)))
     }
 }
 

@@ -1,10 +1,10 @@
 //! The timing of a trace that was executed already: the pipeline is told the same story, without the effects.
 
-use super::account::{NO_SHARES, OpenTrace, Shares};
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::op_kind::{bytes, has_operand_cycles, is_store, words};
 use super::trace::End;
 use super::{CacheableTiming, Home, QuickBus};
+use crate::timing_store::{Account, Share};
 use crate::v7m::bus::{Bus, LoadResult};
 use crate::v7m::code::Code;
 use crate::v7m::core::{Core, Region};
@@ -87,16 +87,30 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     }
 }
 
-/// The additional reports of a replay.
+/// An instruction that begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ReplayReport {
-    /// The share of each instruction.
-    pub shares: Shares,
-    /// Cycle of the address phase of the last store.
-    pub stored_at: u64,
+struct OpenShare {
+    address: u32,
+    t: u64,
+    waits: u64,
 }
 
-/// Advances `core.t`, the pipeline and the bus, which stand where the trace began, to its end.
+impl OpenShare {
+    /// That of the instruction at which the core stands.
+    fn at(core: &Core) -> OpenShare {
+        OpenShare { address: core.address_of(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
+    }
+
+    /// The share of the instruction, which has ended.
+    fn close(self, core: &Core) -> Share {
+        let (cycles, waits) = (core.t - self.t, core.bus_wait + core.flash_wait - self.waits);
+        debug_assert!(waits <= u16::MAX.into());
+        Share { address: self.address, cycles: cycles as u32, waits: waits as u16, executions: 1, is_other: false }
+    }
+}
+
+/// Advances `core.t`, the pipeline and the bus, which stand where the trace began, to its end. Notes the share of each
+/// instruction. Returns the cycle of the last store's address phase.
 ///
 /// # Safety
 /// The trace was executed by this core: its instructions are ops of the region.
@@ -105,15 +119,16 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     pipe: &mut P,
     bus: &mut B,
     trace: Trace,
-) -> ReplayReport {
+    account: &mut Account,
+) -> u64 {
     let mut log = trace.log;
     let mut bus = Replay { bus, home: Home::First, stored_at: 0 };
-    let mut shares = NO_SHARES;
+    account.begin();
     let mut it = 0;
     core.ip = trace.start;
     pipe.recall(true);
-    for share in &mut shares[..trace.instructions as usize] {
-        let begun = OpenTrace::at(core);
+    for _ in 0..trace.instructions {
+        let begun = OpenShare::at(core);
         // SAFETY: the caller's promise.
         let mut op = unsafe { *core.ip };
         let next = core.ip.wrapping_add(op.halfwords());
@@ -124,7 +139,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
                 pipe.skip(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
-                *share = begun.share(core);
+                account.note(begun.close(core));
                 continue;
             }
             op = block::without_flags(op);
@@ -166,11 +181,11 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             }
         }
         core.instructions += 1;
-        *share = begun.share(core);
+        account.note(begun.close(core));
     }
     pipe.recall(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
-    ReplayReport { shares, stored_at: bus.stored_at }
+    bus.stored_at
 }
 
 /// A branch, all inside the region.

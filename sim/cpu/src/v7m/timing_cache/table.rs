@@ -1,10 +1,9 @@
-//! The cache's content: states that a trace can begin in, and their outcome.
+//! The table of the cache: its keys and transitions.
 
 use super::TRACE_INSTRUCTIONS;
-use super::account::{Account, NO_SHARES, Shares};
 use super::log::Log;
 use super::replay::Trace;
-use crate::profile::ProfileCell;
+use crate::timing_store::{Row, TimingTable};
 use crate::v7m::core::Region;
 use crate::v7m::op::Op;
 
@@ -17,6 +16,9 @@ const WATCHED: u32 = 27;
 const DISTANCE: u32 = 28;
 /// States kept before all is forgotten.
 pub(super) const STATES: usize = 1 << 16;
+
+/// A direct-mapped table of transitions between states `N`, with lookups `L`.
+pub(super) type Table<N, L> = TimingTable<N, Transition<L>, { 1 << TRANSITIONS }, STATES>;
 
 /// Which trace, from which state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,8 +90,9 @@ impl Key {
         Key { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }
     }
 
+    /// The place of its transition in the table.
     #[inline(always)]
-    fn slot(self) -> usize {
+    pub fn slot(self) -> usize {
         let mixed = (self.start ^ self.rest.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ self.log.wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
         (mixed >> (u64::BITS - TRANSITIONS)) as usize
@@ -111,74 +114,18 @@ pub(super) struct Transition<L> {
     pub next: u32,
     /// Cycles from its begin to the address phase of its last store, which may overlap the end of the earlier one.
     pub stored_after: i32,
-    /// How often it was taken since its share of a profile was settled.
+    /// How often it was taken since that was added to the profile.
     pub taken: u64,
     /// The lookups in the flash interface's caches.
     pub lookups: L,
     pub key: Key,
 }
 
-/// A direct-mapped table of transitions.
-#[derive(Debug)]
-pub(super) struct Transitions<L> {
-    slots: Vec<Transition<L>>,
-    /// The instructions' shares of each one. (Memory of zeros costs nothing until it is touched.)
-    shares: Vec<Shares>,
-    /// [`Transition::serial`] of the last one.
-    serial: u32,
-    account: Account,
-}
+impl<L: Copy + Default> Row for Transition<L> {
+    const WAYS: usize = 1;
 
-impl<L: Copy + Default> Transitions<L> {
-    pub fn new() -> Transitions<L> {
-        Transitions {
-            slots: vec![Transition::default(); 1 << TRANSITIONS],
-            shares: vec![NO_SHARES; 1 << TRANSITIONS],
-            serial: 0,
-            account: Account::default(),
-        }
-    }
-
-    /// Returns what is known of a trace. (No trace has the default key: it would have no instruction.)
     #[inline(always)]
-    pub fn find(&mut self, key: Key) -> Option<&mut Transition<L>> {
-        // SAFETY: a slot number has as many bits as the table's length.
-        let slot = unsafe { self.slots.get_unchecked_mut(key.slot()) };
-        (slot.key == key).then_some(slot)
-    }
-
-    pub fn insert(&mut self, transition: Transition<L>, shares: Shares) {
-        let slot = transition.key.slot();
-        self.settle(slot);
-        self.serial = self.serial.wrapping_add(1).max(1);
-        self.slots[slot] = Transition { serial: self.serial, ..transition };
-        self.shares[slot] = shares;
-    }
-
-    pub fn clear(&mut self) {
-        self.settle_all();
-        self.slots.fill(Transition::default());
-    }
-
-    /// A trace that is not cached was taken once.
-    pub fn account(&mut self, shares: &Shares) {
-        self.account.add(shares, 1);
-    }
-
-    /// Takes the profile of all traces taken since the last time.
-    pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
-        self.settle_all();
-        self.account.take()
-    }
-
-    fn settle_all(&mut self) {
-        (0..self.slots.len()).for_each(|slot| self.settle(slot));
-    }
-
-    fn settle(&mut self, slot: usize) {
-        let times = std::mem::take(&mut self.slots[slot].taken);
-        if times != 0 {
-            self.account.add(&self.shares[slot], times);
-        }
+    fn take_count(&mut self) -> u64 {
+        std::mem::take(&mut self.taken)
     }
 }

@@ -68,8 +68,9 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         key: Key,
         instructions: u32,
     ) -> Option<(At, i32)> {
-        let transition = self.transitions.find(key)?;
-        if !bus.repeat(&mut transition.lookups) {
+        let transition = self.table.row_mut(key.slot());
+        // No trace has the default key: it would have no instruction.
+        if transition.key != key || !bus.repeat(&mut transition.lookups) {
             return None;
         }
         core.instructions += u64::from(instructions);
@@ -79,7 +80,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         if WATCH == watch::PROFILE {
             transition.taken += 1;
         }
-        self.counts.known += 1;
+        self.counts.hits += 1;
         Some((At::ahead(transition.next), transition.stored_after))
     }
 
@@ -110,7 +111,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         if !at.is_ahead() {
             return;
         }
-        let Some((of_pipe, of_bus)) = at.state().map(|state| self.states.state(state)) else { return };
+        let Some((of_pipe, of_bus)) = at.state().map(|state| self.table.node(state)) else { return };
         let behind = std::mem::replace(&mut core.ip, ip);
         pipe.resume(of_pipe, core);
         bus.resume(of_bus, core.t);
@@ -131,33 +132,33 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         trace: Trace,
         key: Key,
     ) -> (Option<u32>, i32) {
-        self.counts.learnt += 1;
+        self.counts.misses += 1;
         let (t, bus_wait, flash_wait) = (core.t, core.bus_wait, core.flash_wait);
         bus.record();
         // SAFETY: the caller's promise.
-        let report = unsafe { replay(core, pipe, bus, trace) };
+        let stored_at = unsafe { replay(core, pipe, bus, trace, &mut self.table.account) };
         debug_assert!(core.t - t <= TRACE_CYCLES, "no event is reached inside a trace");
         let lookups = bus.recorded();
-        let stored_after = report.stored_at.wrapping_sub(t) as i32;
+        let stored_after = stored_at.wrapping_sub(t) as i32;
         let state = pipe.state(core).zip(bus.state(core.t));
-        let next = state.and_then(|state| self.states.number(state));
-        match (next, lookups) {
-            (Some(next), Some(lookups)) => self.transitions.insert(
-                Transition {
-                    serial: 0,
-                    key,
-                    cycles: (core.t - t) as u32,
-                    bus_wait: (core.bus_wait - bus_wait) as u32,
-                    flash_wait: (core.flash_wait - flash_wait) as u32,
-                    next,
-                    stored_after,
-                    taken: u64::from(WATCH == watch::PROFILE),
-                    lookups,
-                },
-                report.shares,
-            ),
-            _ if WATCH == watch::PROFILE => self.transitions.account(&report.shares),
-            _ => {}
+        let next = state.and_then(|state| self.table.number(state));
+        if WATCH == watch::PROFILE {
+            self.table.account.add_fresh(0);
+        }
+        if let (Some(next), Some(lookups)) = (next, lookups) {
+            self.serial = self.serial.wrapping_add(1).max(1);
+            let transition = Transition {
+                serial: self.serial,
+                key,
+                cycles: (core.t - t) as u32,
+                bus_wait: (core.bus_wait - bus_wait) as u32,
+                flash_wait: (core.flash_wait - flash_wait) as u32,
+                next,
+                stored_after,
+                taken: 0,
+                lookups,
+            };
+            self.table.store(key.slot(), |row| *row = transition);
         }
         if next.is_none() && state.is_some() {
             self.clear();

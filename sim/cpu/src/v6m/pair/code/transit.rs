@@ -91,7 +91,7 @@ impl Context {
             turn: 0,
             until: pairs.until,
             places: pairs.table.rows(),
-            times: pairs.table.account.times(),
+            times: pairs.table.account.counters(),
             heads: pairs.blocks.heads.as_ptr(),
             lost: 0,
             known: 0,
@@ -131,7 +131,7 @@ impl Context {
         }
         let pairs = bus.pairs();
         (pairs.node, pairs.now, pairs.turn) = (self.node as u32, self.now, self.turn as usize);
-        pairs.counts.known += self.known;
+        pairs.counts.hits += self.known;
         pairs.blocks.executed += self.known + self.executed;
         if !self.stale.is_null() {
             pairs.blocks.give_up(std::mem::replace(&mut self.stale, std::ptr::null_mut()));

@@ -1,8 +1,7 @@
-//! States of timing by number: what cached time is found by must fit in few bits.
+//! States of timing by number, since a key has few bits for one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::ops::Add;
 
 /// A hasher without a seed and without defence: states are not chosen by anybody.
 #[derive(Debug, Default)]
@@ -38,39 +37,13 @@ impl Hasher for Multiply {
     }
 }
 
-/// How often remembered time was used, and how often it had to be found out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Traces or basic blocks whose time was known.
-    pub known: u64,
-    /// Those whose time was found out, and mostly cached.
-    pub learnt: u64,
-    /// Traces that were executed as native code, to their end or to where they went another way.
-    pub translated: u64,
-    /// Translations made for that, of whole traces and of rests of them.
-    pub translations: u64,
-}
-
-impl Add for Counts {
-    type Output = Counts;
-
-    fn add(self, more: Counts) -> Counts {
-        Counts {
-            known: self.known + more.known,
-            learnt: self.learnt + more.learnt,
-            translated: self.translated + more.translated,
-            translations: self.translations + more.translations,
-        }
-    }
-}
-
 /// Up to `ROOM` states by number.
 #[derive(Debug)]
-pub(crate) struct States<S, const ROOM: usize> {
+pub(super) struct States<S, const ROOM: usize> {
     all: Vec<S>,
     numbers: HashMap<S, u32, BuildHasherDefault<Multiply>>,
-    /// The number of the state that was met last at a place.
-    met: Vec<u32>,
+    /// The number of the last state at each place.
+    last: Vec<u32>,
 }
 
 /// Places where a state is looked for first.
@@ -78,7 +51,7 @@ const PLACES: usize = 1 << 10;
 
 impl<S, const ROOM: usize> Default for States<S, ROOM> {
     fn default() -> Self {
-        States { all: Vec::new(), numbers: HashMap::default(), met: vec![0; PLACES] }
+        States { all: Vec::new(), numbers: HashMap::default(), last: vec![0; PLACES] }
     }
 }
 
@@ -97,15 +70,14 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         Some(number)
     }
 
-    /// The same. It is met at a place, where mostly it is the one that was met there last: to compare two takes less than to
-    /// look one up.
+    /// The same of a state at a place. Mostly it is the last one at that place: to compare two takes less than to look one up.
     pub fn number_at(&mut self, place: usize, state: S) -> Option<u32> {
-        let met = self.met[place % PLACES];
-        if self.all.get(met as usize) == Some(&state) {
-            return Some(met);
+        let last = self.last[place % PLACES];
+        if self.all.get(last as usize) == Some(&state) {
+            return Some(last);
         }
         let number = self.number(state)?;
-        self.met[place % PLACES] = number;
+        self.last[place % PLACES] = number;
         Some(number)
     }
 
@@ -114,8 +86,8 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         &self.all[number as usize]
     }
 
-    /// The place of them, one after the other, until there is another one.
-    pub fn places(&self) -> *const S {
+    /// The host's address of the states, one after the other, until there is another one.
+    pub fn address(&self) -> *const S {
         self.all.as_ptr()
     }
 

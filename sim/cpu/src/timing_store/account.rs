@@ -1,0 +1,270 @@
+//! The profile of cached timing: how often each transition was taken, times what its instructions take. A transition is known by
+//! its place in the table that keeps it.
+
+use std::collections::HashMap;
+
+use crate::profile::ProfileCell;
+
+/// Shares stored before those that no transition has any more are dropped.
+const ROOM: usize = 1 << 20;
+
+/// The share of one instruction in a transition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// The instruction's address.
+    pub address: u32,
+    /// Its cycles.
+    pub cycles: u32,
+    /// The part of these that it waited.
+    pub waits: u16,
+    /// 1, or 0 if it ends in another transition.
+    pub executions: u8,
+    /// It is the core's that was to continue second.
+    pub is_other: bool,
+}
+
+/// The shares of the transition at a place: so many from there on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    start: u32,
+    count: u32,
+}
+
+impl Entry {
+    fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.count) as usize
+    }
+}
+
+/// The profile by core and address.
+#[derive(Debug)]
+pub(crate) struct Account {
+    /// Places of the table.
+    places: usize,
+    /// Entries by place of the table. Kept while the profile is off, too, so that nothing has to be forgotten when it
+    /// is switched on.
+    entries: Vec<Entry>,
+    /// How often the transition there was taken with each core going on first. Empty while the profile is off, and for
+    /// tables whose transitions count themselves ([`Row::take_count`](super::Row::take_count)).
+    counters: Vec<[u64; 2]>,
+    shares: Vec<Share>,
+    /// The number of shares at which those of no transition are dropped.
+    room: usize,
+    /// The shares of the current transition.
+    fresh: Vec<Share>,
+    cells: [HashMap<u32, ProfileCell>; 2],
+}
+
+impl Account {
+    /// Creates the account of a table with so many places.
+    pub fn new(places: usize) -> Account {
+        let (entries, counters, shares, fresh) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Account { places, entries, counters, shares, room: ROOM, fresh, cells: Default::default() }
+    }
+
+    /// The profile begins anew, or ends.
+    pub fn switch(&mut self, on: bool) {
+        self.cells = Default::default();
+        self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
+    }
+
+    /// True if transitions are counted here.
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        !self.counters.is_empty()
+    }
+
+    /// Counts the transition at this place, taken with that core going on first.
+    #[inline(always)]
+    pub fn count(&mut self, place: usize, first: usize) {
+        if let Some(counters) = self.counters.get_mut(place) {
+            counters[first & 1] += 1;
+        }
+    }
+
+    /// The counters, two doublewords for each place. Null while the profile is off.
+    pub fn counters(&mut self) -> *mut [u64; 2] {
+        if self.counters.is_empty() { std::ptr::null_mut() } else { self.counters.as_mut_ptr() }
+    }
+
+    /// A transition is about to be simulated: it has no shares yet.
+    pub fn begin(&mut self) {
+        self.fresh.clear();
+    }
+
+    /// Adds a share to the transition that is being simulated.
+    pub fn note(&mut self, share: Share) {
+        self.fresh.push(share);
+    }
+
+    /// Counts the current transition once, taken with that core going on first.
+    pub fn add_fresh(&mut self, first: usize) {
+        let mut times = [0; 2];
+        times[first & 1] = 1;
+        add(&mut self.cells, &self.fresh, times);
+    }
+
+    /// The shares of the current transition belong to this place from now on.
+    pub(super) fn assign(&mut self, place: usize) {
+        if self.entries.is_empty() {
+            self.entries = vec![Entry::default(); self.places];
+        }
+        let (start, count) = (self.shares.len() as u32, self.fresh.len() as u32);
+        self.entries[place] = Entry { start, count };
+        self.shares.extend_from_slice(&self.fresh);
+        if self.shares.len() > self.room {
+            self.drop_unused();
+        }
+    }
+
+    /// Drops the shares that belong to no place any more.
+    #[cold]
+    fn drop_unused(&mut self) {
+        let mut used = Vec::new();
+        for entry in &mut self.entries {
+            let start = used.len() as u32;
+            used.extend_from_slice(&self.shares[entry.range()]);
+            entry.start = start;
+        }
+        self.room = ROOM.max(2 * used.len());
+        self.shares = used;
+    }
+
+    /// Swaps the transitions of two places.
+    pub fn swap(&mut self, first: usize, second: usize) {
+        if !self.entries.is_empty() {
+            self.entries.swap(first, second);
+        }
+        if self.is_on() {
+            self.counters.swap(first, second);
+        }
+    }
+
+    /// Forgets all shares. What was counted is settled before.
+    pub(super) fn clear(&mut self) {
+        self.entries.fill(Entry::default());
+        self.shares.clear();
+    }
+
+    /// Adds up how often the transition at a place was taken: `own` times by its own counter, and as often as is counted here.
+    pub(super) fn settle(&mut self, place: usize, own: u64) {
+        let mut times = self.counters.get_mut(place).map(std::mem::take).unwrap_or_default();
+        times[0] += own;
+        if times != [0; 2] {
+            let shares = self.entries.get(place).map_or(&[][..], |entry| &self.shares[entry.range()]);
+            add(&mut self.cells, shares, times);
+        }
+    }
+
+    /// Takes what was added up: core, address and cell.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<> {
+        let cells = std::mem::take(&mut self.cells);
+        (0..).zip(cells).flat_map(|(core, cells)| cells.into_iter().map(move |(at, cell)| (core, at, cell)))
+    }
+}
+
+/// Transitions with these shares were taken so many times with each core going on first.
+fn add(cells: &mut [HashMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
+    for share in shares {
+        for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {
+            *cells[first ^ usize::from(share.is_other)].entry(share.address).or_default() += ProfileCell {
+                cycles: times * u64::from(share.cycles),
+                executions: times * u64::from(share.executions),
+                wait_cycles: times * u64::from(share.waits),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(address: u32, cycles: u32, waits: u16) -> Share {
+        Share { address, cycles, waits, executions: 1, is_other: false }
+    }
+
+    fn note(account: &mut Account, shares: [&[Share]; 2]) {
+        account.begin();
+        let [first, other] = shares;
+        first.iter().for_each(|&share| account.note(share));
+        other.iter().for_each(|&share| account.note(Share { is_other: true, ..share }));
+    }
+
+    fn counted_rows(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
+        (0..account.places).for_each(|place| account.settle(place, 0));
+        let counts =
+            |(core, at, cell): (usize, u32, ProfileCell)| (core, at, cell.cycles, cell.executions, cell.wait_cycles);
+        let mut rows: Vec<_> = account.take().map(counts).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    #[test]
+    fn a_transition_counts_as_often_as_it_was_taken_by_each_core() {
+        let mut account = Account::new(8);
+        account.switch(true);
+        note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
+        account.add_fresh(1);
+        account.assign(5);
+        (0..10).for_each(|_| account.count(5, 0));
+        account.swap(5, 4);
+        account.count(4, 1);
+        let expected = [
+            (0, 0x100, 20, 10, 10),
+            (0, 0x102, 30, 10, 0),
+            (0, 0x200, 10, 2, 6),
+            (1, 0x100, 4, 2, 2),
+            (1, 0x102, 6, 2, 0),
+            (1, 0x200, 50, 10, 30),
+        ];
+        assert_eq!(counted_rows(&mut account), expected);
+        assert_eq!(counted_rows(&mut account), []);
+    }
+
+    /// The same instruction twice, as in a loop, one that takes no time, and a part that does not end the instruction.
+    #[test]
+    fn each_share_counts_by_itself() {
+        let mut account = Account::new(8);
+        let part = Share { executions: 0, ..share(0x108, 1, 0) };
+        note(&mut account, [&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x100, 3, 0), part], &[]]);
+        account.assign(2);
+        account.settle(2, 11);
+        assert_eq!(counted_rows(&mut account), [(0, 0x100, 88, 22, 22), (0, 0x104, 0, 11, 0), (0, 0x108, 11, 0, 0)]);
+        account.clear();
+        account.settle(2, 1);
+        assert_eq!(counted_rows(&mut account), []);
+    }
+
+    #[test]
+    fn switched_off_nothing_is_counted_and_nothing_forgotten() {
+        let mut account = Account::new(8);
+        account.swap(5, 4);
+        note(&mut account, [&[share(0x100, 1, 0)], &[]]);
+        account.assign(5);
+        account.count(5, 0);
+        account.swap(5, 4);
+        assert_eq!(counted_rows(&mut account), []);
+        account.switch(true);
+        (0..3).for_each(|_| account.count(4, 0));
+        assert_eq!(counted_rows(&mut account), [(0, 0x100, 3, 3, 0)]);
+        account.switch(false);
+        account.count(4, 0);
+        assert_eq!(counted_rows(&mut account), []);
+    }
+
+    #[test]
+    fn shares_of_overwritten_transitions_are_dropped() {
+        let mut account = Account::new(8);
+        account.switch(true);
+        account.room = 100;
+        for number in 0..1000 {
+            note(&mut account, [&[share(0x100 + 2 * (number % 8), number, 0); 3], &[]]);
+            account.assign(number as usize % 8);
+        }
+        assert!(account.room == ROOM && account.shares.len() <= 3 * 1000, "dropped once, then there is room again");
+        assert_eq!(account.shares.len(), 3 * (1000 - 26));
+        account.count(7, 1);
+        assert_eq!(counted_rows(&mut account), [(1, 0x10e, 3 * 999, 3, 0)]);
+    }
+}

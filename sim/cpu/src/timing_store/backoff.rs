@@ -1,0 +1,69 @@
+//! The back-off of a cache: it is left alone for a while where it costs more than it gains.
+
+/// From when on a cache is left alone, and for how long.
+#[derive(Debug, Default)]
+pub(crate) struct Backoff {
+    since: u64,
+    cycles: u64,
+}
+
+impl Backoff {
+    /// Leaves the cache alone for so many cycles from `t` on.
+    pub fn begin(&mut self, t: u64, cycles: u64) {
+        *self = Backoff { since: t, cycles };
+    }
+
+    /// Ends it.
+    pub fn cancel(&mut self) {
+        self.cycles = 0;
+    }
+
+    /// The cycle until which nothing is looked up, if time `t` is in a back-off.
+    pub fn end(&self, t: u64) -> Option<u64> {
+        (t.wrapping_sub(self.since) < self.cycles).then(|| self.since + self.cycles)
+    }
+}
+
+/// How frequent misses are. `JUDGED`: after so many of them that is judged. `WORTH`: the least progress from one miss to the
+/// next, on average, with which caching pays.
+#[derive(Debug, Default)]
+pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
+    misses: u64,
+    judged_at: u64,
+}
+
+impl<const JUDGED: u64, const WORTH: u64> MissRate<JUDGED, WORTH> {
+    /// Counts a miss at this progress, which is measured in instructions or in cycles. When it is time to judge: true if
+    /// misses are too frequent, as where timing depends on addresses.
+    pub fn count(&mut self, progress: u64) -> Option<bool> {
+        self.misses += 1;
+        if self.misses < JUDGED {
+            return None;
+        }
+        let is_too_frequent = progress.wrapping_sub(self.judged_at) < JUDGED * WORTH;
+        *self = MissRate { misses: 0, judged_at: progress };
+        Some(is_too_frequent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_back_off_ends_after_its_cycles_and_is_none_before_it() {
+        let mut backoff = Backoff::default();
+        assert_eq!(backoff.end(0), None);
+        backoff.begin(100, 50);
+        assert_eq!([99, 100, 149, 150].map(|t| backoff.end(t)), [None, Some(150), Some(150), None]);
+        backoff.cancel();
+        assert_eq!(backoff.end(100), None);
+    }
+
+    #[test]
+    fn misses_are_judged_by_the_progress_between_them() {
+        let mut rate = MissRate::<3, 10>::default();
+        let judgements = [10, 20, 29, 40, 50, 59, 100].map(|progress| rate.count(progress));
+        assert_eq!(judgements, [None, None, Some(true), None, None, Some(false), None]);
+    }
+}

@@ -1,0 +1,29 @@
+//! How often cached timing and native code were of use.
+
+use std::ops::Add;
+
+/// How often cached timing was used, how often it was missing, and what native code did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Traces or basic blocks whose time was cached.
+    pub hits: u64,
+    /// Those whose time was simulated, and mostly cached then.
+    pub misses: u64,
+    /// Traces or basic blocks that native code executed, to their end or to where they went another way.
+    pub translated: u64,
+    /// Translations made for that, of whole traces and of rests of them.
+    pub translations: u64,
+}
+
+impl Add for Counts {
+    type Output = Counts;
+
+    fn add(self, more: Counts) -> Counts {
+        Counts {
+            hits: self.hits + more.hits,
+            misses: self.misses + more.misses,
+            translated: self.translated + more.translated,
+            translations: self.translations + more.translations,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The table of a timing cache: nodes by number, transitions between them, and how often each was taken.
+
+use std::hash::Hash;
+
+use super::account::Account;
+use super::states::States;
+use crate::profile::ProfileCell;
+
+/// A row of a table: the transitions that share a hash.
+pub(crate) trait Row: Copy + Default {
+    /// How many transitions a row has room for.
+    const WAYS: usize;
+
+    /// Takes how often the transition was taken, if each row has one and counts it. By default the account counts.
+    #[inline(always)]
+    fn take_count(&mut self) -> u64 {
+        0
+    }
+}
+
+/// Up to `NODES` nodes, and `ROWS` rows of transitions. If there is no room for a node everything is forgotten together.
+#[derive(Debug)]
+pub(crate) struct TimingTable<N, R, const ROWS: usize, const NODES: usize> {
+    rows: Box<[R; ROWS]>,
+    nodes: States<N, NODES>,
+    /// The profile of the cached transitions. A transition's place in it is its row's number times the ways, and its
+    /// own way.
+    pub account: Account,
+}
+
+impl<N, R: Row, const ROWS: usize, const NODES: usize> Default for TimingTable<N, R, ROWS, NODES> {
+    fn default() -> Self {
+        // Never on the stack.
+        let rows = vec![R::default(); ROWS].into_boxed_slice().try_into();
+        let Ok(rows) = rows else { unreachable!("as long as the array") };
+        TimingTable { rows, nodes: States::default(), account: Account::new(ROWS * R::WAYS) }
+    }
+}
+
+impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingTable<N, R, ROWS, NODES> {
+    /// Forgets everything but the profile.
+    pub fn clear(&mut self) {
+        self.settle_all();
+        if !self.nodes.is_empty() {
+            self.rows.fill(R::default());
+            self.nodes.clear();
+            self.account.clear();
+        }
+    }
+
+    /// A node by its number.
+    pub fn node(&self, number: u32) -> &N {
+        self.nodes.state(number)
+    }
+
+    /// The number of a node. `None` if there is no room for it.
+    pub fn number(&mut self, node: N) -> Option<u32> {
+        self.nodes.number(node)
+    }
+
+    /// The same. Mostly it is the last node at this address.
+    pub fn number_at(&mut self, address: u32, node: N) -> Option<u32> {
+        self.nodes.number_at(address as usize / 2, node)
+    }
+
+    /// The number of a node, for which everything else is forgotten if there is no room.
+    pub fn number_anew(&mut self, node: N) -> u32 {
+        self.number(node).unwrap_or_else(|| {
+            self.clear();
+            self.number(node).expect("an empty table has room")
+        })
+    }
+
+    /// A row by its number.
+    #[inline(always)]
+    pub fn row(&self, number: usize) -> &R {
+        const { assert!(ROWS.is_power_of_two()) };
+        &self.rows[number % ROWS]
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn row_mut(&mut self, number: usize) -> &mut R {
+        const { assert!(ROWS.is_power_of_two()) };
+        &mut self.rows[number % ROWS]
+    }
+
+    /// Stores the transition that was simulated last at a place of the account, by this change of its row.
+    pub fn store(&mut self, place: usize, change: impl FnOnce(&mut R)) {
+        self.settle(place);
+        self.account.assign(place);
+        change(self.row_mut(place / R::WAYS));
+    }
+
+    /// Takes the profile of all transitions taken so far: core, address and cell.
+    pub fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<N, R, ROWS, NODES> {
+        self.settle_all();
+        self.account.take()
+    }
+
+    /// The host's address of the nodes, until there is another one.
+    pub fn nodes(&self) -> *const N {
+        self.nodes.address()
+    }
+
+    /// The host's address of the rows.
+    pub fn rows(&self) -> u64 {
+        self.rows.as_ptr() as u64
+    }
+
+    fn settle_all(&mut self) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        (0..ROWS * R::WAYS).for_each(|place| self.settle(place));
+    }
+
+    fn settle(&mut self, place: usize) {
+        let own = self.row_mut(place / R::WAYS).take_count();
+        self.account.settle(place, own);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::account::Share;
+    use super::*;
+
+    impl Row for u64 {
+        const WAYS: usize = 1;
+    }
+
+    /// A transition that counts itself: a name, and how often it was taken.
+    impl Row for (u8, u64) {
+        const WAYS: usize = 1;
+
+        fn take_count(&mut self) -> u64 {
+            std::mem::take(&mut self.1)
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_all_is_forgotten_together() {
+        let mut table = TimingTable::<u32, u64, 8, 2>::default();
+        assert_eq!([5, 6, 5, 7].map(|node| table.number(node)), [Some(0), Some(1), Some(0), None]);
+        table.store(3, |row| *row = 9);
+        assert_eq!((*table.row(3), *table.row(3 + 8), *table.node(1)), (9, 9, 6));
+        assert_eq!((table.number_anew(6), *table.row(3)), (1, 9));
+        assert_eq!((table.number_anew(7), *table.row(3), table.number_at(0x100, 5)), (0, 0, Some(1)));
+    }
+
+    #[test]
+    fn own_counters_are_settled_before_their_transition_is_overwritten() {
+        let mut table = TimingTable::<u32, (u8, u64), 8, 2>::default();
+        let store = |table: &mut TimingTable<_, _, 8, 2>, address, name| {
+            table.number_anew(5);
+            table.account.begin();
+            table.account.note(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
+            table.store(3, |row| *row = (name, 0));
+        };
+        store(&mut table, 0x100, b'a');
+        table.row_mut(3).1 += 10;
+        store(&mut table, 0x200, b'b');
+        table.row_mut(3).1 += 1;
+        table.clear();
+        store(&mut table, 0x300, b'c');
+        let mut profile: Vec<_> = table.take_profile().map(|(_, address, cell)| (address, cell.cycles)).collect();
+        profile.sort_unstable();
+        assert_eq!(profile, [(0x100, 20), (0x200, 2)]);
+    }
+}
