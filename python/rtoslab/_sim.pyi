@@ -8,6 +8,8 @@ SOURCES: str
 VERSION: str
 TIMING_VERSION: int
 """Raised whenever a cycle of any board moves."""
+NATIVE_CODE: bool
+"""Hot code is translated to code of this host. If not all is interpreted, with the same cycles."""
 
 class SimError(Exception):
     """Base of every error the simulator raises; the message is one full sentence."""

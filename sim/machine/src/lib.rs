@@ -30,6 +30,8 @@ mod tests;
 #[cfg(test)]
 mod truths;
 
+pub use rtoslab_cpu::HAS_NATIVE_CODE;
+
 pub use image::{Image, ImageError, Symbol};
 pub use setting::SettingError;
 pub use snapshot::Snapshot;

@@ -457,6 +457,7 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOURCES", SOURCES)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("TIMING_VERSION", rtoslab_timing::VERSION)?;
+    module.add("NATIVE_CODE", rtoslab_machine::HAS_NATIVE_CODE)?;
     module.add("SimError", py.get_type::<SimError>())?;
     module.add("PanicException", py.get_type::<PanicException>())?;
     module.add("ImageError", py.get_type::<ImageError>())?;

@@ -5,10 +5,23 @@
 //! Instructions are written as the ops of [`v7m`](crate::v7m::op). Those of ARMv6-M are among them. The callers define
 //! a path and its time: `v6m::translate`, `v7m::timing_cache::translate`.
 
+mod layout;
+#[cfg(not(native_code))]
+mod none;
+pub mod registry;
 // The assembler's macro converts what is a number already.
 #[allow(clippy::useless_conversion)]
-#[cfg(target_arch = "x86_64")]
+#[cfg(native_code)]
 pub mod x64;
+
+pub use layout::*;
+#[cfg(not(native_code))]
+pub use none::{BlockEntry, Entry, Function, Store, block_entry_points, entry};
+#[cfg(native_code)]
+pub use x64::{BlockEntry, Entry, Function, Store, block_entry_points, entry};
+
+/// True if hot code is translated to code of this host. If not the interpreter executes it.
+pub const HAS_NATIVE_CODE: bool = cfg!(native_code);
 
 /// Bytes of main RAM that share a mark: a store to where it is not 0 may have consequences.
 pub const MARKED_BYTES: u32 = 256;
@@ -70,7 +83,6 @@ pub struct Foresight {
 
 impl Foresight {
     /// The offset of the entry of the branch at an address.
-    #[cfg(target_arch = "x86_64")]
     fn entry(&self, branch: u32) -> i32 {
         self.entries + (branch / 2 % self.targets * self.entry_bytes) as i32
     }

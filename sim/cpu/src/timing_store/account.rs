@@ -1,8 +1,7 @@
 //! The profile of cached timing: how often each transition was taken, times what its instructions take. A transition is known by
 //! its place in the table that keeps it.
 
-use std::collections::HashMap;
-
+use super::states::QuickMap;
 use crate::profile::ProfileCell;
 
 /// Shares stored before those that no transition has any more are dropped.
@@ -52,7 +51,7 @@ pub(crate) struct Account {
     room: usize,
     /// The shares of the current transition.
     fresh: Vec<Share>,
-    cells: [HashMap<u32, ProfileCell>; 2],
+    cells: [QuickMap<u32, ProfileCell>; 2],
 }
 
 impl Account {
@@ -164,7 +163,7 @@ impl Account {
 }
 
 /// Transitions with these shares were taken so many times with each core going on first.
-fn add(cells: &mut [HashMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
+fn add(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
     for share in shares {
         for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {
             *cells[first ^ usize::from(share.is_other)].entry(share.address).or_default() += ProfileCell {

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// A hasher without a seed and without defence: states are not chosen by anybody.
+/// A map with a hasher without a seed and without defence: nobody chooses states or addresses of code to harm it.
+pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
+
+/// The hasher.
 #[derive(Debug, Default)]
-struct Multiply(u64);
+pub(super) struct Multiply(u64);
 
 impl Hasher for Multiply {
     fn finish(&self) -> u64 {
@@ -41,7 +44,7 @@ impl Hasher for Multiply {
 #[derive(Debug)]
 pub(super) struct States<S, const ROOM: usize> {
     all: Vec<S>,
-    numbers: HashMap<S, u32, BuildHasherDefault<Multiply>>,
+    numbers: QuickMap<S, u32>,
     /// The number of the last state at each place.
     last: Vec<u32>,
 }
@@ -51,7 +54,7 @@ const PLACES: usize = 1 << 10;
 
 impl<S, const ROOM: usize> Default for States<S, ROOM> {
     fn default() -> Self {
-        States { all: Vec::new(), numbers: HashMap::default(), last: vec![0; PLACES] }
+        States { all: Vec::new(), numbers: QuickMap::default(), last: vec![0; PLACES] }
     }
 }
 

@@ -116,8 +116,8 @@ impl Block {
     }
 
     /// Nothing: the other core comes first, also if this one was to go first in their tie and `gives_way`.
-    pub(in crate::v6m) fn wait(gives_way: bool) -> Block {
-        Block { shape: Block::ORDERED + Block::GIVES_WAY * u64::from(gives_way), ..Block::NONE }
+    pub(in crate::v6m) const fn wait(gives_way: bool) -> Block {
+        Block { shape: Block::ORDERED + Block::GIVES_WAY * gives_way as u64, ..Block::NONE }
     }
 
     /// The same access, but first the other core comes, as in [`Block::wait`]. It is not made if that core's block ends then.

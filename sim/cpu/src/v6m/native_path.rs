@@ -54,8 +54,7 @@ impl NativePaths {
 #[inline(always)]
 pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
     let translations = bus.translations();
-    translations.left = None;
-    translations.at(address).is_some() || translations.is_due(address)
+    translations.begin(address).is_some() || translations.is_due(address)
 }
 
 /// Implements [`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths).
@@ -66,9 +65,7 @@ pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
 pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) {
     'next: loop {
         let address = core.address_of(core.ip);
-        let translations = bus.translations();
-        translations.left = None;
-        let mut number = translations.at(address);
+        let mut number = bus.translations().begin(address);
         while let Some(this) = number {
             let (code, cycles) = bus.translations().path(this);
             if core.t + u64::from(cycles) > core.limit {
@@ -82,7 +79,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
                 core.ip = exit.ip;
                 core.t += u64::from(exit.cycles);
                 core.instructions += exit.count;
-                bus.translations().executed += 1;
+                bus.translations().note_executed();
                 continue 'next;
             }
             number = bus.translations().otherwise(this);
@@ -113,7 +110,7 @@ unsafe fn record<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Cor
     bus.native_paths().ahead = false;
     let is_none = core.address_of(core.ip) == address && bus.translations().is_due(address);
     if is_none {
-        bus.translations().give_up(address);
+        bus.translations().exclude(address);
     }
     !is_none
 }

@@ -339,7 +339,7 @@ unsafe fn hand_in<B: PairedBus>(
         let pairs = bus.pairs();
         let key = Transition::key(pairs.node, block.shape);
         let place = Table::place(key, &block);
-        if !pairs.table.first(place).is(key, &block) && !pairs.table.bring(place, key, &block) {
+        if !pairs.table.first(place).is(key, &block) && !pairs.table.promote(place, key, &block) {
             return learn(bus, [core, other], mine, block);
         }
         let row = *pairs.table.first(place);
@@ -358,7 +358,7 @@ unsafe fn hand_in<B: PairedBus>(
         let turn = pairs.goes_on(row.swaps);
         if row.stored != 0 {
             let cycle = row.stored_in(pairs.now);
-            tell(bus, cycle);
+            report_store(bus, cycle);
         }
         Some(turn)
     }
@@ -367,7 +367,7 @@ unsafe fn hand_in<B: PairedBus>(
 /// The core whose turn it is now is at the end of a block whose last store, to a watched word, was made in this cycle.
 #[cold]
 #[inline(never)]
-fn tell<B: PairedBus>(bus: &mut B, cycle: u64) {
+fn report_store<B: PairedBus>(bus: &mut B, cycle: u64) {
     let core = bus.pairs().turn;
     let [log, _] = bus.pairs().logs.of(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.

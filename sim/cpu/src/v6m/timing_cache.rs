@@ -239,8 +239,8 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
 pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     let address = core.address_of(core.ip);
     let translations = bus.translations();
-    (translations.begun, translations.left) = (address, None);
-    match translations.at(address) {
+    translations.begun = address;
+    match translations.begin(address) {
         // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
         Some(number) if !core.retried => unsafe { execute(bus, core, number) },
         _ => true,
@@ -264,7 +264,7 @@ unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32
             number = next;
             continue;
         }
-        bus.translations().executed += 1;
+        bus.translations().note_executed();
         core.ip = ip;
         let trace = Trace { branches, indirect, instructions: count };
         if !time_trace::<B, true>(bus, core, trace) {

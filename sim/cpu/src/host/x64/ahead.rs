@@ -2,8 +2,6 @@
 //!
 //! r15 is the log, r14 the memories accessed, r12 the words read and r11 those written, folded. r13 is the context.
 
-use std::ffi::c_void;
-
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
 use super::super::{AheadLog, Home};
@@ -12,9 +10,6 @@ use super::registers::Registers;
 use super::spans::CheckedSpans;
 use super::{HostFlags, Store, Writer};
 use crate::v7m::op::Op;
-
-/// Enters such code: with the core, the bytes of the RAM, the log and the context.
-pub type AheadEntry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_void, *mut c_void) -> u32;
 
 /// How a path ends.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Code that continues from path to path without coming back in between.
 //!
 //! It is jumped to: by the entry, which has saved the host's registers, or by code of another path. At its end, and where it
-//! is left, it jumps on by way of a record: what that says, and how, is the business of whoever asks for the code.
+//! is left, it jumps on by way of a record. The record has the time of the trace that ended there last, and what follows.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -9,12 +9,26 @@ use std::mem::offset_of;
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynamicLabel, DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
 
-use super::super::{ConstantsAt, Foresight, Logging};
+use super::super::{ConstantsAt, Foresight, Logging, PathLayout, Repeats};
 use super::prediction::{CONTEXT, FOUND, FRAME, MARKS};
 use super::{Store, Writer};
 
 /// Enters code at an address, with the core, the bytes of the RAM, their marks and the context: what that put in rax.
-pub type Entry = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void, u64) -> u64;
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub struct Entry(unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void, u64) -> u64);
+
+impl Entry {
+    /// Enters the code at that address of the host.
+    ///
+    /// # Safety
+    /// The pointers are of what the code was written for, and nothing else uses it meanwhile.
+    #[inline(always)]
+    pub unsafe fn call(self, core: *mut c_void, ram: (*mut u8, *const u8), context: *mut c_void, code: u64) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe { (self.0)(core, ram.0, ram.1, context, code) }
+    }
+}
 
 /// The records of a path: one for each of its steps, before which it may be left, and one for its end.
 #[derive(Debug, Clone, Copy)]
@@ -28,15 +42,15 @@ pub struct Records {
 /// The target of the code with a record in rax: all registers of the target are in the core then, and those of the
 /// host that held them are free.
 #[derive(Debug, Clone, Copy)]
-pub struct Ways {
+struct Ways {
     /// The path was executed up to there.
-    pub executed: DynamicLabel,
+    executed: DynamicLabel,
     /// The same. Its last step has said where execution continues.
-    pub jumped: DynamicLabel,
+    jumped: DynamicLabel,
     /// Nothing of it was.
-    pub otherwise: DynamicLabel,
+    otherwise: DynamicLabel,
     /// Out, with what is in rax.
-    pub leave: DynamicLabel,
+    leave: DynamicLabel,
 }
 
 /// Writes an entry. Code that logs finds its log begun.
@@ -65,20 +79,20 @@ pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<En
 
 impl Writer {
     /// Puts code of so many steps into the store: its address. It leaves by these records. `jumps` if its last step has said
-    /// where execution continues. `called` is put in rax when a call has ended it. `ways` writes the code for each of them.
+    /// where execution continues. `called` is put in rax when a call has ended it.
     pub fn finish_chained(
         mut self,
         store: &mut Store,
         records: Records,
         (steps, jumps): (u32, bool),
         called: u64,
-        write: impl FnOnce(&mut Writer, Ways),
+        layout: &PathLayout,
     ) -> Option<u64> {
         let [executed, jumped, otherwise] = std::array::from_fn(|_| self.asm.new_dynamic_label());
         let ways = Ways { executed, jumped, otherwise, leave: self.leave };
         self.write_all_back(self.registers.dirty());
         self.go(records, steps, if jumps { jumped } else { executed });
-        write(&mut self, ways);
+        self.write_transit(layout, ways);
         dynasm!(self.asm ; .arch x64 ; =>self.called ; mov rax, QWORD called as i64 ; =>self.leave);
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm
@@ -105,15 +119,134 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; mov rax, QWORD record as i64 ; jmp =>way);
     }
 
+    /// Writes the ways from a path to the next.
+    fn write_transit(&mut self, layout: &PathLayout, ways: Ways) {
+        let PathLayout { state, executed, counts, record, core, transition, .. } = *layout;
+        dynasm!(self.asm
+            ; .arch x64
+            ; =>ways.otherwise
+            ; mov rcx, [rax + record.next]
+            ; test rcx, rcx
+            ; jz >asks
+            ; jmp rcx
+            ; =>ways.jumped
+        );
+        self.choose_record(layout);
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rdx, [rbx + core.ip]
+            ; cmp [rax + record.ip], rdx
+            ; jne >asks
+            ; jmp >chosen
+            ; =>ways.executed
+        );
+        self.choose_record(layout);
+        dynasm!(self.asm ; .arch x64 ; chosen:);
+        if self.foresight.is_some() {
+            dynasm!(self.asm ; .arch x64 ; cmp [rax + record.log], r14 ; jne >asks);
+        }
+        dynasm!(self.asm
+            ; .arch x64
+            ; cmp [rax + record.state], ecx
+            ; jne >asks
+            ; mov rcx, [rax + record.transition]
+            ; mov edx, [rax + record.serial]
+            ; cmp [rcx + transition.serial], edx
+            ; jne >asks
+        );
+        self.repeat_lookups(layout);
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov edx, [rcx + transition.bus_wait]
+            ; add [rbx + core.bus_wait], rdx
+            ; mov edx, [rcx + transition.flash_wait]
+            ; add [rbx + core.flash_wait], rdx
+            ; mov rdx, [rax + record.instructions]
+            ; add [rbx + core.instructions], rdx
+            ; mov edx, [rcx + transition.next]
+            ; mov [r13 + state], edx
+            ; mov rdx, [r13 + counts]
+            ; add [rcx + transition.taken], rdx
+            ; inc QWORD [r13 + executed]
+            ; mov edx, [rcx + transition.cycles]
+            ; add rdx, [rbx + core.t]
+            ; mov [rbx + core.t], rdx
+            ; add rdx, layout.trace_cycles as i32
+            ; cmp rdx, [rbx + core.limit]
+            ; ja >done
+            ; mov rcx, [rax + record.next]
+            ; test rcx, rcx
+            ; jz >done
+        );
+        self.begin_log();
+        dynasm!(self.asm
+            ; .arch x64
+            ; jmp rcx
+            ; done:
+            ; mov rax, [rax + record.left]
+            ; bts rax, BYTE layout.done.ilog2() as i8
+            ; jmp =>ways.leave
+            ; asks:
+            ; mov rax, [rax + record.left]
+            ; jmp =>ways.leave
+        );
+    }
+
+    /// Chooses, from the first record of an exit, that for the state, which is in ecx then, and the log.
+    fn choose_record(&mut self, layout: &PathLayout) {
+        let record = layout.record;
+        self.context();
+        dynasm!(self.asm ; .arch x64 ; mov ecx, [r13 + layout.state] ; mov edx, ecx);
+        if self.foresight.is_some() {
+            // All bits of the log. The last ones belong to the first accesses.
+            dynasm!(self.asm
+                ; .arch x64
+                ; mov rsi, r14
+                ; shr rsi, 27
+                ; xor rsi, r14
+                ; add edx, esi
+                ; imul edx, edx, 0x9e37_79b1_u32 as i32
+                ; shr edx, (u32::BITS - record.ways.ilog2()) as i8
+            );
+        } else {
+            dynasm!(self.asm ; .arch x64 ; and edx, (record.ways - 1) as i32);
+        }
+        dynasm!(self.asm ; .arch x64 ; shl edx, record.bytes.ilog2() as i8 ; add rax, rdx);
+    }
+
+    /// Asks if the lookups of the transition at rcx cannot be repeated by [`Repeats`].
+    fn repeat_lookups(&mut self, layout: &PathLayout) {
+        let lookups = |at: usize| (layout.transition.lookups + at) as i32;
+        let (Repeats::Held { version } | Repeats::Touched { version, .. }) = layout.repeats else { return };
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rdx, [r13 + layout.version]
+            ; cmp [rcx + lookups(version)], rdx
+            ; jne >asks
+        );
+        let Repeats::Touched { group, group_bytes, used, ticks, .. } = layout.repeats else { return };
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rsi, [r13 + layout.clock]
+            ; mov rdi, [rsi]
+            ; add rdi, ticks as i32
+            ; mov [rsi], rdi
+            ; mov edx, [rcx + lookups(group)]
+            ; imul rdx, rdx, group_bytes as i32
+            ; add rdx, [r13 + layout.groups]
+            ; mov [rdx + used as i32], rdi
+        );
+    }
+
     /// The context to r13, where it is not there.
-    pub fn context(&mut self) {
+    fn context(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + CONTEXT]);
         }
     }
 
     /// The log begins anew.
-    pub fn begin_log(&mut self) {
+    fn begin_log(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r14d, 1);
         }

@@ -4,6 +4,7 @@ mod access;
 mod access_forms;
 mod ahead;
 mod alu;
+mod blocks;
 mod chain;
 mod forms;
 mod prediction;
@@ -21,8 +22,9 @@ use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 use access::NearMarks;
 pub use access_forms::{Block, Memory};
-pub use ahead::{AheadEntry, Ending, Fork, Onward};
-pub use chain::{Entry, Records, Ways, entry};
+pub use ahead::{Ending, Fork, Onward};
+pub use blocks::{BlockEntry, block_entry_points};
+pub use chain::{Entry, Records, entry};
 pub use prediction::Limit;
 use prediction::{CONTEXT, Load, PredictionRequest};
 use registers::Registers;
@@ -31,7 +33,21 @@ pub use spans::{Span, spans};
 pub use store::Store;
 
 /// A function that code was written for: with the core, the bytes of the RAM, their marks and the context.
-pub type Function = unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void) -> u32;
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub struct Function(unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void) -> u32);
+
+impl Function {
+    /// Executes it. Returns the number of the step before which it was left, or [`CALLED`].
+    ///
+    /// # Safety
+    /// The pointers are of what the code was written for, and nothing else uses it meanwhile.
+    #[inline(always)]
+    pub unsafe fn call(self, core: *mut c_void, ram: *mut u8, marks: *const u8, context: *mut c_void) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { (self.0)(core, ram, marks, context) }
+    }
+}
 
 /// The number of eax.
 const RAX: u8 = 0;
@@ -56,7 +72,7 @@ enum HostFlags {
 /// The writer of native code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context (but where it logs:
 /// see [`foresee`]); rax and rcx for intermediate values, all others but rsp for registers of the target.
 pub struct Writer {
-    pub asm: VecAssembler<X64Relocation>,
+    asm: VecAssembler<X64Relocation>,
     registers: Registers,
     host_flags: HostFlags,
     /// Offsets of the core's fields.

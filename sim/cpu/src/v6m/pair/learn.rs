@@ -2,7 +2,7 @@
 
 use super::order::must_wait;
 use super::table::{Outcome, Transition};
-use super::{Node, PairedBus, Place, State, tell};
+use super::{Node, PairedBus, Place, State, report_store};
 use crate::step::watch;
 use crate::v6m::block::{Block, Remainder, Step, Turn};
 use crate::v6m::core::{Core, Phase};
@@ -58,7 +58,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
         }
         let turn = if pairs.count_miss() { Turn::Stop } else { pairs.goes_on(swaps) };
         if stored != 0 {
-            tell(bus, began + stored - 1);
+            report_store(bus, began + stored - 1);
         }
         Some(turn)
     }

@@ -76,7 +76,7 @@ impl Pairs {
 
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
-        Counts { translated: self.blocks.executed, translations: self.blocks.made, ..self.counts }
+        self.counts + self.blocks.counts()
     }
 
     /// Until when nothing is looked up, if time `t` is in a back-off.

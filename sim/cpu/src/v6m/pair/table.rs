@@ -1,18 +1,26 @@
 //! Nodes by number, and transitions between them.
 
+use std::mem::offset_of;
+
 use super::{Node, Place};
+use crate::host::{BlockHash, TransitionLayout};
 use crate::timing_store::{Row, TimingTable};
 use crate::v6m::block::Block;
 
-/// log2 of the transitions kept.
-pub(super) const TRANSITIONS: u32 = 14;
+/// log2 of the rows kept.
+const ROWS: u32 = 14;
 /// log2 of the nodes kept.
 const NODES: u32 = 15;
-pub(super) const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// How a place is found: by what is turned and shifted so far.
-pub(super) const ACCESSES_TURNED: u32 = 17;
-pub(super) const NEXT_SHIFTED: u32 = 20;
+/// How the row of a transition is found.
+pub(super) const HASH: BlockHash = BlockHash {
+    shape_bits: Block::SHAPE_BITS,
+    accesses_turned: 17,
+    next_shifted: 20,
+    factor: 0x9e37_79b9_7f4a_7c15,
+    dropped: u64::BITS - ROWS,
+    row_bytes: size_of::<Places>(),
+};
 
 /// The target of one transition.
 pub(super) struct Outcome {
@@ -60,25 +68,21 @@ pub(super) struct Transition {
     pub stored: u8,
 }
 
-/// Offsets in a transition for native code.
-pub(super) mod at {
-    use std::mem::offset_of;
-
-    use super::Transition;
-
-    pub const KEY: i32 = offset_of!(Transition, key) as i32;
-    pub const BLOCK_NEXT: i32 = offset_of!(Transition, block_next) as i32;
-    pub const ACCESSES: i32 = offset_of!(Transition, accesses) as i32;
-    pub const CYCLES: i32 = offset_of!(Transition, cycles) as i32;
-    pub const WAITS: i32 = offset_of!(Transition, waits) as i32;
-    pub const INSTRUCTIONS: i32 = offset_of!(Transition, instructions) as i32;
-    pub const SPUN: i32 = offset_of!(Transition, spun) as i32;
-    pub const SWAPS: i32 = offset_of!(Transition, swaps) as i32;
-    pub const NEXT: i32 = offset_of!(Transition, next) as i32;
-    pub const STORED: i32 = offset_of!(Transition, stored) as i32;
-}
-
 impl Transition {
+    /// Offsets for native code.
+    pub const LAYOUT: TransitionLayout = TransitionLayout {
+        key: offset_of!(Transition, key) as i32,
+        block_next: offset_of!(Transition, block_next) as i32,
+        accesses: offset_of!(Transition, accesses) as i32,
+        cycles: offset_of!(Transition, cycles) as i32,
+        waits: offset_of!(Transition, waits) as i32,
+        instructions: offset_of!(Transition, instructions) as i32,
+        spun: offset_of!(Transition, spun) as i32,
+        swaps: offset_of!(Transition, swaps) as i32,
+        next: offset_of!(Transition, next) as i32,
+        stored: offset_of!(Transition, stored) as i32,
+    };
+
     /// Node and shape of a basic block in one word that is not 0.
     #[inline(always)]
     pub fn key(node: u32, shape: u64) -> u64 {
@@ -132,14 +136,15 @@ impl Row for Places {
 }
 
 /// All transitions of two cores.
-pub(super) type Table = TimingTable<Node, Places, { 1 << TRANSITIONS }, { 1 << NODES }>;
+pub(super) type Table = TimingTable<Node, Places, { 1 << ROWS }, { 1 << NODES }>;
 
 impl Table {
     /// The number of the first of two places where a transition may be.
     #[inline(always)]
     pub fn place(key: u64, block: &Block) -> usize {
-        let mixed = (key ^ block.accesses.rotate_left(ACCESSES_TURNED) ^ block.next << NEXT_SHIFTED).wrapping_mul(ODD);
-        2 * (mixed >> (u64::BITS - TRANSITIONS)) as usize
+        let turned = block.accesses.rotate_left(HASH.accesses_turned);
+        let mixed = (key ^ turned ^ block.next << HASH.next_shifted).wrapping_mul(HASH.factor);
+        2 * (mixed >> HASH.dropped) as usize
     }
 
     /// Returns what is at this place, the first of two.
@@ -148,17 +153,17 @@ impl Table {
         &self.row(place / 2).0[0]
     }
 
-    /// Brings a transition from its second place to the first. False if it is not there.
+    /// Promotes a transition from its second place to the first. False if it is not there.
     #[cold]
     #[inline(never)]
-    pub fn bring(&mut self, place: usize, key: u64, block: &Block) -> bool {
+    pub fn promote(&mut self, place: usize, key: u64, block: &Block) -> bool {
         self.account.swap(place, place + 1);
         let places = &mut self.row_mut(place / 2).0;
         places.swap(0, 1);
         places[0].is(key, block)
     }
 
-    /// Caches a transition, which [`Table::bring`] did not find.
+    /// Caches a transition, which [`Table::promote`] did not find.
     pub fn cache(&mut self, key: u64, block: &Block, transition: Transition) {
         let transition = transition.named(key, block);
         self.store(Table::place(key, block), |row| row.0[0] = transition);
@@ -201,14 +206,14 @@ mod tests {
         let place = Table::place(all[0], &block);
         let alike: Vec<u64> = all.into_iter().filter(|&key| Table::place(key, &block) == place).take(3).collect();
         let mut store = |key: u64, cycles: u64| {
-            assert!(!table.bring(place, key, &block));
+            assert!(!table.promote(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
             table.cache(key, &block, transition);
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| store(key, cycles));
-        assert!(!table.bring(place, alike[0], &block));
+        assert!(!table.promote(place, alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
-            assert!(table.first(place).is(key, &block) || table.bring(place, key, &block));
+            assert!(table.first(place).is(key, &block) || table.promote(place, key, &block));
             assert_eq!(table.first(place).cycles, cycles);
         }
         let other = Block { accesses: 0xa, ..block };

@@ -5,19 +5,20 @@
 //! instruction, and the next one begins there. The end of a trace does not affect its time. A trace that deviates
 //! often at its very first instruction is translated, too.
 
-#[cfg(target_arch = "x86_64")]
 mod asks;
-#[cfg(not(target_arch = "x86_64"))]
-mod none;
+#[cfg(native_code)]
+mod assemble;
 mod plan;
 mod thumb;
-#[cfg(target_arch = "x86_64")]
-mod x64;
+#[cfg(native_code)]
+mod writer;
 
 use std::collections::HashMap;
+use std::mem::offset_of;
 
-use crate::host::CALLED;
 pub use crate::host::MARKED_BYTES;
+use crate::host::registry::Paths;
+use crate::host::{CALLED, Function};
 use crate::profile::ProfileCell;
 use crate::step::Step as Taken;
 use crate::timing_store::Counts;
@@ -26,25 +27,19 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
-#[cfg(target_arch = "x86_64")]
-pub(in crate::v6m) use asks::{Asks, Literal};
-#[cfg(not(target_arch = "x86_64"))]
-use none as host;
+pub(in crate::v6m) use asks::Asks;
+#[cfg(native_code)]
+use assemble::assemble;
 use plan::{Path, plan};
+#[cfg(native_code)]
 pub(in crate::v6m) use thumb::as_v7m;
-#[cfg(target_arch = "x86_64")]
-use x64 as host;
+#[cfg(native_code)]
+pub(in crate::v6m) use writer::{Literal, writer};
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
-/// log2 of the places a trace may begin at that are cached.
-const HEADS: u32 = 12;
-/// Most translations. Each takes some hundred bytes of the host's memory.
-const MOST: u32 = 2048;
-/// Most paths from one place.
-const PATHS: u32 = 4;
-/// No more executions are counted.
-const NEVER: u32 = u32::MAX;
+/// The distance of two instructions' addresses.
+const HALFWORD: usize = 2;
 
 /// The memory that native code accesses without asking the bus.
 #[derive(Debug)]
@@ -100,61 +95,24 @@ pub trait NativeTrace: Bus {
     fn quick(&mut self) -> Quick<'_>;
 }
 
-/// The begins of traces, and their translations.
+/// The translations, by the address that their traces begin at.
 #[derive(Debug)]
 pub struct Translations {
-    heads: Vec<Head>,
-    /// Some place is cached in them.
-    has_heads: bool,
-    all: Vec<Translation>,
-    store: host::Store,
+    paths: Paths<Translation, HALFWORD>,
     /// The begin of the current trace in the interpreter.
     pub(super) begun: u32,
-    /// The last of the paths from there, if none of them was its own.
-    pub(super) left: Option<u32>,
-    /// Executions before one is made. 0: none is.
-    after: u32,
-    /// How many were made so far.
-    made: u64,
-    /// Traces that executed at least in part.
-    pub(super) executed: u64,
     /// The profile of each core. While there is none, nothing is counted.
     cells: Option<[HashMap<u32, ProfileCell>; 2]>,
-}
-
-/// Where traces begin.
-#[derive(Debug, Clone, Copy)]
-struct Head {
-    address: u32,
-    way: Way,
-}
-
-impl Head {
-    /// No op's address is odd.
-    const NONE: Head = Head { address: 1, way: Way::Interpreted(0) };
-}
-
-/// How traces continue from a place, or where a path is not theirs.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    /// The interpreter executes it. The number counts the executions so far.
-    Interpreted(u32),
-    /// Native code executes it.
-    Translated(u32),
 }
 
 /// A translated path.
 #[derive(Debug)]
 struct Translation {
-    code: host::NativeBlock,
+    code: Function,
     /// Before each of its instructions, and after the last.
     exits: Vec<Exit>,
     /// Cycles of all of them, where nothing but the code says how many.
-    pub(super) cycles: u32,
-    /// The way of executions that deviate at the first instruction.
-    otherwise: Way,
-    /// Paths from the same place that were there before.
-    earlier: u32,
+    cycles: u32,
 }
 
 /// A possible exit of a path.
@@ -173,49 +131,32 @@ pub(super) struct Exit {
 
 impl Default for Translations {
     fn default() -> Translations {
-        Translations {
-            heads: vec![Head::NONE; 1 << HEADS],
-            has_heads: false,
-            all: Vec::new(),
-            store: host::Store::default(),
-            begun: 0,
-            left: None,
-            after: TRANSLATED_AFTER,
-            made: 0,
-            executed: 0,
-            cells: None,
-        }
+        Translations { paths: Paths::new(TRANSLATED_AFTER), begun: 0, cells: None }
     }
 }
 
 impl Translations {
     /// How many were made so far, and how many traces they executed.
     pub fn counts(&self) -> Counts {
-        Counts { translated: self.executed, translations: self.made, ..Counts::default() }
+        self.paths.counts()
+    }
+
+    /// Native code has executed a trace, at least in part.
+    #[inline(always)]
+    pub(super) fn note_executed(&mut self) {
+        self.paths.note_executed(1);
     }
 
     /// Forgets all: instructions are others now, or probes were set on some.
     pub fn clear(&mut self) {
         self.settle();
-        if !self.all.is_empty() {
-            self.all.clear();
-            self.store = host::Store::default();
-        }
-        if std::mem::take(&mut self.has_heads) {
-            self.heads.fill(Head::NONE);
-        }
-        self.left = None;
+        self.paths.clear();
     }
 
     /// Traces are translated when they were executed so often. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
-        self.clear();
-        self.after = executions;
-    }
-
-    #[inline(always)]
-    fn slot(address: u32) -> usize {
-        (address / 2) as usize & ((1 << HEADS) - 1)
+        self.settle();
+        self.paths.translate_after(executions);
     }
 
     /// Switches the profile on (from zero) or off.
@@ -245,7 +186,7 @@ impl Translations {
 
     /// Adds up what was counted: an instruction was executed as often as a path was left after it.
     fn settle(&mut self) {
-        for Translation { exits, .. } in &mut self.all {
+        for Translation { exits, .. } in self.paths.all_mut() {
             let mut times = [0; 2];
             for index in (1..exits.len()).rev() {
                 let behind = std::mem::take(&mut exits[index].taken);
@@ -261,47 +202,22 @@ impl Translations {
         }
     }
 
-    /// The number of the translation of the trace that begins there.
+    /// A trace begins at this address. Returns the number of its first translation.
     #[inline(always)]
-    pub(super) fn at(&self, address: u32) -> Option<u32> {
-        // SAFETY: a slot number has as many bits as the table's length.
-        match unsafe { *self.heads.get_unchecked(Translations::slot(address)) } {
-            Head { address: known, way: Way::Translated(number) } if known == address => Some(number),
-            _ => None,
-        }
+    pub(super) fn begin(&mut self, address: u32) -> Option<u32> {
+        self.paths.begin(address.into())
     }
 
-    /// How often the current trace, which began there, was executed by the interpreter. `None` if that does not matter.
+    /// The number of the first translation of a trace that begins there.
     #[inline(always)]
-    fn times(&mut self, address: u32) -> Option<&mut u32> {
-        let way = match self.left {
-            Some(number) => &mut self.all[number as usize].otherwise,
-            None => {
-                let head = &mut self.heads[Translations::slot(address)];
-                match head.way {
-                    _ if head.address == address => {}
-                    Way::Translated(_) => return None,
-                    Way::Interpreted(_) => {
-                        *head = Head { address, way: Way::Interpreted(0) };
-                        self.has_heads = true;
-                    }
-                }
-                &mut head.way
-            }
-        };
-        match way {
-            Way::Interpreted(times) if *times != NEVER => Some(times),
-            _ => None,
-        }
+    pub(super) fn at(&self, address: u32) -> Option<u32> {
+        self.paths.at(address.into())
     }
 
     /// The interpreter has executed a trace, which began at this address: true if it is to be translated.
     #[inline(always)]
     pub fn is_due(&mut self, address: u32) -> bool {
-        let after = self.after;
-        let Some(times) = self.times(address) else { return false };
-        *times += 1;
-        after != 0 && *times >= after
+        self.paths.is_due(address.into())
     }
 
     /// The same of the trace that began where [`run_native`](super::timing_cache::run_native) left off, and where that is.
@@ -312,42 +228,26 @@ impl Translations {
     }
 
     /// Excludes code that begins there from translation.
-    pub(super) fn give_up(&mut self, address: u32) {
-        self.record_translation(address, Way::Interpreted(NEVER));
-    }
-
-    fn record_translation(&mut self, address: u32, way: Way) {
-        match self.left {
-            Some(left) => self.all[left as usize].otherwise = way,
-            None => {
-                self.heads[Translations::slot(address)] = Head { address, way };
-                self.has_heads = true;
-            }
-        }
+    pub(super) fn exclude(&mut self, address: u32) {
+        self.paths.exclude(address.into());
     }
 
     /// Returns what is executed under this number, and how many cycles it takes, where they are known.
     #[inline(always)]
-    pub(super) fn path(&self, number: u32) -> (host::NativeBlock, u32) {
-        let Translation { code, cycles, .. } = &self.all[number as usize];
+    pub(super) fn path(&self, number: u32) -> (Function, u32) {
+        let Translation { code, cycles, .. } = self.paths.path(number);
         (*code, *cycles)
     }
 
     /// The path was left there.
     #[inline(always)]
     pub(super) fn exit(&mut self, number: u32, how: u32) -> &mut Exit {
-        &mut self.all[number as usize].exits[how as usize]
+        &mut self.paths.path_mut(number).exits[how as usize]
     }
 
     /// A trace went another way than this path at its first instruction: the number of one whose way it may be.
     pub(super) fn otherwise(&mut self, number: u32) -> Option<u32> {
-        match self.all[number as usize].otherwise {
-            Way::Translated(next) => Some(next),
-            Way::Interpreted(_) => {
-                self.left = Some(number);
-                None
-            }
-        }
+        self.paths.otherwise(number)
     }
 }
 
@@ -360,29 +260,29 @@ impl Translations {
 #[inline(never)]
 pub unsafe fn translate<B: NativeTrace>(bus: &mut B, core: &Core, address: u32, trace: Trace, took: &[Taken]) {
     let layout = bus.quick().layout();
-    let translations = bus.translations();
-    let number = translations.all.len() as u32;
-    let earlier = translations.left.map_or(0, |left| translations.all[left as usize].earlier + 1);
+    let paths = &mut bus.translations().paths;
     // SAFETY: the caller's promise.
     let path = unsafe { plan(&core.region, core.region.op(address), trace) };
     // An access that was not that of one path is not that of the next.
-    let differs = path.steps.first().is_some_and(|step| earlier == 0 || step.course.may_differ());
-    let assembled = if differs && earlier < PATHS && number < MOST {
-        host::assemble::<B>(&mut translations.store, core, layout, &path)
-    } else {
-        None
-    };
-    let way = match assembled {
+    let is_first = paths.missed().is_none();
+    let differs = path.steps.first().is_some_and(|step| is_first || step.kind.may_differ());
+    let assembled =
+        if differs && paths.next_number().is_some() { assemble::<B>(paths.store(), core, layout, &path) } else { None };
+    match assembled {
         Some((code, steps)) => {
             let exits = exits(core, &path, steps, took);
             let cycles = exits.last().map_or(0, |exit| exit.cycles);
-            translations.all.push(Translation { code, exits, cycles, otherwise: Way::Interpreted(0), earlier });
-            translations.made += 1;
-            Way::Translated(number)
+            paths.add(address.into(), Translation { code, exits, cycles });
         }
-        None => Way::Interpreted(NEVER),
-    };
-    translations.record_translation(address, way);
+        None => paths.exclude(address.into()),
+    }
+}
+
+/// Nothing is assembled for this host.
+#[cfg(not(native_code))]
+#[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
+fn assemble<B: Bus>(_: &mut crate::host::Store, _: &Core, _: Layout, _: &Path) -> Option<(Function, usize)> {
+    None
 }
 
 /// Before each of so many steps, and after the last.
@@ -409,8 +309,27 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
 /// # Safety
 /// The core is at the path's begin. Ops and memories are those that it was translated with.
 #[inline(always)]
-pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: host::NativeBlock) -> Option<(u32, u64)> {
+pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: Function) -> Option<(u32, u64)> {
+    const { assert!(offset_of!(Context, asks) == 0) };
+    let Quick { ram, marks, constants, resident, .. } = bus.quick();
+    let (ram, marks) = (ram.as_mut_ptr(), marks.as_ptr());
+    let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
+    let mut context = Context { asks: Asks::new(bus, constants), resident, indirect: Trace::NO_INDIRECT };
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-    let (how, indirect) = unsafe { code.call(bus, core) };
-    (how != CALLED).then_some((how, indirect))
+    let how = unsafe { code.call(std::ptr::from_mut(core).cast(), ram, marks, (&raw mut context).cast()) };
+    (how != CALLED).then_some((how, context.indirect))
 }
+
+/// The context of native code, at its call and for its own calls.
+#[derive(Debug)]
+#[repr(C)]
+struct Context {
+    asks: Asks,
+    /// The bits that name the resident constants.
+    resident: u64,
+    /// [`Trace::indirect`] so far.
+    indirect: u64,
+}
+
+const RESIDENT: i32 = offset_of!(Context, resident) as i32;
+const INDIRECT: i32 = offset_of!(Context, indirect) as i32;

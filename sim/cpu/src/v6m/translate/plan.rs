@@ -13,14 +13,14 @@ pub(super) struct Step {
     pub op: Op,
     /// The same as ARMv7-M knows it. The Thumb bit, which does not matter for POP with PC.
     pub thumb: Thumb,
-    pub course: Course,
+    pub kind: StepKind,
     /// Verdicts on the conditional branches before it. See [`Trace::branches`].
     pub branches: u64,
 }
 
 /// The event at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum StepKind {
     /// Registers and flags only.
     On,
     /// An access to RAM. Or a load of a literal.
@@ -33,10 +33,10 @@ pub(super) enum Course {
     Jump(u32),
 }
 
-impl Course {
-    /// Whether the same instruction can take another course that is translated.
+impl StepKind {
+    /// Whether the same instruction can be of another kind that is translated.
     pub fn may_differ(self) -> bool {
-        matches!(self, Course::Branch(_) | Course::Jump(_))
+        matches!(self, StepKind::Branch(_) | StepKind::Jump(_))
     }
 }
 
@@ -64,14 +64,14 @@ pub(super) unsafe fn plan(region: &Region, start: *mut Op, trace: Trace) -> Path
         let Some(thumb) = known else { break };
         let mut next = ip.wrapping_add(1);
         let branches = path.branches;
-        let course = match op.code {
+        let kind = match op.code {
             Code::Bx | Code::Blx | Code::MovPc | Code::AddPc | Code::PopPc => {
                 next = trace.target(region);
-                Course::Jump(region.address_of(next))
+                StepKind::Jump(region.address_of(next))
             }
             Code::B | Code::Bl => {
                 next = ip.wrapping_offset(op.imm as i32 as isize);
-                Course::Branch(true)
+                StepKind::Branch(true)
             }
             _ if op.is_near_branch() => {
                 let taken = verdicts.next_branch();
@@ -79,13 +79,13 @@ pub(super) unsafe fn plan(region: &Region, start: *mut Op, trace: Trace) -> Path
                 if taken {
                     next = ip.wrapping_offset(op.imm as i32 as isize);
                 }
-                Course::Branch(taken)
+                StepKind::Branch(taken)
             }
-            _ if op.is_local() => Course::On,
-            _ if trace.address(index).is_some() => Course::Read,
-            _ => Course::Access,
+            _ if op.is_local() => StepKind::On,
+            _ if trace.address(index).is_some() => StepKind::Read,
+            _ => StepKind::Access,
         };
-        path.steps.push(Step { ip, op, thumb, course, branches });
+        path.steps.push(Step { ip, op, thumb, kind, branches });
         path.end = next;
     }
     path

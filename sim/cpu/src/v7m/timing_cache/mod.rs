@@ -35,7 +35,7 @@ use super::code::Code;
 use super::core::{Core, Request};
 use super::exec;
 use super::op::Op;
-pub use crate::host::{Constants, ConstantsAt};
+pub use crate::host::{Constants, ConstantsAt, Repeating, Repeats};
 use crate::profile::ProfileCell;
 use crate::step::watch;
 use crate::timing_store::Counts;
@@ -48,7 +48,7 @@ use replay::Trace;
 use table::{Key, Table};
 use time::At;
 use trace::{End, execute_trace};
-pub use traits::{CacheableTiming, QuickBus, Repeating, Repeats, WatchedCore};
+pub use traits::{CacheableTiming, QuickBus, WatchedCore};
 use translate::{Context, PathExit, Ran, Translations};
 
 /// Most instructions in a trace.
@@ -119,13 +119,12 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 
     /// How often it was of use so far.
     pub fn counts(&self) -> Counts {
-        Counts { translations: self.translations.made, ..self.counts }
+        self.counts + self.translations.counts()
     }
 
     /// Traces are translated when they were executed so often. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
-        self.translations.clear();
-        self.translations.after = executions;
+        self.translations.translate_after(executions);
     }
 
     /// Takes the profile of execution under `watch::PROFILE` outside the cells of a region.
@@ -258,8 +257,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             let ahead = context.state();
             let (core, pipe, bus) = context.parts();
             if executed != 0 {
-                (self.counts.hits, self.counts.translated) =
-                    (self.counts.hits + executed, self.counts.translated + executed);
+                self.counts.hits += executed;
+                self.translations.note_executed(executed);
                 at = At::ahead(ahead);
             }
             let left = match ran {
@@ -273,7 +272,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 }
                 Ran::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
                 Ran::Called(trace, end) => {
-                    self.counts.translated += 1;
+                    self.translations.note_executed(1);
                     let begun = core.t;
                     let stored_after;
                     // SAFETY: as above.
@@ -313,7 +312,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (left, key, instructions): (PathExit, Key, u32),
         at: At,
     ) -> At {
-        self.counts.translated += 1;
+        self.translations.note_executed(1);
         let Some(state) = at.state() else { return at };
         let behind = (core.ip as u64).wrapping_sub(self.translations.end(left) as u64);
         let key = key.from(state).on(behind);

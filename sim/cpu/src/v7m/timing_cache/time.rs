@@ -142,9 +142,6 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         let stored_after = stored_at.wrapping_sub(t) as i32;
         let state = pipe.state(core).zip(bus.state(core.t));
         let next = state.and_then(|state| self.table.number(state));
-        if WATCH == watch::PROFILE {
-            self.table.account.add_fresh(0);
-        }
         if let (Some(next), Some(lookups)) = (next, lookups) {
             self.serial = self.serial.wrapping_add(1).max(1);
             let transition = Transition {
@@ -155,10 +152,12 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 flash_wait: (core.flash_wait - flash_wait) as u32,
                 next,
                 stored_after,
-                taken: 0,
+                taken: u64::from(WATCH == watch::PROFILE),
                 lookups,
             };
             self.table.store(key.slot(), |row| *row = transition);
+        } else if WATCH == watch::PROFILE {
+            self.table.account.add_fresh(0);
         }
         if next.is_none() && state.is_some() {
             self.clear();

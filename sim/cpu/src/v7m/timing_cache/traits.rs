@@ -5,7 +5,7 @@ use std::hash::Hash;
 use super::Home;
 use super::log::{HOME_BITS, Log};
 use super::ram::QuickRam;
-use crate::host::{Constants, ConstantsAt, Foresight};
+use crate::host::{Constants, ConstantsAt, Foresight, Repeating, Repeats};
 use crate::v7m::bus::Bus;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
@@ -160,43 +160,6 @@ pub trait QuickBus: Bus {
 
     /// Returns the repeated lookups. It holds until something else is looked up, or fetched.
     fn repeating(&mut self) -> Repeating;
-}
-
-/// How code looks the same things up again. Numbers are offsets in [`QuickBus::Lookups`].
-#[derive(Debug, Clone, Copy)]
-pub enum Repeats {
-    /// There is nothing to be looked up.
-    Nothing,
-    /// The answers are the same while the version there (64 bits) is that of [`Repeating`].
-    Held {
-        /// The version.
-        version: usize,
-    },
-    /// The same. And the group of this number (32 bits) counts as used at the clock, which continued by so much.
-    Touched {
-        /// The version.
-        version: usize,
-        /// The group's number.
-        group: usize,
-        /// Bytes of a group.
-        group_bytes: usize,
-        /// Offset in it of when it was used (64 bits).
-        used: usize,
-        /// The ticks by which the clock advances.
-        ticks: usize,
-    },
-}
-
-/// The lookups of code that looks the same things up again.
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(C)]
-pub struct Repeating {
-    /// The version.
-    pub version: u64,
-    /// Offsets of the clock (64 bits), and of the groups.
-    pub clock: u64,
-    /// The groups.
-    pub groups: u64,
 }
 
 /// Whether somebody watches a word that was written.

@@ -5,40 +5,28 @@
 //! ends. If the execution deviates from the expectation, it ends before that instruction, as a shorter block. The end
 //! of a block does not affect anybody's time. How both cores come on by it is looked up as ever.
 
-#[cfg(not(target_arch = "x86_64"))]
-mod none;
-#[cfg(target_arch = "x86_64")]
-mod plan;
-#[cfg(target_arch = "x86_64")]
-mod special;
-#[cfg(target_arch = "x86_64")]
-mod transit;
-#[cfg(target_arch = "x86_64")]
-mod x64;
-
-#[cfg(not(target_arch = "x86_64"))]
-use none as host;
-#[cfg(target_arch = "x86_64")]
-use x64 as host;
+#[cfg(native_code)]
+mod assemble;
+mod context;
 
 use super::{PairedBus, end_turn, move_on, wait_for_turn};
+use crate::host::registry::{Executions, Head, Registry};
+use crate::host::{EntryPoints, block_entry_points};
+use crate::timing_store::Counts;
 use crate::v6m::block::{Block, Turn};
 use crate::v6m::bus::{Access, OrderedAccess};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::speculation::SpeculationLog;
+#[cfg(native_code)]
+use assemble::{assemble, functions};
+use context::{Context, LAYOUT};
 
 /// Executions of a basic block, whatever its way, before it is translated.
 const TRANSLATED_AFTER: u32 = 500;
-/// log2 of the places at which blocks may begin that are cached.
-const HEADS: u32 = 12;
-/// Most translations.
-const MOST: usize = 2048;
-/// Ends before something unexpected, after which a block is translated anew. And how often that is done.
+/// Ends before something unexpected, after which a block is translated again. And how often that is done.
 const UNEXPECTED: u32 = 2000;
-const ANEW: u8 = 4;
-/// No more executions are counted.
-const NEVER: u32 = u32::MAX;
+const MOST_RETRANSLATIONS: u8 = 4;
 
 /// A memory of main RAM, or several that are interleaved by words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,47 +51,53 @@ pub struct Probe {
 /// Basic blocks that are translated.
 #[derive(Debug)]
 pub(super) struct Blocks {
-    heads: Vec<Head>,
-    has_heads: bool,
-    /// Each where it stays: heads point there.
-    #[allow(clippy::vec_box)]
-    all: Vec<Box<Translation>>,
-    store: host::Store,
+    /// Each translation where it stays: heads point there.
+    registry: Registry<BlockHead, Box<Translation>>,
     /// How code is entered, and how it continues.
-    entry_points: Option<host::EntryPoints>,
-    /// Executions before one is translated. 0: none is.
-    after: u32,
-    /// How many were made so far, and how many blocks they executed.
-    pub made: u64,
-    pub executed: u64,
+    entry_points: Option<EntryPoints>,
 }
 
 /// Where blocks begin.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
-struct Head {
+struct BlockHead {
     ip: *mut Op,
     /// Null: the interpreter executes them.
     translation: *mut Translation,
     /// The same for the execution after the probes on its first instruction have fired.
     probed: *mut Translation,
-    /// The interpreter has so often.
-    times: u32,
+    executions: Executions,
     /// So many translations were given up.
-    anew: u8,
+    retranslations: u8,
 }
 
-impl Head {
-    const NONE: Head = Head {
+impl Head for BlockHead {
+    const UNIT: usize = size_of::<Op>();
+    const NONE: BlockHead = BlockHead {
         ip: std::ptr::null_mut(),
         translation: std::ptr::null_mut(),
         probed: std::ptr::null_mut(),
-        times: 0,
-        anew: 0,
+        executions: Executions::NONE,
+        retranslations: 0,
     };
 
+    fn at(place: u64) -> BlockHead {
+        BlockHead { ip: place as *mut Op, ..BlockHead::NONE }
+    }
+
+    #[inline(always)]
+    fn place(&self) -> u64 {
+        self.ip as u64
+    }
+
+    #[inline(always)]
     fn is_translated(&self) -> bool {
         !self.translation.is_null() || !self.probed.is_null()
+    }
+
+    #[inline(always)]
+    fn executions(&mut self) -> &mut Executions {
+        &mut self.executions
     }
 }
 
@@ -137,28 +131,14 @@ enum Back {
 
 impl Default for Blocks {
     fn default() -> Blocks {
-        Blocks {
-            heads: vec![Head::NONE; 1 << HEADS],
-            has_heads: false,
-            all: Vec::new(),
-            store: host::Store::default(),
-            entry_points: None,
-            after: TRANSLATED_AFTER,
-            made: 0,
-            executed: 0,
-        }
+        Blocks { registry: Registry::new(TRANSLATED_AFTER), entry_points: None }
     }
 }
 
 impl Blocks {
     /// Forgets all: instructions are others now, or probes were set on some.
     pub fn clear(&mut self) {
-        if std::mem::take(&mut self.has_heads) {
-            self.heads.fill(Head::NONE);
-        }
-        if !self.all.is_empty() {
-            self.all.clear();
-            self.store = host::Store::default();
+        if self.registry.clear() {
             self.entry_points = None;
         }
     }
@@ -166,44 +146,28 @@ impl Blocks {
     /// Blocks are translated when they were executed so often. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.clear();
-        self.after = executions;
+        self.registry.translate_after(executions);
     }
 
-    #[inline(always)]
-    fn slot(ip: *mut Op) -> usize {
-        (ip as usize / size_of::<Op>()) & ((1 << HEADS) - 1)
+    /// How many were translated so far, and how many blocks native code executed.
+    pub fn counts(&self) -> Counts {
+        self.registry.counts()
     }
 
     /// Returns what is known of blocks that begin there.
     #[inline(always)]
-    fn at(&self, ip: *mut Op) -> Option<&Head> {
-        // SAFETY: a slot number has as many bits as the table's length.
-        let head = unsafe { self.heads.get_unchecked(Blocks::slot(ip)) };
-        (head.ip == ip).then_some(head)
-    }
-
-    /// The interpreter has executed a block that began there: true if it is to be translated.
-    #[inline(always)]
-    fn is_due(&mut self, ip: *mut Op) -> bool {
-        let head = &mut self.heads[Blocks::slot(ip)];
-        if head.is_translated() {
-            return false;
-        }
-        if head.ip != ip {
-            *head = Head { ip, ..Head::NONE };
-            self.has_heads = true;
-        }
-        head.times = head.times.saturating_add(1);
-        self.after != 0 && head.times >= self.after && head.times != NEVER
+    fn at(&self, ip: *mut Op) -> Option<&BlockHead> {
+        self.registry.at(ip as u64)
     }
 
     /// The block there ended before something unexpected too often: what is that now may be what is to be expected.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, ip: *mut Op) {
-        let head = &mut self.heads[Blocks::slot(ip)];
-        if head.ip == ip && head.anew < ANEW {
-            *head = Head { ip, anew: head.anew + 1, ..Head::NONE };
+        let Some(&BlockHead { retranslations, .. }) = self.at(ip) else { return };
+        if retranslations < MOST_RETRANSLATIONS {
+            let head = BlockHead { retranslations: retranslations + 1, ..BlockHead::at(ip as u64) };
+            *self.registry.head_mut(ip as u64) = head;
         }
     }
 }
@@ -211,7 +175,7 @@ impl Blocks {
 /// The interpreter has executed a block of this core, which began there.
 #[inline(always)]
 pub(super) fn interpret<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
-    if bus.pairs().blocks.is_due(start) {
+    if bus.pairs().blocks.registry.count(start as u64) {
         translate(bus, core, start, block);
     }
 }
@@ -223,9 +187,9 @@ fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Blo
     let lost = bus.lines_lost().wrapping_sub(1);
     let probe = bus.probe_at(core.address_of(start));
     let mut translation = Box::new(Translation { code: 0, lost, lines: Box::default(), unexpected: UNEXPECTED, probe });
-    let mut store = std::mem::take(&mut bus.pairs().blocks.store);
-    let has_room = bus.pairs().blocks.all.len() < MOST;
-    let entry_points = bus.pairs().blocks.entry_points.or_else(|| host::entry_points(&mut store));
+    let mut store = std::mem::take(&mut bus.pairs().blocks.registry.store);
+    let has_room = bus.pairs().blocks.registry.has_room();
+    let entry_points = bus.pairs().blocks.entry_points.or_else(|| block_entry_points(&mut store, &LAYOUT));
     // SAFETY: the core has just executed it.
     let mut op = unsafe { *start };
     let is_probed = op.code == Code::Attend;
@@ -233,24 +197,42 @@ fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Blo
         op = bus.behind(core.address_of(start));
     }
     let assembled = entry_points.filter(|_| has_room).and_then(|entry_points| {
-        host::assemble(bus, (&mut store, entry_points), core, (start, op, block), &raw mut translation.unexpected)
+        assemble(bus, (&mut store, entry_points), core, (start, op, block), &raw mut translation.unexpected)
     });
     let blocks = &mut bus.pairs().blocks;
-    (blocks.store, blocks.entry_points) = (store, entry_points);
-    let head = &mut blocks.heads[Blocks::slot(start)];
+    (blocks.registry.store, blocks.entry_points) = (store, entry_points);
     let Some((code, lines)) = assembled else {
-        head.times = NEVER;
+        blocks.registry.head_mut(start as u64).executions = Executions::EXCLUDED;
         return;
     };
     (translation.code, translation.lines) = (code, lines.into_boxed_slice());
     let pointer = &raw mut *translation;
+    blocks.registry.add(translation);
+    let head = blocks.registry.head_mut(start as u64);
     if is_probed {
         head.probed = pointer;
     } else {
         head.translation = pointer;
     }
-    blocks.all.push(translation);
-    blocks.made += 1;
+}
+
+/// Nothing is assembled for this host.
+#[cfg(not(native_code))]
+fn assemble<B: PairedBus>(
+    _: &mut B,
+    _: (&mut crate::host::Store, EntryPoints),
+    _: &Core,
+    _: (*mut Op, Op, &Block),
+    _: *mut u32,
+) -> Option<(u64, Vec<u32>)> {
+    None
+}
+
+/// Nothing calls them.
+#[cfg(not(native_code))]
+#[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
+fn functions<B: PairedBus>() -> [u64; 2] {
+    [0; 2]
 }
 
 /// Implements [`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks).
@@ -265,7 +247,7 @@ pub unsafe fn run_native<B: PairedBus>(
 ) -> Option<Turn> {
     // SAFETY: the caller's promise, here and below.
     let core = unsafe { &*cores[0] };
-    let is_translated = bus.pairs().blocks.at(core.ip).is_some_and(Head::is_translated);
+    let is_translated = bus.pairs().blocks.at(core.ip).is_some_and(BlockHead::is_translated);
     if !is_translated && ordered_address::<B>(bus, core).is_none() {
         return None;
     }
@@ -282,7 +264,7 @@ unsafe fn execute<B: PairedBus>(
     mut logs: [*mut SpeculationLog; 2],
 ) -> Option<Turn> {
     let first = cores[0];
-    let mut context = host::Context::new(bus);
+    let mut context = Context::new(bus);
     let mut has_executed = false;
     // SAFETY: the caller's promise; the logs live as long as the bus, and no reference to one outlives a statement.
     unsafe {
@@ -307,7 +289,7 @@ unsafe fn execute<B: PairedBus>(
 #[inline(always)]
 unsafe fn step<B: PairedBus>(
     bus: &mut B,
-    context: &mut host::Context,
+    context: &mut Context,
     (cores, logs): (&mut [*mut Core; 2], &mut [*mut SpeculationLog; 2]),
     has_executed: &mut bool,
 ) -> Option<Turn> {
@@ -341,7 +323,7 @@ unsafe fn step<B: PairedBus>(
 fn ordered_address<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.
     let op = unsafe { *core.ip };
-    if !matches!(op.code, Code::LdrImm | Code::StrImm) || bus.pairs().blocks.after == 0 {
+    if !matches!(op.code, Code::LdrImm | Code::StrImm) || !bus.pairs().blocks.registry.is_on() {
         return None;
     }
     let address = core.r[usize::from(op.b & 15)].wrapping_add(op.imm);

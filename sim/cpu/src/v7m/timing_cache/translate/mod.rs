@@ -6,12 +6,12 @@
 //! that deviates often at its very first instruction is translated, too. Rare or long cases are not translated but
 //! called: the function of [`super::trace`] for one instruction.
 
-#[cfg(not(target_arch = "x86_64"))]
-mod none;
+#[cfg(native_code)]
+mod assemble;
 mod plan;
 mod record;
-#[cfg(target_arch = "x86_64")]
-mod x64;
+
+use std::mem::offset_of;
 
 use super::log::Log;
 use super::ram::{QuickRam, RamLayout};
@@ -19,57 +19,27 @@ use super::replay::Trace;
 use super::table::Key;
 use super::trace::{End, TraceEnd};
 use super::{CacheableTiming, QuickBus, Repeating, TRACE_INSTRUCTIONS};
-use crate::host::{CALLED, ConstantsAt};
+use crate::host::registry::Paths;
+use crate::host::{self, CALLED, ConstantsAt, Entry, Logging};
+use crate::timing_store::Counts;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
-#[cfg(not(target_arch = "x86_64"))]
-use none as host;
+#[cfg(native_code)]
+use assemble::assemble;
 use plan::{Step, plan};
 pub(super) use record::PathExit;
-use record::{DONE, NOWHERE, Record, WAYS, records};
-#[cfg(target_arch = "x86_64")]
-use x64 as host;
+use record::{DONE, NOWHERE, Record, records};
 
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
-/// log2 of the places a trace may begin at that are cached.
-const HEADS: u32 = 12;
-/// Most translations. Each takes some hundred bytes of the host's memory.
-const MOST: u32 = 2048;
-/// Most paths from one place.
-const PATHS: u32 = 4;
 
-/// The begins of traces, and their translations.
+/// The translations, by the [`Key::place`](super::table::Key::place) that their traces begin at: what displaces what does not
+/// depend on where the host keeps a board.
 #[derive(Debug)]
 pub(super) struct Translations {
-    heads: Vec<Head>,
-    all: Vec<Translation>,
-    store: host::Store,
-    /// The last of the paths from where the current trace began, if none of them was its own.
-    left: Option<u32>,
+    paths: Paths<Translation, { size_of::<Op>() }>,
     /// The entry to native code.
-    entry: Option<host::Entry>,
-    /// Executions before one is made. 0: none is.
-    pub after: u32,
-    /// How many were made so far.
-    pub made: u64,
-}
-
-/// Where traces begin.
-#[derive(Debug, Clone, Copy)]
-struct Head {
-    /// Its [`Key::place`](super::table::Key::place): what displaces what does not depend on where the host keeps a board.
-    place: u64,
-    way: Way,
-}
-
-/// How traces continue from a place, or where a path is not theirs.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    /// The interpreter executes it. The number counts the executions so far.
-    Interpreted(u32),
-    /// Native code executes it.
-    Translated(u32),
+    entry: Option<Entry>,
 }
 
 /// A translated path.
@@ -83,10 +53,6 @@ struct Translation {
     exits: Vec<Exit>,
     /// The records that native code uses there.
     records: Box<[Record]>,
-    /// The way of executions that deviate at the first instruction.
-    otherwise: Way,
-    /// Paths from the same place that were there before.
-    earlier: u32,
 }
 
 /// A possible exit of a path.
@@ -168,48 +134,49 @@ impl<'a, P, B> Context<'a, P, B> {
     }
 }
 
+/// Offsets in a context for native code that logs. The function is not known here.
+const LOGGING: Logging = Logging {
+    pipe: offset_of!(Context<'_, (), ()>, pipe) as i32,
+    log: offset_of!(Context<'_, (), ()>, log) as i32,
+    constants: offset_of!(Context<'_, (), ()>, constants) as i32,
+    judge: 0,
+};
+
 impl Default for Translations {
     fn default() -> Translations {
-        Translations {
-            heads: vec![Head::NONE; 1 << HEADS],
-            all: Vec::new(),
-            store: host::Store::default(),
-            left: None,
-            entry: None,
-            after: TRANSLATED_AFTER,
-            made: 0,
-        }
+        Translations { paths: Paths::new(TRANSLATED_AFTER), entry: None }
     }
 }
 
 impl Translations {
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.heads.fill(Head::NONE);
-        self.all.clear();
-        self.store = host::Store::default();
-        (self.left, self.entry) = (None, None);
+        if self.paths.clear() {
+            self.entry = None;
+        }
     }
 
+    /// Traces are translated when they were executed so often. 0: never.
+    pub fn translate_after(&mut self, executions: u32) {
+        self.clear();
+        self.paths.translate_after(executions);
+    }
+
+    /// How many were made so far, and how many traces they executed.
+    pub fn counts(&self) -> Counts {
+        self.paths.counts()
+    }
+
+    /// Native code has executed so many traces.
     #[inline(always)]
-    fn slot(place: u64) -> usize {
-        (place as usize / size_of::<Op>()) & ((1 << HEADS) - 1)
+    pub fn note_executed(&mut self, traces: u64) {
+        self.paths.note_executed(traces);
     }
 
     /// The next trace begins there: the number of the first translation of one that does.
     #[inline(always)]
     pub fn begin(&mut self, place: u64) -> Option<u32> {
-        self.left = None;
-        self.at(place)
-    }
-
-    #[inline(always)]
-    fn at(&self, place: u64) -> Option<u32> {
-        // SAFETY: a slot number has as many bits as the table's length.
-        match unsafe { *self.heads.get_unchecked(Translations::slot(place)) } {
-            Head { place: known, way: Way::Translated(number) } if known == place => Some(number),
-            _ => None,
-        }
+        self.paths.begin(place)
     }
 
     /// Executes the path that is translated under this number, from this state on, and those after it for as long as they go
@@ -234,16 +201,17 @@ impl Translations {
         if P::FORESIGHT.is_some() {
             context.constants = context.bus.constants_at();
         }
-        let code = self.all[number as usize].code;
+        let code = self.paths.path(number).code;
         let Some(entry) = self.entry else { unreachable!("there is code") };
+        let core = (&raw mut *context.core).cast();
         // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
-        let left = unsafe { host::enter(entry, context, (bytes, marks), code) };
+        let left = unsafe { entry.call(core, (bytes, marks), std::ptr::from_mut(context).cast(), code) };
         (context.executed, self.exit_at(PathExit(left), context))
     }
 
     #[inline(always)]
     fn exit_at<P: CacheableTiming, B: QuickBus>(&mut self, left: PathExit, context: &mut Context<'_, P, B>) -> Ran {
-        let translation = &self.all[left.number()];
+        let translation = self.paths.path(left.number());
         if left.0 as u32 == CALLED {
             let (log, end) = context.ended.report();
             return Ran::Called(
@@ -259,7 +227,7 @@ impl Translations {
             return Ran::Done(PathExit(left.0 & !DONE));
         }
         if trace.instructions == 0 {
-            self.left = Some(left.number() as u32);
+            self.paths.miss(left.number());
             return Ran::Otherwise;
         }
         let key = match P::FORESIGHT {
@@ -271,13 +239,13 @@ impl Translations {
 
     /// The end of a trace that ends there, if nothing else sets it.
     pub fn end(&self, left: PathExit) -> *mut Op {
-        self.all[left.number()].exits[left.exit()].trace.end
+        self.paths.path(left.number()).exits[left.exit()].trace.end
     }
 
     /// The time of a trace that ended there, from this state on and with this log, was known: by this transition, an address
     /// and a serial number.
     pub fn record(&mut self, left: PathExit, (state, log): (u32, u64), ip: *mut Op, (transition, serial): (u64, u32)) {
-        let record = &mut self.all[left.number()].records[left.record()];
+        let record = &mut self.paths.path_mut(left.number()).records[left.record()];
         let ip = ip as u64;
         let next = if record.ip == ip { record.next } else { 0 };
         *record = Record { state, serial, transition, log, ip, next, ..*record };
@@ -285,8 +253,8 @@ impl Translations {
 
     /// After a trace that ended there what is translated under this number is executed.
     pub fn link(&mut self, left: PathExit, ip: *mut Op, number: u32) {
-        let next = self.all[number as usize].code;
-        let record = &mut self.all[left.number()].records[left.record()];
+        let next = self.paths.path(number).code;
+        let record = &mut self.paths.path_mut(left.number()).records[left.record()];
         if record.ip == ip as u64 {
             record.next = next;
         }
@@ -306,22 +274,7 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        let place = Key::place(bias, trace.start);
-        let way = match self.left {
-            Some(number) => &mut self.all[number as usize].otherwise,
-            None => {
-                let head = &mut self.heads[Translations::slot(place)];
-                match head.way {
-                    _ if head.place == place => {}
-                    Way::Translated(_) => return,
-                    Way::Interpreted(_) => *head = Head { place, way: Way::Interpreted(0) },
-                }
-                &mut head.way
-            }
-        };
-        let Way::Interpreted(times) = way else { return };
-        *times = times.saturating_add(1);
-        if *times == self.after {
+        if self.paths.is_due(Key::place(bias, trace.start)) {
             // SAFETY: the caller's promise.
             unsafe { self.translate(core, pipe, bus, trace, bias) };
         }
@@ -341,51 +294,63 @@ impl Translations {
         trace: Trace,
         bias: u64,
     ) {
-        let number = self.all.len() as u32;
-        let last = self.left.map(|left| &self.all[left as usize]);
-        let earlier = last.map_or(0, |last| last.earlier + 1);
-        if number == MOST || earlier == PATHS {
-            return;
+        let place = Key::place(bias, trace.start);
+        // SAFETY: the caller's promise.
+        match unsafe { self.translation(core, pipe, bus, trace, bias) } {
+            Some(translation) => {
+                if let Some(missed) = self.paths.missed() {
+                    missed.records[0].next = translation.code;
+                }
+                self.paths.add(place, translation);
+            }
+            None => self.paths.exclude(place),
         }
+    }
+
+    /// The translation of a trace that was executed just now. `None` if there is no room for it, or no code is written.
+    ///
+    /// # Safety
+    /// As for [`Translations::executed`].
+    unsafe fn translation<P: CacheableTiming, B: QuickBus>(
+        &mut self,
+        core: &Core,
+        pipe: &P,
+        bus: &mut B,
+        trace: Trace,
+        bias: u64,
+    ) -> Option<Translation> {
+        let number = self.paths.next_number()?;
         // SAFETY: the caller's promise.
         let steps = unsafe { plan(pipe, trace) };
-        let first = |steps: &[Step]| steps.first().map(|step| step.course);
+        let first = |steps: &[Step]| steps.first().map(|step| step.kind);
         // A store that had consequences has them again, and would leave this path as well.
-        let again = last.is_some_and(|last| first(&last.steps) == first(&steps));
+        let again = self.paths.missed().is_some_and(|missed| first(&missed.steps) == first(&steps));
         let exits = exits(trace, &steps, bias);
         let records = records(number, &exits);
         let constants = bus.constants();
-        let assembled = bus.ram().and_then(|ram| {
-            if self.entry.is_none() {
-                self.entry = host::entry::<P>(&mut self.store);
-            }
-            self.entry?;
-            host::assemble::<P, B>(&mut self.store, core, (ram.layout, constants), number, (&steps, &records), again)
-        });
-        let Some(code) = assembled else {
-            // The host has no memory for code, or none is written for it.
-            self.clear();
-            self.after = 0;
-            return;
-        };
-        self.all.push(Translation { code, steps, exits, records, otherwise: Way::Interpreted(0), earlier });
-        self.made += 1;
-        match self.left {
-            Some(left) => {
-                let left = &mut self.all[left as usize];
-                (left.otherwise, left.records[0].next) = (Way::Translated(number), code);
-            }
-            None => {
-                let place = Key::place(bias, trace.start);
-                self.heads[Translations::slot(place)] = Head { place, way: Way::Translated(number) };
-            }
+        let layout = bus.ram()?.layout;
+        let store = self.paths.store();
+        if self.entry.is_none() {
+            self.entry = host::entry(store, P::FORESIGHT.map(|foresight| (foresight, LOGGING)));
         }
+        self.entry?;
+        let code = assemble::<P, B>(store, core, (layout, constants), number, (&steps, &records), again)?;
+        Some(Translation { code, steps, exits, records })
     }
 }
 
-impl Head {
-    /// No op's place is odd.
-    const NONE: Head = Head { place: 1, way: Way::Interpreted(0) };
+/// Nothing is assembled for this host.
+#[cfg(not(native_code))]
+#[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
+fn assemble<P: CacheableTiming, B: QuickBus>(
+    _: &mut host::Store,
+    _: &Core,
+    _: (RamLayout, Option<host::Constants>),
+    _: u32,
+    _: (&[Step], &[Record]),
+    _: bool,
+) -> Option<u64> {
+    None
 }
 
 /// Before each of the steps of a trace, and after the last.

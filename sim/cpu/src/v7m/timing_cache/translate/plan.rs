@@ -17,7 +17,7 @@ pub(super) struct Step {
     pub before: Log,
     /// The log after it.
     pub after: Log,
-    pub course: Course,
+    pub kind: StepKind,
     /// The address at which execution continued.
     pub next: *mut Op,
     /// The trace ends after it.
@@ -43,7 +43,7 @@ impl Step {
 
 /// The event at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum StepKind {
     /// Execution continues after it.
     On,
     /// The same. Its accesses went to this memory.
@@ -90,14 +90,14 @@ impl<P: CacheableTiming> Walk<'_, P> {
         let (ip, before) = (self.ip, self.so_far());
         // SAFETY: the caller's promise.
         let op = unsafe { *ip };
-        let course = if op.code == Code::It {
+        let kind = if op.code == Code::It {
             // SAFETY: as above.
             unsafe { self.block(op) };
-            Course::Block
+            StepKind::Block
         } else {
             self.instruction(op)
         };
-        Step { ip, op, before, after: self.so_far(), course, next: self.ip, is_last: false }
+        Step { ip, op, before, after: self.so_far(), kind, next: self.ip, is_last: false }
     }
 
     /// # Safety
@@ -120,26 +120,26 @@ impl<P: CacheableTiming> Walk<'_, P> {
         }
     }
 
-    fn instruction(&mut self, op: Op) -> Course {
-        let mut course = Course::On;
+    fn instruction(&mut self, op: Op) -> StepKind {
+        let mut kind = StepKind::On;
         if words(op) != 0 {
-            course = Course::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
+            kind = StepKind::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
         }
         if has_operand_cycles(op) {
             self.log.take(CYCLES_BITS);
         }
         if matches!(op.class, Class::BranchConditional | Class::CompareBranch) {
-            course = Course::Branch(self.log.take(BRANCH_BITS) != 0);
+            kind = StepKind::Branch(self.log.take(BRANCH_BITS) != 0);
         } else if matches!(op.code, Code::B | Code::Bl) {
-            course = Course::Branch(true);
+            kind = StepKind::Branch(true);
         }
-        if matches!(course, Course::Branch(_)) || matches!(op.class, Class::BranchRegister | Class::LoadMultiplePc) {
+        if matches!(kind, StepKind::Branch(_)) || matches!(op.class, Class::BranchRegister | Class::LoadMultiplePc) {
             P::log_entry_of_branch(&mut self.log);
         }
-        let distance = if course == Course::Branch(true) { op.imm as i32 as isize } else { op.halfwords() as isize };
+        let distance = if kind == StepKind::Branch(true) { op.imm as i32 as isize } else { op.halfwords() as isize };
         self.ip = self.ip.wrapping_offset(distance);
         self.left -= 1;
-        course
+        kind
     }
 
     /// Returns what was logged before the next instruction.

@@ -47,8 +47,8 @@ impl PathExit {
 
     const WAY: u32 = 16;
 
-    pub(super) fn number(self) -> usize {
-        (self.0 >> u32::BITS) as usize
+    pub(super) fn number(self) -> u32 {
+        (self.0 >> u32::BITS) as u32
     }
 
     pub(super) fn exit(self) -> usize {

@@ -1,7 +1,7 @@
 //! The ways a basic block may take, instruction by instruction.
 
-use super::super::PairedBus;
-use super::Bank;
+use super::super::super::PairedBus;
+use super::super::Bank;
 use crate::v6m::block::{Block, Remainder};
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
@@ -16,7 +16,7 @@ pub(super) struct Step {
     pub op: Op,
     /// The same as ARMv7-M knows it.
     pub thumb: Thumb,
-    pub course: Course,
+    pub kind: StepKind,
     /// The facts known after it.
     pub known: KnownState,
 }
@@ -57,7 +57,7 @@ impl At {
 
 /// The event at an instruction.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Course {
+pub(super) enum StepKind {
     /// Registers and flags only.
     On,
     /// A load of a literal at this address.
@@ -143,23 +143,23 @@ pub(super) unsafe fn way<B: PairedBus>(
         let at = way.end;
         // SAFETY: the caller's promise; a block stays in its region, after whose last op there are others.
         let op = if at.length == 0 { first } else { unsafe { *at.ip } };
-        let Some((thumb, mut course)) = step(bus, core, op, &mut known) else {
+        let Some((thumb, mut kind)) = step(bus, core, op, &mut known) else {
             return way;
         };
-        if let Course::Access(bank, number) = course
+        if let StepKind::Access(bank, number) = kind
             && known.told == Some(at.passed(op).length)
         {
-            (course, way.is_told) = (Course::Told(bank, number), true);
+            (kind, way.is_told) = (StepKind::Told(bank, number), true);
         }
         known.follow(bus, op);
-        way.steps.push(Step { at, op, thumb, course, known });
-        way.end = match course {
-            Course::Branch(None) => at.turn_over(op),
-            Course::Branch(Some(true)) => at.with_verdict(true).turn_over(op),
-            Course::Branch(Some(false)) => at.with_verdict(false).passed(op),
+        way.steps.push(Step { at, op, thumb, kind, known });
+        way.end = match kind {
+            StepKind::Branch(None) => at.turn_over(op),
+            StepKind::Branch(Some(true)) => at.with_verdict(true).turn_over(op),
+            StepKind::Branch(Some(false)) => at.with_verdict(false).passed(op),
             _ => at.passed(op),
         };
-        way.jumps = matches!(course, Course::Jump(_));
+        way.jumps = matches!(kind, StepKind::Jump(_));
         if way.jumps || way.is_told || !way.end.goes_on(at) {
             return way;
         }
@@ -167,33 +167,33 @@ pub(super) unsafe fn way<B: PairedBus>(
 }
 
 /// Returns what the instruction is and does. `None` if it is not translated.
-fn step<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<(Thumb, Course)> {
+fn step<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<(Thumb, StepKind)> {
     let thumb = match op.code {
         Code::PopPc => pop(op),
-        Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other(NONE), Course::Special)),
-        Code::Mrs => return Some((other(op.a), Course::Special)),
+        Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other(NONE), StepKind::Special)),
+        Code::Mrs => return Some((other(op.a), StepKind::Special)),
         _ => as_v7m(op)?,
     };
-    let course = match op.code {
+    let kind = match op.code {
         Code::MovPc | Code::AddPc => return None,
-        Code::Bx | Code::Blx => Course::Jump(None),
-        Code::B | Code::Bl => Course::Branch(None),
-        _ if op.is_near_branch() => Course::Branch(Some(known.rest.as_mut().is_some_and(Remainder::next_branch))),
-        _ if op.is_local() => Course::On,
-        Code::LdrLit | Code::LdrLitFlash => Course::Literal(op.imm),
+        Code::Bx | Code::Blx => StepKind::Jump(None),
+        Code::B | Code::Bl => StepKind::Branch(None),
+        _ if op.is_near_branch() => StepKind::Branch(Some(known.rest.as_mut().is_some_and(Remainder::next_branch))),
+        _ if op.is_local() => StepKind::On,
+        Code::LdrLit | Code::LdrLitFlash => StepKind::Literal(op.imm),
         _ => {
             let number = memory(bus, core, op, known)?;
             match (op.code, bus.bank(number)) {
-                (Code::PopPc, Some(bank)) => Course::Jump(Some((bank, number))),
-                (_, Some(bank)) => Course::Access(bank, number),
+                (Code::PopPc, Some(bank)) => StepKind::Jump(Some((bank, number))),
+                (_, Some(bank)) => StepKind::Access(bank, number),
                 (Code::PopPc, None) => return None,
-                (_, None) if number == B::CONSTANT_MEMORY => Course::Constant,
-                (Code::LdrImm, None) if number == B::ORDERED_MEMORY => Course::Own,
+                (_, None) if number == B::CONSTANT_MEMORY => StepKind::Constant,
+                (Code::LdrImm, None) if number == B::ORDERED_MEMORY => StepKind::Own,
                 (_, None) => return None,
             }
         }
     };
-    Some((thumb, course))
+    Some((thumb, kind))
 }
 
 /// No register.

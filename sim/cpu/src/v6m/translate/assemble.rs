@@ -1,53 +1,15 @@
-//! Translation to code of x86-64 hosts.
+//! The code of a path, step by step.
 
-use std::mem::offset_of;
-
-use super::asks::{Asks, Literal};
-use super::plan::{Course, Path, Step};
-use super::{CALLED, LINE_BYTES, Layout, NativeTrace, Quick};
-use crate::host::x64::{Block, Function, Memory, Writer, live, spans};
+use super::asks::Asks;
+use super::plan::{Path, Step, StepKind};
+use super::writer::{Literal, writer};
+use super::{CALLED, INDIRECT, LINE_BYTES, Layout, RESIDENT};
+use crate::host::x64::{Block, Memory, Writer, live, spans};
+use crate::host::{Function, Store};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::trace::Trace;
-
-pub(super) use crate::host::x64::Store;
-
-/// Native code, in a [`Store`] that must be kept for as long.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::v6m) struct NativeBlock(Function);
-
-/// The context of native code, at its call and for its own calls.
-#[derive(Debug)]
-#[repr(C)]
-struct Context {
-    asks: Asks,
-    /// The bits that name the resident constants.
-    resident: u64,
-    /// [`Trace::indirect`] so far.
-    indirect: u64,
-}
-
-const RESIDENT: i32 = offset_of!(Context, resident) as i32;
-const INDIRECT: i32 = offset_of!(Context, indirect) as i32;
-
-impl NativeBlock {
-    /// The number of the step before which it was left, and [`Trace::indirect`].
-    ///
-    /// # Safety
-    /// As for [`super::execute`].
-    #[inline(always)]
-    pub(super) unsafe fn call<B: NativeTrace>(self, bus: &mut B, core: &mut Core) -> (u32, u64) {
-        const { assert!(offset_of!(Context, asks) == 0) };
-        let Quick { ram, marks, constants, resident, .. } = bus.quick();
-        let (ram, marks) = (ram.as_mut_ptr(), marks.as_ptr());
-        let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
-        let mut context = Context { asks: Asks::new(bus, constants), resident, indirect: Trace::NO_INDIRECT };
-        // SAFETY: the caller's promise.
-        let how = unsafe { (self.0)(std::ptr::from_mut(core).cast(), ram, marks, (&raw mut context).cast()) };
-        (how, context.indirect)
-    }
-}
 
 /// Code for the path, and how many of its steps that executes. It returns the number of the step that was not executed.
 pub(super) fn assemble<B: Bus>(
@@ -55,14 +17,14 @@ pub(super) fn assemble<B: Bus>(
     core: &Core,
     layout: Layout,
     path: &Path,
-) -> Option<(NativeBlock, usize)> {
-    let mut writer = Asks::writer::<B>(&core.region);
+) -> Option<(Function, usize)> {
+    let mut writer = writer::<B>(&core.region);
     if core.region.cached {
         at_hand(&mut writer, core, layout, path);
     }
     let live = live(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
-    let in_ram = |step: &Step| matches!(step.course, Course::Access).then_some(0);
+    let in_ram = |step: &Step| matches!(step.kind, StepKind::Access).then_some(0);
     let spans = spans(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
     for ((step, live), span) in path.steps.iter().zip(live).zip(spans) {
         writer.begin(live, span);
@@ -74,7 +36,7 @@ pub(super) fn assemble<B: Bus>(
     if written == 0 {
         return None;
     }
-    Some((NativeBlock(writer.finish(store, written as u32, None)?), written))
+    Some((writer.finish(store, written as u32, None)?, written))
 }
 
 /// Leaves for good unless the cache holds the path's code.
@@ -90,26 +52,26 @@ fn at_hand(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
 
 /// Writes a step. False if that cannot be done.
 fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
-    let Step { ip, op, thumb, course, .. } = *step;
+    let Step { ip, op, thumb, kind, .. } = *step;
     let ram = Block { first: 0, bytes: layout.ram_bytes };
-    match course {
-        Course::On => writer.on(number, thumb, ip as u64),
-        Course::Branch(taken) => {
+    match kind {
+        StepKind::On => writer.on(number, thumb, ip as u64),
+        StepKind::Branch(taken) => {
             writer.branch(number, thumb, ip as u64, taken);
             true
         }
-        Course::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
+        StepKind::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
             literal::<B>(writer, number, op, layout)
         }
-        Course::Access => writer.access(number, thumb, ip as u64, Memory::Ram(ram)),
-        Course::Read => {
+        StepKind::Access => writer.access(number, thumb, ip as u64, Memory::Ram(ram)),
+        StepKind::Read => {
             let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(Asks::CONSTANT));
             if is_written {
                 writer.note_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(Asks::ADDRESS));
             }
             is_written
         }
-        Course::Jump(target) => {
+        StepKind::Jump(target) => {
             jump(writer, number, step, target, ram);
             let offset = target.wrapping_sub(writer.place().base);
             writer.note_word(INDIRECT, Trace::indirect_branch(offset), None);

@@ -1,22 +1,24 @@
-//! Translation to code of x86-64 hosts.
+//! The code of a basic block, way by way.
+
+mod plan;
+mod special;
 
 use std::mem::offset_of;
 
-use super::super::PairedBus;
-use super::Bank;
-use super::plan::{At, Course, KnownState, Step, way};
-use super::special::special;
+use super::super::table::Transition;
+use super::super::{PairedBus, report_store};
+use super::context::Context;
+use super::{Bank, Translation};
 use crate::host::x64::{Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
-use crate::host::{AheadLog, Home};
+use crate::host::{AheadLog, EntryPoints, Home, Store};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Asks, LINE_BYTES, Layout, Literal};
-
-pub(super) use super::transit::{Context, EntryPoints, entry_points};
-pub(super) use crate::host::x64::Store;
+use crate::v6m::translate::{Asks, LINE_BYTES, Layout, Literal, writer};
+use plan::{At, KnownState, Step, StepKind, way};
+use special::special;
 
 /// Most instructions of all ways together.
 const STEPS: usize = 64;
@@ -48,7 +50,7 @@ pub(super) fn assemble<B: PairedBus>(
     (start, first, block): (*mut Op, Op, &Block),
     unexpected: *mut u32,
 ) -> Option<(u64, Vec<u32>)> {
-    let mut writer = Asks::writer::<B>(&core.region);
+    let mut writer = writer::<B>(&core.region);
     let EntryPoints { none, .. } = entry_points;
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
@@ -124,47 +126,47 @@ impl<B: PairedBus> Making<'_, B> {
 
     /// Writes a step. False if that cannot be done.
     fn write(&mut self, step: &Step) -> bool {
-        let Step { at, op, thumb, course, .. } = *step;
+        let Step { at, op, thumb, kind, .. } = *step;
         let ip = at.ip as u64;
-        match course {
-            Course::On => self.writer.on(0, thumb, ip),
-            Course::Literal(address) => self.literal(op, address),
-            Course::Branch(None) => {
+        match kind {
+            StepKind::On => self.writer.on(0, thumb, ip),
+            StepKind::Literal(address) => self.literal(op, address),
+            StepKind::Branch(None) => {
                 self.writer.branch(0, thumb, ip, true);
                 true
             }
-            Course::Branch(Some(taken)) => {
+            StepKind::Branch(Some(taken)) => {
                 self.branch(step, taken);
                 true
             }
-            Course::Access(bank, number) => {
+            StepKind::Access(bank, number) => {
                 self.writer.goes_to(home(bank, number));
                 let before = self.before(at, true);
                 self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
             }
-            Course::Told(bank, number) => {
+            StepKind::Told(bank, number) => {
                 self.writer.goes_to(home(bank, number));
                 let before = self.before(at, true);
                 let asks = is_told::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of(at.ip);
                 self.writer.write_notified_store(before, thumb, part(bank), (SpeculationLog::TOLD, asks, pc))
             }
-            Course::Constant => {
+            StepKind::Constant => {
                 self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
                 let before = self.before(at, true);
                 self.writer.access(before, thumb, ip, Memory::Elsewhere(Asks::CONSTANT))
             }
-            Course::Own => {
+            StepKind::Own => {
                 self.writer.goes_to(Home::Number(B::ORDERED_MEMORY));
                 let before = self.before(at, true);
                 self.writer.load_own(before, thumb, B::OWN_NUMBER);
                 true
             }
-            Course::Special => {
+            StepKind::Special => {
                 let before = self.before(at, false);
                 special(&mut self.writer, self.core, op, before)
             }
-            Course::Jump(memory) => {
+            StepKind::Jump(memory) => {
                 let before = self.before(at, true);
                 match memory {
                     Some((bank, number)) => {
@@ -213,8 +215,8 @@ fn part(bank: Bank) -> Part {
 
 /// The begin of the memory that the step accesses by a base.
 fn first_of(step: &Step) -> Option<u32> {
-    match step.course {
-        Course::Access(bank, _) => Some(bank.first),
+    match step.kind {
+        StepKind::Access(bank, _) => Some(bank.first),
         _ => None,
     }
 }
@@ -226,4 +228,38 @@ fn first_of(step: &Step) -> Option<u32> {
 unsafe extern "sysv64" fn is_told<B: PairedBus>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
+}
+
+/// The addresses of the functions that have probes fire and that report a store.
+pub(super) fn functions<B: PairedBus>() -> [u64; 2] {
+    let fire_probes = fire_probes::<B> as unsafe extern "sysv64" fn(_, _, _, _) -> _ as usize;
+    let report_store = report_end_store::<B> as unsafe extern "sysv64" fn(_, _) as usize;
+    [fire_probes as u64, report_store as u64]
+}
+
+/// Has the probes fire on the instruction at the begin of this translation, in this cycle. False if that cannot be done
+/// ahead of time.
+///
+/// # Safety
+/// The bus is the one that the code was called with, the core is before that instruction.
+unsafe extern "sysv64" fn fire_probes<B: PairedBus>(
+    bus: &mut B,
+    of: &Core,
+    translation: &Translation,
+    cycle: u64,
+) -> bool {
+    bus.fire(of, translation.probe, cycle)
+}
+
+/// Reports the store at the end of the block of the core whose turn it is after this transition.
+///
+/// # Safety
+/// The context is the one that the code was called with, its bus is not used meanwhile.
+unsafe extern "sysv64" fn report_end_store<B: PairedBus>(context: *mut Context, transition: *const Transition) {
+    // SAFETY: the caller's promise.
+    let (Context { asks, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
+    // SAFETY: as above.
+    let bus = unsafe { Asks::bus::<B>(asks) };
+    bus.pairs().turn = *turn as usize;
+    report_store(bus, transition.stored_in(*now));
 }

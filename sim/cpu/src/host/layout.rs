@@ -1,0 +1,239 @@
+//! What native code must know of the data of its users: offsets in their structures, and numbers.
+
+use super::BlockEntry;
+
+/// How code of basic blocks is entered, and where it goes from its ends.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryPoints {
+    /// The entry.
+    pub entry: BlockEntry,
+    /// The host's addresses of the transit from the end of a block and of the begin of one, without and with an account of
+    /// transitions.
+    pub transit: [[u64; 2]; 2],
+    /// The host's address of the return if nothing was executed.
+    pub none: u64,
+}
+
+/// The offsets and numbers that code needs which leads from one basic block of two cores to the next.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockLayout {
+    pub context: BlockContextLayout,
+    pub core: BlockCoreLayout,
+    pub log: BlockLogLayout,
+    pub transition: TransitionLayout,
+    pub hash: BlockHash,
+    pub node: NodeLayout,
+    pub head: HeadLayout,
+    pub translation: TranslationLayout,
+    /// Why code comes back: nothing was executed, a block is to be handed in, the next event is not one of native code, the
+    /// machine must act.
+    pub back_none: u32,
+    pub back_hand_in: u32,
+    pub back_next: u32,
+    pub back_stop: u32,
+    /// The shape of a wait for the other core, which leads nowhere and accesses nothing.
+    pub wait_shape: u64,
+}
+
+/// Offsets in the context. `fire_probes` and `report_store` are addresses of functions.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockContextLayout {
+    pub bus: i32,
+    pub begin: i32,
+    pub fire_probes: i32,
+    pub report_store: i32,
+    pub nodes: i32,
+    pub other: i32,
+    pub other_log: i32,
+    pub node: i32,
+    pub now: i32,
+    pub turn: i32,
+    pub until: i32,
+    pub rows: i32,
+    pub counters: i32,
+    pub heads: i32,
+    pub lost: i32,
+    pub hits: i32,
+    pub executed: i32,
+    pub shape: i32,
+    pub next: i32,
+    pub accesses: i32,
+}
+
+/// Offsets in a core.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockCoreLayout {
+    pub ip: i32,
+    pub instructions: i32,
+    pub bus_wait: i32,
+}
+
+/// Offsets in a core's log. `start` is the core as it was at the begin of a block, in so many bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockLogLayout {
+    pub reads: i32,
+    pub writes: i32,
+    pub words: i32,
+    pub served: i32,
+    pub probed: i32,
+    pub instructions: i32,
+    pub summons: i32,
+    pub ip: i32,
+    pub start: i32,
+    pub start_bytes: i32,
+}
+
+/// Offsets in a transition of two cores.
+#[derive(Debug, Clone, Copy)]
+pub struct TransitionLayout {
+    pub key: i32,
+    pub block_next: i32,
+    pub accesses: i32,
+    pub cycles: i32,
+    pub waits: i32,
+    pub instructions: i32,
+    pub spun: i32,
+    pub swaps: i32,
+    pub next: i32,
+    pub stored: i32,
+}
+
+/// How the row of a block's transition is found: the key is the node's number plus 1, shifted, with the shape below it. The
+/// hash is the high bits of a product with `factor`.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockHash {
+    pub shape_bits: u32,
+    pub accesses_turned: u32,
+    pub next_shifted: u32,
+    pub factor: u64,
+    /// Low bits of the product that are dropped.
+    pub dropped: u32,
+    /// Bytes of a row, a power of two.
+    pub row_bytes: usize,
+}
+
+/// The bytes of a node of two cores, the offset of its times, and the numbers of two bits in these.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeLayout {
+    pub bytes: i32,
+    pub times: i32,
+    /// The first core goes first when both issue in the same cycle.
+    pub wins_ties: u32,
+    /// The other core is in the entry of an exception.
+    pub other_in_entry: u32,
+}
+
+/// The distance of two places, the bytes of a head, both powers of two, and offsets in it.
+#[derive(Debug, Clone, Copy)]
+pub struct HeadLayout {
+    pub unit: usize,
+    pub bytes: usize,
+    pub ip: i32,
+    pub translation: i32,
+    pub probed: i32,
+}
+
+/// Offsets in a translation of a basic block.
+#[derive(Debug, Clone, Copy)]
+pub struct TranslationLayout {
+    pub lost: i32,
+    pub code: i32,
+}
+
+/// Offsets for code that leads from one path of ARMv7-M to the next.
+#[derive(Debug, Clone, Copy)]
+pub struct PathLayout {
+    /// Offsets in the context.
+    pub state: i32,
+    pub executed: i32,
+    pub counts: i32,
+    pub version: i32,
+    pub clock: i32,
+    pub groups: i32,
+    pub record: RecordLayout,
+    /// Offsets in the core.
+    pub core: PathCoreLayout,
+    /// Offsets in a transition.
+    pub transition: PathTransitionLayout,
+    /// What of a transition's lookups in caches is repeated.
+    pub repeats: Repeats,
+    /// More cycles than any trace takes.
+    pub trace_cycles: u64,
+    /// The bit set in a record's `left` if the time of the trace is taken already.
+    pub done: u64,
+}
+
+/// Offsets in a record, its bytes, and how many an exit has: both powers of two.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordLayout {
+    pub bytes: usize,
+    pub ways: u32,
+    pub state: i32,
+    pub serial: i32,
+    pub transition: i32,
+    pub log: i32,
+    pub ip: i32,
+    pub next: i32,
+    pub instructions: i32,
+    pub left: i32,
+}
+
+/// Offsets in a core of ARMv7-M.
+#[derive(Debug, Clone, Copy)]
+pub struct PathCoreLayout {
+    pub ip: i32,
+    pub t: i32,
+    pub limit: i32,
+    pub instructions: i32,
+    pub bus_wait: i32,
+    pub flash_wait: i32,
+}
+
+/// Offsets in a transition of ARMv7-M.
+#[derive(Debug, Clone, Copy)]
+pub struct PathTransitionLayout {
+    pub serial: i32,
+    pub bus_wait: i32,
+    pub flash_wait: i32,
+    pub next: i32,
+    pub taken: i32,
+    pub cycles: i32,
+    pub lookups: usize,
+}
+
+/// How code looks the same things up again. Numbers are offsets in the lookups of a transition.
+#[derive(Debug, Clone, Copy)]
+pub enum Repeats {
+    /// There is nothing to be looked up.
+    Nothing,
+    /// The answers are the same while the version there (64 bits) is that of [`Repeating`].
+    Held {
+        /// The version.
+        version: usize,
+    },
+    /// The same. And the group of this number (32 bits) counts as used at the clock, which continued by so much.
+    Touched {
+        /// The version.
+        version: usize,
+        /// The group's number.
+        group: usize,
+        /// Bytes of a group.
+        group_bytes: usize,
+        /// Offset in it of when it was used (64 bits).
+        used: usize,
+        /// The ticks by which the clock advances.
+        ticks: usize,
+    },
+}
+
+/// The lookups of code that looks the same things up again.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct Repeating {
+    /// The version.
+    pub version: u64,
+    /// Offsets of the clock (64 bits), and of the groups.
+    pub clock: u64,
+    /// The groups.
+    pub groups: u64,
+}

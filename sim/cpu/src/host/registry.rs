@@ -1,0 +1,420 @@
+//! The registry of translations: where hot paths begin, how often each was executed, and its native code.
+//!
+//! Each engine has a registry. A place is where a path begins: the number that an engine gives an op. The table of *heads* is
+//! direct-mapped by place. A path that was executed often is translated, and a translation stays until all are forgotten.
+
+use super::Store;
+use crate::timing_store::Counts;
+
+/// log2 of the heads.
+pub const HEADS: u32 = 12;
+/// Most translations. Each takes some hundred bytes of the host's memory.
+const MOST: usize = 2048;
+/// Most paths from one place.
+const PATHS: u32 = 4;
+
+/// What is known of the paths that begin at one place.
+pub trait Head: Copy {
+    /// From one place to the next.
+    const UNIT: usize;
+    /// No path.
+    const NONE: Self;
+
+    /// One at this place that nobody has executed.
+    fn at(place: u64) -> Self;
+
+    /// The place.
+    fn place(&self) -> u64;
+
+    /// True if native code executes a path from here.
+    fn is_translated(&self) -> bool;
+
+    /// How often the interpreter has executed paths from here.
+    fn executions(&mut self) -> &mut Executions;
+}
+
+/// How often the interpreter has executed a path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Executions(u32);
+
+impl Executions {
+    /// None.
+    pub const NONE: Executions = Executions(0);
+    /// The path is not to be translated.
+    pub const EXCLUDED: Executions = Executions(u32::MAX);
+
+    /// Counts one. True if the path is hot: it is translated after so many, if that is not 0.
+    #[inline(always)]
+    pub fn count(&mut self, hot_after: u32) -> bool {
+        if *self == Executions::EXCLUDED {
+            return false;
+        }
+        self.0 += 1;
+        hot_after != 0 && self.0 >= hot_after
+    }
+}
+
+/// The heads `H` and the translations `T` of an engine.
+#[derive(Debug)]
+pub struct Registry<H, T> {
+    heads: Box<[H; 1 << HEADS]>,
+    has_heads: bool,
+    all: Vec<T>,
+    /// The code of the translations.
+    pub store: Store,
+    /// Executions before a path is translated. 0: none is.
+    hot_after: u32,
+    translations: u64,
+    /// How many traces or basic blocks native code has executed.
+    pub executed: u64,
+}
+
+impl<H: Head, T> Registry<H, T> {
+    /// An empty one. Paths are translated when they were executed so often.
+    pub fn new(hot_after: u32) -> Registry<H, T> {
+        // Never on the stack.
+        let heads = vec![H::NONE; 1 << HEADS].into_boxed_slice().try_into();
+        let Ok(heads) = heads else { unreachable!("as long as the array") };
+        let store = Store::default();
+        Registry { heads, has_heads: false, all: Vec::new(), store, hot_after, translations: 0, executed: 0 }
+    }
+
+    /// Forgets all: instructions are others now, or probes were set on some. True if there were translations.
+    pub fn clear(&mut self) -> bool {
+        if std::mem::take(&mut self.has_heads) {
+            self.heads.fill(H::NONE);
+        }
+        let had_translations = !self.all.is_empty();
+        if had_translations {
+            self.all.clear();
+            self.store = Store::default();
+        }
+        had_translations
+    }
+
+    /// Paths are translated when they were executed so often. 0: never.
+    pub fn translate_after(&mut self, executions: u32) {
+        self.clear();
+        self.hot_after = executions;
+    }
+
+    /// True if paths are translated at all.
+    pub fn is_on(&self) -> bool {
+        self.hot_after != 0
+    }
+
+    /// How many translations were made so far, and how many traces or blocks they executed.
+    pub fn counts(&self) -> Counts {
+        Counts { translated: self.executed, translations: self.translations, ..Counts::default() }
+    }
+
+    #[inline(always)]
+    fn slot(place: u64) -> usize {
+        (place as usize / H::UNIT) % (1 << HEADS)
+    }
+
+    /// What is known of paths from there.
+    #[inline(always)]
+    pub fn at(&self, place: u64) -> Option<&H> {
+        let head = &self.heads[Registry::<H, T>::slot(place)];
+        (head.place() == place).then_some(head)
+    }
+
+    /// The head at this place, instead of any other one that has its slot.
+    pub fn head_mut(&mut self, place: u64) -> &mut H {
+        let head = &mut self.heads[Registry::<H, T>::slot(place)];
+        self.has_heads = true;
+        if head.place() != place {
+            *head = H::at(place);
+        }
+        head
+    }
+
+    /// Counts an execution of a path from there by the interpreter. True if the path is hot. A place whose paths are
+    /// translated stays, and no other one in its slot is counted.
+    #[inline(always)]
+    pub fn count(&mut self, place: u64) -> bool {
+        let head = &mut self.heads[Registry::<H, T>::slot(place)];
+        if head.is_translated() {
+            return false;
+        }
+        if head.place() != place {
+            *head = H::at(place);
+            self.has_heads = true;
+        }
+        head.executions().count(self.hot_after)
+    }
+
+    /// True if there is room for one more translation.
+    pub fn has_room(&self) -> bool {
+        self.all.len() < MOST
+    }
+
+    /// Adds a translation. Returns its number.
+    pub fn add(&mut self, translation: T) -> u32 {
+        self.translations += 1;
+        self.all.push(translation);
+        self.all.len() as u32 - 1
+    }
+
+    /// The host's address of the heads.
+    pub fn heads(&self) -> *const H {
+        self.heads.as_ptr()
+    }
+}
+
+/// How executions continue from a place, or where they deviate from a path.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Interpreted(Executions),
+    /// The translation of this number.
+    Translated(u32),
+}
+
+impl Way {
+    const NONE: Way = Way::Interpreted(Executions::NONE);
+}
+
+/// The head of paths that are translated one by one.
+#[derive(Debug, Clone, Copy)]
+pub struct PathHead<const UNIT: usize> {
+    place: u64,
+    way: Way,
+}
+
+impl<const UNIT: usize> Head for PathHead<UNIT> {
+    const UNIT: usize = UNIT;
+    /// No place is odd.
+    const NONE: PathHead<UNIT> = PathHead { place: 1, way: Way::NONE };
+
+    fn at(place: u64) -> PathHead<UNIT> {
+        PathHead { place, way: Way::NONE }
+    }
+
+    #[inline(always)]
+    fn place(&self) -> u64 {
+        self.place
+    }
+
+    #[inline(always)]
+    fn is_translated(&self) -> bool {
+        matches!(self.way, Way::Translated(_))
+    }
+
+    #[inline(always)]
+    fn executions(&mut self) -> &mut Executions {
+        match &mut self.way {
+            Way::Interpreted(executions) => executions,
+            Way::Translated(_) => unreachable!("asked of interpreted paths alone"),
+        }
+    }
+}
+
+/// A path from a place.
+#[derive(Debug)]
+struct Path<T> {
+    translation: T,
+    /// The way of executions that deviate at its first instruction.
+    otherwise: Way,
+    /// Paths from the same place that were there before.
+    earlier: u32,
+}
+
+/// A registry of paths: each translation is one way from its place, and the next one is tried where it deviates at its first
+/// instruction.
+#[derive(Debug)]
+pub struct Paths<T, const UNIT: usize> {
+    registry: Registry<PathHead<UNIT>, Path<T>>,
+    /// The last of the paths from where the current trace began, if none of them was its own.
+    missed: Option<u32>,
+}
+
+impl<T, const UNIT: usize> Paths<T, UNIT> {
+    /// No path. Each is translated when it was executed so often.
+    pub fn new(hot_after: u32) -> Paths<T, UNIT> {
+        Paths { registry: Registry::new(hot_after), missed: None }
+    }
+
+    /// As [`Registry::clear`].
+    pub fn clear(&mut self) -> bool {
+        self.missed = None;
+        self.registry.clear()
+    }
+
+    /// As [`Registry::translate_after`].
+    pub fn translate_after(&mut self, executions: u32) {
+        self.missed = None;
+        self.registry.translate_after(executions);
+    }
+
+    /// As [`Registry::counts`].
+    pub fn counts(&self) -> Counts {
+        self.registry.counts()
+    }
+
+    /// The memory of the code.
+    pub fn store(&mut self) -> &mut Store {
+        &mut self.registry.store
+    }
+
+    /// Native code has executed so many traces.
+    #[inline(always)]
+    pub fn note_executed(&mut self, traces: u64) {
+        self.registry.executed += traces;
+    }
+
+    /// A trace begins at this place. Returns the number of the first path from there.
+    #[inline(always)]
+    pub fn begin(&mut self, place: u64) -> Option<u32> {
+        self.missed = None;
+        self.at(place)
+    }
+
+    /// The number of the first path from this place.
+    #[inline(always)]
+    pub fn at(&self, place: u64) -> Option<u32> {
+        match self.registry.at(place) {
+            Some(&PathHead { way: Way::Translated(number), .. }) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// A trace deviates from this path at its first instruction. Returns the number of the path to try next.
+    pub fn otherwise(&mut self, number: u32) -> Option<u32> {
+        match self.registry.all[number as usize].otherwise {
+            Way::Translated(next) => Some(next),
+            Way::Interpreted(_) => {
+                self.missed = Some(number);
+                None
+            }
+        }
+    }
+
+    /// The current trace deviates from this path, and from all before it, at its first instruction.
+    pub fn miss(&mut self, number: u32) {
+        self.missed = Some(number);
+    }
+
+    /// The last path from where the current trace began, if that is none of them.
+    pub fn missed(&mut self) -> Option<&mut T> {
+        self.missed.map(|number| &mut self.registry.all[number as usize].translation)
+    }
+
+    /// The interpreter has executed the current trace, which began there. True if it is to be translated.
+    #[inline(always)]
+    pub fn is_due(&mut self, place: u64) -> bool {
+        match self.missed {
+            None => self.registry.count(place),
+            Some(number) => match &mut self.registry.all[number as usize].otherwise {
+                Way::Interpreted(executions) => executions.count(self.registry.hot_after),
+                Way::Translated(_) => false,
+            },
+        }
+    }
+
+    /// The number that the next path from the current trace's place gets. `None` if there is no room, or if there are enough
+    /// paths from there.
+    pub fn next_number(&self) -> Option<u32> {
+        let is_last = self.missed.is_some_and(|number| self.registry.all[number as usize].earlier + 1 == PATHS);
+        (!is_last && self.registry.has_room()).then_some(self.registry.all.len() as u32)
+    }
+
+    /// Adds the translation of the current trace, which began there.
+    pub fn add(&mut self, place: u64, translation: T) {
+        let earlier = self.missed.map_or(0, |number| self.registry.all[number as usize].earlier + 1);
+        let number = self.registry.add(Path { translation, otherwise: Way::NONE, earlier });
+        self.set_way(place, Way::Translated(number));
+    }
+
+    /// The way of the current trace, which began there, is not to be translated.
+    pub fn exclude(&mut self, place: u64) {
+        self.set_way(place, Way::Interpreted(Executions::EXCLUDED));
+    }
+
+    fn set_way(&mut self, place: u64, way: Way) {
+        match self.missed {
+            Some(number) => self.registry.all[number as usize].otherwise = way,
+            None => self.registry.head_mut(place).way = way,
+        }
+    }
+
+    /// A translation by its number.
+    #[inline(always)]
+    pub fn path(&self, number: u32) -> &T {
+        &self.registry.all[number as usize].translation
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn path_mut(&mut self, number: u32) -> &mut T {
+        &mut self.registry.all[number as usize].translation
+    }
+
+    /// All translations.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.registry.all.iter_mut().map(|path| &mut path.translation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ELSEWHERE: u64 = 0x100 + (2 << HEADS);
+
+    fn executed(paths: &mut Paths<char, 2>, place: u64, times: usize) -> Vec<bool> {
+        (0..times).map(|_| paths.is_due(place)).collect()
+    }
+
+    #[test]
+    fn a_path_is_due_after_so_many_executions_and_then_has_its_place() {
+        let mut paths = Paths::<char, 2>::new(3);
+        assert_eq!(paths.begin(0x100), None);
+        assert_eq!(executed(&mut paths, 0x100, 3), [false, false, true]);
+        assert_eq!(paths.next_number(), Some(0));
+        paths.add(0x100, 'a');
+        assert_eq!((paths.begin(0x100), *paths.path(0)), (Some(0), 'a'));
+        assert_eq!((paths.begin(0x102), paths.begin(ELSEWHERE)), (None, None));
+        assert_eq!(executed(&mut paths, ELSEWHERE, 4), [false; 4], "another place has the slot");
+        assert_eq!(paths.counts().translations, 1);
+        assert!(paths.clear());
+        assert_eq!((paths.begin(0x100), paths.clear()), (None, false));
+    }
+
+    #[test]
+    fn a_place_that_is_executed_takes_the_slot_of_one_that_is_not_translated() {
+        let mut paths = Paths::<char, 2>::new(2);
+        assert_eq!(executed(&mut paths, 0x100, 1), [false]);
+        assert_eq!(executed(&mut paths, ELSEWHERE, 1), [false]);
+        assert_eq!(executed(&mut paths, 0x100, 2), [false, true]);
+    }
+
+    #[test]
+    fn paths_from_one_place_are_tried_in_turn_until_there_are_enough() {
+        let mut paths = Paths::<char, 2>::new(1);
+        for (number, name) in (0..PATHS).zip('a'..) {
+            assert!(paths.begin(0x100).is_none() == (number == 0) && paths.missed().is_none());
+            for earlier in 0..number {
+                assert_eq!(paths.otherwise(earlier), (earlier + 1 < number).then_some(earlier + 1));
+            }
+            assert!(paths.is_due(0x100));
+            assert_eq!(paths.next_number(), Some(number));
+            paths.add(0x100, name);
+        }
+        paths.miss(PATHS - 1);
+        assert_eq!((paths.next_number(), paths.missed().copied()), (None, Some('d')));
+        paths.exclude(0x100);
+        assert!(!paths.is_due(0x100));
+        assert_eq!(paths.begin(0x100), Some(0), "the others stay");
+    }
+
+    #[test]
+    fn an_excluded_path_and_one_that_is_switched_off_are_never_due() {
+        let mut paths = Paths::<char, 2>::new(2);
+        paths.exclude(0x100);
+        assert_eq!(executed(&mut paths, 0x100, 3), [false; 3]);
+        paths.translate_after(0);
+        assert_eq!(executed(&mut paths, 0x100, 3), [false; 3]);
+    }
+}

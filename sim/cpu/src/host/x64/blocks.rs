@@ -1,0 +1,306 @@
+//! Code that leads from one basic block of two cores to the next: the progress of both cores is looked up, and the core that
+//! continues executes its next block.
+//!
+//! Registers as where it executes speculatively: rbx the core, rbp the RAM, r15 its log, r13 the context. At its end a block
+//! has its shape in rax, the distance to its target in rcx, the memories it accessed in r14, and the words that it read and
+//! wrote, folded, in r12 and r11.
+
+use std::ffi::c_void;
+
+use dynasmrt::x64::X64Relocation;
+use dynasmrt::{DynasmApi, DynasmLabelApi, VecAssembler, dynasm};
+
+use super::super::{BlockLayout, EntryPoints};
+use super::Store;
+use crate::host::registry::HEADS;
+
+/// Enters blocks: with the core, the bytes of the RAM, the log and the context. Returns why it came back.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub struct BlockEntry(unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_void, *mut c_void) -> u32);
+
+impl BlockEntry {
+    /// Enters the block that the core is before.
+    ///
+    /// # Safety
+    /// The pointers are of what the code was written for, and nothing else uses it meanwhile.
+    #[inline(always)]
+    pub unsafe fn call(self, core: *mut c_void, ram: *mut u8, log: *mut c_void, context: *mut c_void) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { (self.0)(core, ram, log, context) }
+    }
+}
+
+/// Writes the code that leads from block to block.
+pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<EntryPoints> {
+    let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
+    writer.enter();
+    let entry = writer.put_into(store)?;
+    let mut way = |has_account| {
+        let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
+        let begins = writer.transit(has_account);
+        let at = writer.put_into(store)? as u64;
+        Some([at, at + begins])
+    };
+    let transit = [way(false)?, way(true)?];
+    let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
+    writer.come_back(layout.back_none);
+    let none = writer.put_into(store)?;
+    // SAFETY: that is what was written.
+    let entry = unsafe { std::mem::transmute::<*const u8, BlockEntry>(entry) };
+    Some(EntryPoints { entry, transit, none: none as u64 })
+}
+
+struct BlockWriter<'a> {
+    asm: VecAssembler<X64Relocation>,
+    layout: &'a BlockLayout,
+}
+
+impl BlockWriter<'_> {
+    fn put_into(self, store: &mut Store) -> Option<*const u8> {
+        store.add(&self.asm.finalize().ok()?)
+    }
+
+    /// The first block begins.
+    fn enter(&mut self) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; push rbx ; push rbp ; push r12 ; push r13 ; push r14 ; push r15
+            ; sub rsp, 8
+            ; mov rbx, rdi ; mov rbp, rsi ; mov r15, rdx ; mov r13, rcx
+            ; jmp QWORD [r13 + self.layout.context.begin]
+        );
+    }
+
+    fn come_back(&mut self, why: u32) {
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov eax, why as i32
+            ; add rsp, 8
+            ; pop r15 ; pop r14 ; pop r13 ; pop r12 ; pop rbp ; pop rbx
+            ; ret
+        );
+    }
+
+    /// A block has ended. Returns after how many bytes the next one begins.
+    fn transit(&mut self, has_account: bool) -> u64 {
+        let context = self.layout.context;
+        dynasm!(self.asm ; .arch x64 ; ended:);
+        self.find();
+        if has_account {
+            self.count();
+        }
+        self.take();
+        let begins = self.asm.offset().0;
+        self.begin();
+        self.wait();
+        dynasm!(self.asm
+            ; .arch x64
+            ; hand_in:
+            ; mov [r13 + context.shape], rax ; mov [r13 + context.next], rcx ; mov [r13 + context.accesses], r14
+            ; mov QWORD [r13 + context.executed], 1
+        );
+        self.come_back(self.layout.back_hand_in);
+        dynasm!(self.asm ; .arch x64 ; next:);
+        self.come_back(self.layout.back_next);
+        dynasm!(self.asm ; .arch x64 ; stop:);
+        self.come_back(self.layout.back_stop);
+        begins as u64
+    }
+
+    /// Its transition to rdi, the other core's log to rdx. The block is handed in if that is not to be found, or if it may meet
+    /// the other core's.
+    fn find(&mut self) {
+        let BlockLayout { context, log, transition, hash, .. } = *self.layout;
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov [r15 + log.reads], r12 ; mov [r15 + log.writes], r11
+            ; mov rdx, [r13 + context.other_log]
+            ; mov rsi, [rdx + log.writes]
+            ; mov rdi, [rdx + log.reads]
+            ; or rdi, rsi
+            ; and rdi, r11
+            ; and rsi, r12
+            ; or rsi, rdi
+            ; jnz >hand_in
+            ; mov rsi, [r13 + context.node]
+            ; inc rsi
+            ; shl rsi, BYTE hash.shape_bits as i8
+            ; or rsi, rax
+            ; mov rdi, r14
+            ; rol rdi, BYTE hash.accesses_turned as i8
+            ; xor rdi, rsi
+            ; mov r8, rcx
+            ; shl r8, BYTE hash.next_shifted as i8
+            ; xor rdi, r8
+            ; mov r8, QWORD hash.factor as i64
+            ; imul rdi, r8
+            ; shr rdi, BYTE hash.dropped as i8
+            ; shl rdi, BYTE hash.row_bytes.ilog2() as i8
+            ; add rdi, [r13 + context.rows]
+            ; cmp [rdi + transition.key], rsi
+            ; jne >hand_in
+            ; cmp [rdi + transition.accesses], r14
+            ; jne >hand_in
+            ; cmp [rdi + transition.block_next], ecx
+            ; jne >hand_in
+        );
+    }
+
+    /// Counts the transition at rdi, the first of two in its row.
+    fn count(&mut self) {
+        let BlockLayout { context, hash, .. } = *self.layout;
+        let counters_bytes = 2 * size_of::<[u64; 2]>();
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rax, rdi
+            ; sub rax, [r13 + context.rows]
+            ; shr rax, BYTE (hash.row_bytes.ilog2() - counters_bytes.ilog2()) as i8
+            ; add rax, [r13 + context.counters]
+            ; mov rcx, [r13 + context.turn]
+            ; inc QWORD [rax + rcx * 8]
+        );
+    }
+
+    /// Moves both cores by the transition at rdi. Rbx and r15 become those of the core that continues.
+    fn take(&mut self) {
+        let BlockLayout { context, core, log, transition, .. } = *self.layout;
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov al, [r15 + log.served]
+            ; mov [r15 + log.probed], al
+            ; mov BYTE [r15 + log.served], 0
+            ; mov rsi, [r13 + context.other]
+            ; movzx eax, BYTE [rdi + transition.instructions]
+            ; mov [r15 + log.instructions], rax
+            ; add [rbx + core.instructions], rax
+            ; movzx eax, BYTE [rdi + transition.waits]
+            ; add [rbx + core.bus_wait], rax
+            ; movzx eax, BYTE [rdi + transition.waits + 1]
+            ; add [rsi + core.bus_wait], rax
+            ; movzx eax, BYTE [rdi + transition.spun]
+            ; add [rsi + core.instructions], rax
+            ; inc QWORD [r13 + context.hits]
+            ; movzx eax, WORD [rdi + transition.next]
+            ; mov [r13 + context.node], rax
+            ; movzx eax, WORD [rdi + transition.cycles]
+            ; add rax, [r13 + context.now]
+            ; mov [r13 + context.now], rax
+            ; cmp BYTE [rdi + transition.swaps], 0
+            ; je >same
+            ; mov [r13 + context.other], rbx
+            ; mov [r13 + context.other_log], r15
+            ; mov rbx, rsi
+            ; mov r15, rdx
+            ; xor QWORD [r13 + context.turn], 1
+            ; same:
+            ; cmp BYTE [rdi + transition.stored], 0
+            ; je >reported
+            ; mov rsi, rdi
+            ; mov rdi, r13
+            ; call QWORD [r13 + context.report_store]
+            ; mov rax, [r13 + context.now]
+            ; reported:
+            ; cmp rax, [r13 + context.until]
+            ; ja >stop
+        );
+    }
+
+    /// Its next block begins, if that is translated and at hand, when the probes at its begin have fired.
+    fn begin(&mut self) {
+        let BlockLayout { context, core, log, head, translation, .. } = *self.layout;
+        dynasm!(self.asm
+            ; .arch x64
+            ; cmp QWORD [r15 + log.summons], 0
+            ; jne >next
+            ; mov rax, [rbx + core.ip]
+            ; mov ecx, eax
+            ; shr ecx, BYTE head.unit.ilog2() as i8
+            ; and ecx, (1 << HEADS) - 1
+            ; shl ecx, BYTE head.bytes.ilog2() as i8
+            ; add rcx, [r13 + context.heads]
+            ; cmp [rcx + head.ip], rax
+            ; jne >next
+            ; mov r14, [rcx + head.translation]
+            ; mov rdx, [r13 + context.lost]
+            ; test r14, r14
+            ; jz >probed
+            ; cmp [r14 + translation.lost], rdx
+            ; jne >next
+            ; enter:
+        );
+        self.save_registers();
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov rcx, r14
+            ; xor r11d, r11d ; xor r12d, r12d ; xor r14d, r14d
+            ; jmp QWORD [rcx + translation.code]
+            ; probed:
+            ; mov r14, [rcx + head.probed]
+            ; test r14, r14
+            ; jz >next
+            ; cmp [r14 + translation.lost], rdx
+            ; jne >next
+            ; cmp BYTE [r15 + log.served], 0
+            ; jne <enter
+        );
+        self.unless_second();
+        dynasm!(self.asm
+            ; .arch x64
+            ; movzx ecx, cl
+            ; add rcx, [r13 + context.now]
+            ; mov rdi, [r13 + context.bus]
+            ; mov rsi, rbx
+            ; mov rdx, r14
+            ; call QWORD [r13 + context.fire_probes]
+            ; test al, al
+            ; jz >next
+            ; mov BYTE [r15 + log.served], 1
+            ; mov rax, [rbx + core.ip]
+            ; jmp <enter
+        );
+    }
+
+    /// Loads the times of the reached node to rcx. To the wait if the core continues no sooner than the other one has.
+    fn unless_second(&mut self) {
+        let BlockLayout { context, node, .. } = *self.layout;
+        dynasm!(self.asm
+            ; .arch x64
+            ; imul rcx, [r13 + context.node], node.bytes
+            ; add rcx, [r13 + context.nodes]
+            ; mov rcx, [rcx + node.times]
+            ; cmp cl, ch
+            ; ja >wait
+            ; jne >first
+            ; bt rcx, BYTE node.other_in_entry as i8
+            ; jc >wait
+            ; bt rcx, BYTE node.wins_ties as i8
+            ; jnc >wait
+            ; first:
+        );
+    }
+
+    /// Keeps the core as it is before a block, with its instruction's place in rax.
+    fn save_registers(&mut self) {
+        let log = self.layout.log;
+        dynasm!(self.asm ; .arch x64 ; mov [r15 + log.ip], rax);
+        for bytes in (0..log.start_bytes).step_by(16) {
+            dynasm!(self.asm ; .arch x64 ; movups xmm0, [rbx + bytes] ; movups [r15 + log.start + bytes], xmm0);
+        }
+    }
+
+    /// Its next block is a wait for the other core.
+    fn wait(&mut self) {
+        let BlockLayout { log, wait_shape, .. } = *self.layout;
+        dynasm!(self.asm ; .arch x64 ; wait:);
+        self.save_registers();
+        dynasm!(self.asm
+            ; .arch x64
+            ; mov WORD [r15 + log.words], 0
+            ; mov rax, QWORD wait_shape as i64
+            ; xor ecx, ecx
+            ; xor r11d, r11d ; xor r12d, r12d ; xor r14d, r14d
+            ; jmp <ended
+        );
+    }
+}

@@ -1,0 +1,81 @@
+//! The begin of all native code of a region, and the literals that it loads by itself: the same for one core and two.
+
+use std::mem::offset_of;
+
+use super::{Asks, Layout};
+use crate::host::x64::Writer;
+use crate::host::{Fields, Place};
+use crate::v6m::bus::{self, Bus};
+use crate::v6m::core::Core;
+use crate::v6m::op::Op;
+use crate::v6m::region::Region;
+
+/// Offsets of a core's fields for native code.
+const FIELDS: Fields = Fields {
+    r: offset_of!(Core, r) as i32,
+    nz: offset_of!(Core, nz) as i32,
+    c: offset_of!(Core, c) as i32,
+    v: offset_of!(Core, v) as i32,
+    ip: offset_of!(Core, ip) as i32,
+    s: 0,
+    float_ready: 0,
+};
+
+/// Begins code of this region, whose context begins with [`Asks`].
+pub(in crate::v6m) fn writer<B: Bus>(region: &Region) -> Writer {
+    let Region { base, bytes, ops, .. } = *region;
+    let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
+    let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
+    let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
+    writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
+    writer
+}
+
+/// A load from constant memory: the value, above it [`Asks::CONSTANT`]; all ones if it is not to be had.
+///
+/// # Safety
+/// The context is the one that the code was called with. Its bus is not used meanwhile.
+unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Asks, address: u32, bytes: u32) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*context).address = address;
+        Asks::bus::<B>(context).constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
+    }
+}
+
+/// Whether so many words of RAM from this offset on are stored without consequences, although marks are near.
+///
+/// # Safety
+/// As for [`load_constant`].
+unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut Asks, offset: u32, words: u32) -> u32 {
+    // SAFETY: as above.
+    unsafe { u32::from(bus::takes_stores(Asks::bus::<B>(context), offset, words)) }
+}
+
+/// A literal that code loads by itself: an offset.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::v6m) enum Literal {
+    /// The address is in constant memory.
+    Constant(u32),
+    /// The address is in main RAM.
+    Ram(u32),
+}
+
+impl Literal {
+    /// The one at this address.
+    pub fn at<B: Bus>(address: u32, layout: Layout) -> Option<Literal> {
+        let (constant, in_ram) = (address.wrapping_sub(layout.base), address.wrapping_sub(B::RAM_BASE));
+        if constant <= layout.bytes.saturating_sub(4) {
+            Some(Literal::Constant(constant))
+        } else {
+            (in_ram <= layout.ram_bytes - 4).then_some(Literal::Ram(in_ram))
+        }
+    }
+
+    pub fn load(self, writer: &mut Writer, register: u8) {
+        match self {
+            Literal::Constant(offset) => writer.load_word(register, Some(Asks::CONSTANTS), offset),
+            Literal::Ram(offset) => writer.load_word(register, None, offset),
+        }
+    }
+}
