@@ -38,6 +38,8 @@ CARGO_TEST := $(CARGO) test --workspace --tests
 CARGO_FMT := $(CARGO) fmt --all --check
 # In the profile of the tests: what runs as it builds (macros, build scripts) is built once for both.
 CARGO_CLIPPY := $(CARGO) clippy --profile tests --workspace --all-targets --quiet -- -D warnings
+# The cores once more, as they are built for a host without native code.
+CARGO_CLIPPY_INTERPRETED := $(CARGO) clippy --profile tests -p rtoslab-cpu --no-default-features --quiet -- -D warnings
 BEHIND := nice -n 5 env
 # Python tests that execute much on the simulator and little else: those that a simulator built with checks runs, too.
 EXECUTING := python/tests/differential python/tests/timing python/tests/targets/test_snapshots.py python/tests/targets/test_virtual_board.py
@@ -71,7 +73,7 @@ test: ## lint and every test
 # Behind the others in turn: tests of Python, which take longest, begin as soon as the simulator is linked.
 test-rust: $(STAMPS)/tools
 	@echo "== Rust tests and lint, beside the rest: build/rust-tests.log"
-	@{ $(BEHIND) $(CARGO_TEST) --profile tests --quiet && $(BEHIND) $(CARGO_FMT) && $(BEHIND) $(CARGO_CLIPPY); } > build/rust-tests.log 2>&1 || { \
+	@{ $(BEHIND) $(CARGO_TEST) --profile tests --quiet && $(BEHIND) $(CARGO_FMT) && $(BEHIND) $(CARGO_CLIPPY) && $(BEHIND) $(CARGO_CLIPPY_INTERPRETED); } > build/rust-tests.log 2>&1 || { \
 	  cat build/rust-tests.log; echo "== Rust tests or lint: failed, see above"; exit 1; }
 	@echo "== Rust tests and lint: passed"
 
@@ -93,7 +95,7 @@ gate: set-up ## our own benchmarks against baselines/main.toml (docs/compare.md)
 mutants: set-up ## every benchmark broken on purpose, which its proofs must refuse (docs/mutants.md); some minutes
 	$(BIN)/python bench/mutants.py
 
-test-all: test test-checked test-sanitized report-check ## make test, the long tests and the next two; see docs/testing.md
+test-all: test test-checked test-interpreted test-sanitized report-check ## make test, the long tests and the next three; see docs/testing.md
 	$(CARGO_TEST) --profile checked -- --ignored
 	$(BIN)/pytest -n 2 -q -m long
 
@@ -101,6 +103,12 @@ test-checked: set-up-dev ## the differential tests on a simulator with assertion
 	@echo "== Building the virtual board with assertions and overflow checks"
 	$(CARGO) build --profile checked -p rtoslab-py --quiet
 	RTOSLAB_SIM=$(CURDIR)/target/checked/lib_sim.so $(BIN)/pytest -n 2 -q -m "not long" $(EXECUTING)
+
+# As on a host whose processor no native code is written for: the boards must be as exact there.
+test-interpreted: set-up-dev ## the same tests on a simulator that interprets all code
+	@echo "== Building the virtual board without native code"
+	$(CARGO) build --profile checked -p rtoslab-py --no-default-features --quiet --target-dir target/interpreted
+	RTOSLAB_SIM=$(CURDIR)/target/interpreted/checked/lib_sim.so $(BIN)/pytest -n 2 -q -m "not long" $(EXECUTING)
 
 # The sanitizer's switch is one that rustc keeps for itself, hence RUSTC_BOOTSTRAP. Python is built without a sanitizer,
 # so gcc's runtime is loaded before it; its own leaks are none of ours.
@@ -124,6 +132,7 @@ lint-python: $(STAMPS)/test
 lint-rust: $(STAMPS)/tools
 	$(CARGO_FMT)
 	$(CARGO_CLIPPY)
+	$(CARGO_CLIPPY_INTERPRETED)
 
 report-check: set-up-dev $(STAMPS)/page-check ## every kind of page in headless Chromium: accessibility, widths, dark, print
 	@$(call apt,chromium)

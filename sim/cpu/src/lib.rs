@@ -3,6 +3,7 @@
 // Only native code uses what it is written and entered with.
 #![cfg_attr(not(native_code), allow(dead_code))]
 
+pub mod exception_outcome;
 mod host;
 pub mod profile;
 pub mod step;

@@ -317,11 +317,11 @@ macro_rules! as_the_machine {
         }
 
         fn observe(&mut self, wanted: Option<$crate::observe::ObservationRequest>) {
-            self.observe(wanted);
+            $crate::observe::ObservedMachine::start_observing(self, wanted);
         }
 
         fn observed(&mut self) -> Option<$crate::observe::ObservationReport> {
-            self.observed()
+            $crate::observe::ObservedMachine::take_observed(self)
         }
     };
 }

@@ -1,8 +1,11 @@
-//! The reports of all machines to an observer, and their frequency.
+//! The observation of cores, the same for all machines: a machine brings its cores, and hands over what they do.
 
+use rtoslab_cpu::exception_outcome::ExceptionOutcome;
+use rtoslab_cpu::step::{Step, watch};
 use rtoslab_cpu::{v6m, v7m};
+use rtoslab_lab::observer::locks::LockEvent;
 pub use rtoslab_lab::observer::{Account, Arrival, ObservationReport, ObservationRequest};
-use rtoslab_lab::{CoreView, Observer};
+use rtoslab_lab::{CoreView, Kind, Observer, Probes};
 
 use crate::image::Symbol;
 
@@ -14,38 +17,164 @@ pub const SLEEPDEEP: u32 = 1 << 2;
 /// The request.
 pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is sleep, all clocks go on";
 
-/// An ARMv6-M core between instructions.
-pub fn look_v6m(core: &v6m::core::Core) -> CoreView {
-    use v6m::core::Phase;
-    CoreView {
-        t: core.t,
-        sleep_cycles: core.sleep_cycles,
-        asleep_since: core.asleep().then_some(core.slept_at),
-        stopped: matches!(core.phase, Phase::Reset | Phase::Lockup),
-        pc: if core.ip.is_null() { 0 } else { core.pc() },
-        sp: core.r[13],
-        process_stack: core.sp_is_psp,
-        priority: core.execution_priority() as i16,
+/// A core that can be observed.
+pub(crate) trait ObservedCore {
+    /// The core as it is between instructions.
+    fn look(&self) -> CoreView;
+
+    /// True if it executes, and neither sleeps nor is inside an exception's entry.
+    fn is_running(&self) -> bool;
+
+    /// The steps that its executor has logged.
+    fn steps(&mut self) -> &mut Vec<Step>;
+}
+
+macro_rules! observed_core {
+    ($version:ident) => {
+        impl ObservedCore for $version::core::Core {
+            fn look(&self) -> CoreView {
+                use $version::core::Phase;
+                CoreView {
+                    t: self.t,
+                    sleep_cycles: self.sleep_cycles,
+                    asleep_since: self.asleep().then_some(self.slept_at),
+                    stopped: matches!(self.phase, Phase::Reset | Phase::Lockup),
+                    pc: if self.ip.is_null() { 0 } else { self.pc() },
+                    sp: self.r[13],
+                    process_stack: self.sp_is_psp,
+                    priority: self.execution_priority() as i16,
+                }
+            }
+
+            fn is_running(&self) -> bool {
+                self.phase == $version::core::Phase::Run
+            }
+
+            fn steps(&mut self) -> &mut Vec<Step> {
+                &mut self.steps
+            }
+        }
+    };
+}
+
+observed_core!(v6m);
+observed_core!(v7m);
+
+/// What a machine has for its observer.
+pub(crate) struct ObservedParts<'a, C> {
+    pub cores: &'a mut [C],
+    pub observer: &'a mut Option<Box<Observer>>,
+    /// The mode of the executors.
+    pub watch: &'a mut u8,
+}
+
+/// A machine whose cores can be observed.
+pub(crate) trait ObservedMachine {
+    type Core: ObservedCore;
+
+    /// Its cores, its observer and the executors' mode.
+    fn observed_parts(&mut self) -> ObservedParts<'_, Self::Core>;
+
+    /// The symbols of its image, and the current cycle.
+    fn observed_image(&self) -> (&[Symbol], u64);
+
+    /// Logs accesses to locks for the observer, or no longer.
+    fn log_locks(&mut self, _on: bool) {}
+
+    /// Observes from now on, or no longer.
+    fn start_observing(&mut self, request: Option<ObservationRequest>) {
+        let looks = looks(self.observed_parts().cores);
+        let (symbols, now) = self.observed_image();
+        let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
+        let observer = request.map(|request| Box::new(Observer::new(request, functions, now, &looks)));
+        self.log_locks(observer.is_some());
+        let parts = self.observed_parts();
+        (*parts.observer, *parts.watch) = (observer, watch::NOTHING);
+        self.continue_observing();
+    }
+
+    /// Has the executors log steps while there is somebody to read them.
+    fn continue_observing(&mut self) {
+        let ObservedParts { observer, watch, .. } = self.observed_parts();
+        if observer.is_some() {
+            *watch = watch::STEPS;
+        }
+    }
+
+    /// Ends the observation, since time went back: the account would not add up.
+    fn end_observing(&mut self) {
+        if self.observed_parts().observer.is_some() {
+            self.start_observing(None);
+        }
+    }
+
+    /// Takes what was observed. `None` while nothing is.
+    fn take_observed(&mut self) -> Option<ObservationReport> {
+        let (_, now) = self.observed_image();
+        let ObservedParts { cores, observer, .. } = self.observed_parts();
+        Some(observer.as_mut()?.take(now, &looks(cores)))
+    }
+
+    /// Brings the account of the cores that execute up to the time at which they continue.
+    fn settle_before_turn(&mut self) {
+        let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
+        for (index, core) in cores.iter().enumerate().filter(|(_, core)| core.is_running()) {
+            observer.settle(index, &core.look());
+        }
+    }
+
+    /// Hands over what a core executed in its turn, and which locks it accessed.
+    fn hand_over_steps(&mut self, index: usize, locks: &[LockEvent]) {
+        let ObservedParts { cores, observer, .. } = self.observed_parts();
+        let steps = cores[index].steps();
+        if let Some(observer) = observer {
+            observer.steps(index, steps, locks);
+        }
+        steps.clear();
+    }
+
+    /// Tells the observer what became of a core's exception.
+    fn observe_outcome(&mut self, index: usize, outcome: ExceptionOutcome) {
+        let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
+        let look = cores[index].look();
+        match outcome {
+            ExceptionOutcome::Entered(number) => observer.note_entry(index, number, &look),
+            ExceptionOutcome::Chained(_, to) => observer.note_chained(index, to, &look),
+            ExceptionOutcome::Returned(_) => observer.note_return(index, &look),
+            ExceptionOutcome::Slept(_) => observer.slept(index, &look),
+            ExceptionOutcome::Woken | ExceptionOutcome::Begun | ExceptionOutcome::LockedUp | ExceptionOutcome::None => {
+            }
+        }
     }
 }
 
-/// An ARMv7-M core between instructions.
-pub fn look_v7m(core: &v7m::core::Core) -> CoreView {
-    use v7m::core::Phase;
-    CoreView {
-        t: core.t,
-        sleep_cycles: core.sleep_cycles,
-        asleep_since: core.asleep().then_some(core.slept_at),
-        stopped: matches!(core.phase, Phase::Reset | Phase::Lockup),
-        pc: if core.ip.is_null() { 0 } else { core.pc() },
-        sp: core.r[13],
-        process_stack: core.sp_is_psp,
-        priority: core.execution_priority() as i16,
-    }
+fn looks<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
+    cores.iter().map(ObservedCore::look).collect()
 }
 
-/// An observer of cores in their present state.
-pub fn observer(wanted: ObservationRequest, symbols: &[Symbol], now: u64, looks: &[CoreView]) -> Box<Observer> {
-    let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
-    Box::new(Observer::new(wanted, functions, now, looks))
+/// Records for the probes what became of a core's exception since cycle `before`. The core executes at `pc` from cycle `t` on.
+pub(crate) fn record_outcome(
+    probes: &mut Probes,
+    core: usize,
+    (pc, t): (u32, u64),
+    outcome: ExceptionOutcome,
+    before: u64,
+) {
+    if !probes.trace_exceptions {
+        return;
+    }
+    let mut enter = |number: u32| {
+        probes.record(Kind::ExceptionEnter, core, t, number as u16, t.saturating_sub(before) as u32, pc);
+    };
+    match outcome {
+        ExceptionOutcome::Entered(number) => enter(number),
+        ExceptionOutcome::Chained(from, to) => {
+            enter(to);
+            probes.record(Kind::ExceptionExit, core, before, from as u16, 0, pc);
+        }
+        ExceptionOutcome::Returned(number) | ExceptionOutcome::Slept(number) => {
+            probes.record(Kind::ExceptionExit, core, before, number as u16, 0, pc);
+        }
+        ExceptionOutcome::Woken | ExceptionOutcome::Begun | ExceptionOutcome::LockedUp | ExceptionOutcome::None => {}
+    }
 }

@@ -1,5 +1,5 @@
-//! The profile of cached timing: how often each transition was taken, times what its instructions take. A transition is known by
-//! its place in the table that keeps it.
+//! The profile of cached timing: how often each transition was taken, times what its instructions take. A transition
+//! is known by its place in the table that keeps it.
 
 use super::states::QuickMap;
 use crate::profile::ProfileCell;

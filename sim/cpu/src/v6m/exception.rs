@@ -1,5 +1,6 @@
 //! Exception entry, return, tail-chaining and faults (ARMv6-M B1.5, ARM DDI0484C 3.6).
 
+use crate::exception_outcome::ExceptionOutcome;
 use crate::v6m::bus::Bus;
 use crate::v6m::core::{Core, Phase};
 use crate::v6m::nvic::exception;
@@ -24,21 +25,6 @@ const MAIN_THREAD: u32 = 0xffff_fff9;
 const PROCESS_THREAD: u32 = 0xffff_fffd;
 /// Eight words.
 pub(super) const FRAME_BYTES: u32 = 32;
-
-/// The outcome of an exception, for traces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// A handler's first instruction issues at `core.t`.
-    Entered(u32),
-    /// Returned from this exception to the interrupted code.
-    Returned(u32),
-    /// Returned from the first and entered the second without unstacking.
-    Chained(u32, u32),
-    /// Returned from this exception to sleep (SLEEPONEXIT).
-    Slept(u32),
-    /// Nothing visible yet, or lock-up.
-    None,
-}
 
 /// The exception to take now, if one beats the execution priority.
 pub fn takeable(core: &Core) -> Option<u32> {
@@ -140,16 +126,16 @@ pub fn begin<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: 
 }
 
 /// Ends the entry that [`begin`] started: picks the most urgent exception and goes to its vector.
-pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> Outcome {
+pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -> ExceptionOutcome {
     let Phase::Entry { number, exc_return, wait, recognised } = core.phase else {
-        return Outcome::None;
+        return ExceptionOutcome::None;
     };
     let number = candidate(core).unwrap_or(number);
     core.phase = Phase::Run;
     core.t = recognised + timing.entry + wait;
     core.exception_cycles += core.t - recognised;
     vector(core, bus, number, exc_return);
-    Outcome::Entered(number)
+    ExceptionOutcome::Entered(number)
 }
 
 /// Enters a handler: IPSR, LR, event register, vector.
@@ -196,12 +182,12 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
     bus: &mut B,
     value: u32,
     timing: ExceptionTiming,
-) -> Outcome {
+) -> ExceptionOutcome {
     let number = core.ipsr;
     let value = value | 1;
     if !matches!(value, HANDLER | MAIN_THREAD | PROCESS_THREAD) {
         hard_fault::<B, CONTEND>(core, bus, timing);
-        return Outcome::None;
+        return ExceptionOutcome::None;
     }
     core.nvic.deactivate(number);
     core.event = true;
@@ -209,15 +195,15 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
         core.t += timing.tail_chain;
         core.exception_cycles += timing.tail_chain;
         vector(core, bus, next, value);
-        return Outcome::Chained(number, next);
+        return ExceptionOutcome::Chained(number, next);
     }
     if sleeps_on_exit(core, value) {
         core.phase = Phase::SleepInterrupt { on_exit: Some(value) };
         core.slept_at = core.t;
-        return Outcome::Slept(number);
+        return ExceptionOutcome::Slept(number);
     }
     unstack::<B, CONTEND>(core, bus, value, timing);
-    Outcome::Returned(number)
+    ExceptionOutcome::Returned(number)
 }
 
 /// Whether a return with this value is to sleep (SLEEPONEXIT).
@@ -226,15 +212,20 @@ pub(super) fn sleeps_on_exit(core: &Core, value: u32) -> bool {
 }
 
 /// Wakes from sleep-on-exit straight into a handler: the frame is still stacked.
-pub fn chain_from_sleep<B: Bus>(core: &mut Core, bus: &mut B, exc_return: u32, timing: ExceptionTiming) -> Outcome {
+pub fn chain_from_sleep<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    exc_return: u32,
+    timing: ExceptionTiming,
+) -> ExceptionOutcome {
     let Some(number) = takeable(core) else {
-        return Outcome::None;
+        return ExceptionOutcome::None;
     };
     core.phase = Phase::Run;
     core.t += timing.tail_chain;
     core.exception_cycles += timing.tail_chain;
     vector(core, bus, number, exc_return);
-    Outcome::Entered(number)
+    ExceptionOutcome::Entered(number)
 }
 
 fn unstack<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32, timing: ExceptionTiming) {

@@ -31,10 +31,11 @@ mod order;
 mod spin;
 mod table;
 
+use crate::exception_outcome::ExceptionOutcome;
 use crate::step::watch;
 use crate::v6m::block::{Block, Remainder, Turn};
 use crate::v6m::core::Core;
-use crate::v6m::exception::{ExceptionTiming, Outcome};
+use crate::v6m::exception::ExceptionTiming;
 use crate::v6m::exec;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::translate::NativeTrace;
@@ -184,7 +185,7 @@ pub trait PairedBus: NativeTrace {
     fn exception_timing(&self) -> Option<ExceptionTiming>;
 
     /// Notes what became of an exception that a core took since cycle `before`.
-    fn pass(&mut self, core: &Core, outcome: Outcome, before: u64);
+    fn pass(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64);
 
     /// Takes a state up at cycle `now`.
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);

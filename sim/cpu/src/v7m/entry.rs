@@ -8,14 +8,15 @@
 use super::bus::Bus;
 use super::core::{Core, Phase};
 use super::escalation::pend_fault;
+use super::exception_timing::ExceptionTiming;
 use super::fault::{Fault, hfsr};
 use super::float_context;
 use super::jump::jump;
 use super::mpu::{self, Access};
 use super::nvic::exception;
-use super::outcome::{ExceptionTiming, Outcome};
 use super::pipeline::Pipeline;
 use super::scb::ccr;
+use crate::exception_outcome::ExceptionOutcome;
 
 /// Bytes of a frame without and with floating-point state.
 pub(super) const BASIC_FRAME: u32 = 0x20;
@@ -24,7 +25,7 @@ pub(super) const FLOAT_FRAME: u32 = 0x68;
 pub(super) const FLOAT_WORDS: usize = 17;
 
 /// Starts the entry of `number`, which is pending, at `core.t`: stacks the frame. [`complete`] follows.
-pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> Outcome {
+pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
     let recognised = core.t;
     let float = core.fpca;
     core.float_frames += u64::from(float);
@@ -57,13 +58,13 @@ pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &Excepti
     core.float_ready = false;
     if let Err(fault) = result {
         if !pend_fault(core, fault.while_stacking()) {
-            return Outcome::LockedUp;
+            return ExceptionOutcome::LockedUp;
         }
     }
     core.phase =
         Phase::Entry { number, from: None, exc_return, recognised, handler: recognised + timing.entry + stack.wait };
     core.t = recognised + timing.late_arrival + stack.wait;
-    Outcome::Begun
+    ExceptionOutcome::Begun
 }
 
 /// The value LR gets: where the frame is and what it holds.
@@ -100,7 +101,7 @@ impl Stacking {
 
 /// Starts the way from a return straight into the next handler at `core.t`: the frame stays where it is. `from`
 /// returned, 0 if the core slept.
-pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &ExceptionTiming) -> Outcome {
+pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
     let recognised = core.t;
     let number = core.takeable().unwrap_or(exception::HARD_FAULT);
     core.select_psp(false);
@@ -108,7 +109,7 @@ pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &Except
     core.phase = Phase::Entry { number, from: Some(from), exc_return, recognised, handler };
     // As long before the handler as the vector of an entry.
     core.t = recognised.max(handler.saturating_sub(timing.entry - timing.late_arrival));
-    Outcome::Begun
+    ExceptionOutcome::Begun
 }
 
 /// Ends what [`begin`] or [`chain`] started: picks the most urgent exception and goes to its vector.
@@ -117,9 +118,9 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     bus: &mut B,
     pipe: &mut P,
     timing: &ExceptionTiming,
-) -> Outcome {
+) -> ExceptionOutcome {
     let Phase::Entry { number, from, exc_return, recognised, handler } = core.phase else {
-        return Outcome::None;
+        return ExceptionOutcome::None;
     };
     core.phase = Phase::Run;
     let mut number = core.nvic.candidate().map_or(number, |(most_urgent, _)| most_urgent);
@@ -138,7 +139,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
             }
             Err(_) if core.nvic.priority_of(number) < 0 || core.execution_priority() < 0 => {
                 core.phase = Phase::Lockup;
-                return Outcome::LockedUp;
+                return ExceptionOutcome::LockedUp;
             }
             Err(_) => {
                 core.scb.hfsr |= hfsr::VECTTBL;
@@ -155,7 +156,8 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     core.exceptions[number as usize] += 1;
     go(core, bus, pipe, target, fetch);
     core.exception_cycles += (fetch + P::REFILL).saturating_sub(recognised);
-    from.filter(|&from| from != 0).map_or(Outcome::Entered(number), |from| Outcome::Chained(from, number))
+    from.filter(|&from| from != 0)
+        .map_or(ExceptionOutcome::Entered(number), |from| ExceptionOutcome::Chained(from, number))
 }
 
 /// Whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both go over the System bus,

@@ -12,10 +12,11 @@ use super::scb::fpccr;
 
 pub use super::entry::begin;
 pub(super) use super::escalation::pend_fault;
+pub use super::exception_timing::ExceptionTiming;
 pub use super::exit::exception_return;
 pub use super::jump::jump;
-pub use super::outcome::{ExceptionTiming, Outcome};
 pub use super::pending::{drive_line, pend, pulse_line};
+use crate::exception_outcome::ExceptionOutcome;
 
 use super::escalation::escalate;
 
@@ -43,7 +44,7 @@ pub fn step<B: Bus, P: Pipeline>(
     pipe: &mut P,
     timing: &ExceptionTiming,
     now: u64,
-) -> Outcome {
+) -> ExceptionOutcome {
     match core.phase {
         Phase::Entry { .. } if core.t <= now => entry::complete(core, bus, pipe, timing),
         Phase::Exit { .. } if core.t <= now => exit::complete(core, bus, pipe, timing),
@@ -58,23 +59,23 @@ pub fn step<B: Bus, P: Pipeline>(
             }
             match core.takeable() {
                 Some(number) => entry::begin(core, bus, number, timing),
-                None => Outcome::None,
+                None => ExceptionOutcome::None,
             }
         }
         Phase::SleepEvent if is_woken(core) => {
             core.event = false;
             wake(core, now);
-            Outcome::Woken
+            ExceptionOutcome::Woken
         }
         Phase::SleepInterrupt { on_exit } if is_woken(core) => {
             wake(core, now);
             match on_exit {
-                None => Outcome::Woken,
+                None => ExceptionOutcome::Woken,
                 Some(exc_return) if core.takeable().is_some() => entry::chain(core, 0, exc_return, timing),
                 Some(exc_return) => exit::unstack(core, bus, 0, exc_return, timing),
             }
         }
-        _ => Outcome::None,
+        _ => ExceptionOutcome::None,
     }
 }
 
@@ -85,14 +86,14 @@ fn wake(core: &mut Core, now: u64) {
 }
 
 /// Takes a synchronous fault at the current instruction.
-pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> Outcome {
+pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     match fault {
         Fault::Breakpoint => return breakpoint(core, bus, timing),
         Fault::LazyBus | Fault::LazyProtection => return lazy_fault(core, bus, fault, timing),
         _ => {}
     }
     if !pend_fault(core, fault.record()) {
-        return Outcome::LockedUp;
+        return ExceptionOutcome::LockedUp;
     }
     // The instruction did not complete: what it had moved it moves again.
     (core.ici, core.words_moved) = (0, 0);
@@ -100,7 +101,7 @@ pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Except
 }
 
 /// BKPT without a debugger: DebugMonitor if that is enabled and can be taken, else HardFault.
-fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> Outcome {
+fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     let priority = core.execution_priority();
     let monitor = exception::DEBUG_MONITOR;
     if core.nvic.is_enabled(monitor) && core.nvic.group(core.nvic.priority_of(monitor)) < priority {
@@ -112,14 +113,14 @@ fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) ->
         core.nvic.set_pending(exception::HARD_FAULT, true);
     } else {
         core.phase = Phase::Lockup;
-        return Outcome::LockedUp;
+        return ExceptionOutcome::LockedUp;
     }
     begin_pending(core, bus, timing)
 }
 
 /// Floating-point state could not be preserved. It belongs to code that was left long ago: what could be told of the
 /// fault then decides what is told now, and if that cannot be taken yet, the instruction continues.
-fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> Outcome {
+fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     let record = fault.record();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };
     core.scb.note(record);
@@ -130,7 +131,7 @@ fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Excep
         exception::HARD_FAULT
     } else {
         core.phase = Phase::Lockup;
-        return Outcome::LockedUp;
+        return ExceptionOutcome::LockedUp;
     };
     core.nvic.set_pending(number, true);
     if core.takeable().is_none() {
@@ -140,7 +141,7 @@ fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Excep
 }
 
 /// SVC: taken at once, or a HardFault when it cannot pre-empt.
-pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> Outcome {
+pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     match escalate(core, exception::SVCALL) {
         Some(number) => {
             core.nvic.set_pending(number, true);
@@ -148,7 +149,7 @@ pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionT
         }
         None => {
             core.phase = Phase::Lockup;
-            Outcome::LockedUp
+            ExceptionOutcome::LockedUp
         }
     }
 }
@@ -164,10 +165,10 @@ pub fn imprecise_bus_fault(core: &mut Core) {
     }
 }
 
-fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> Outcome {
+fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     match core.takeable() {
         Some(number) => entry::begin(core, bus, number, timing),
-        None => Outcome::None,
+        None => ExceptionOutcome::None,
     }
 }
 

@@ -4,13 +4,14 @@ use super::bus::Bus;
 use super::core::{Core, Phase};
 use super::entry::{BASIC_FRAME, FLOAT_FRAME, FLOAT_WORDS, chain, go};
 use super::escalation::pend_fault;
+use super::exception_timing::ExceptionTiming;
 use super::fault::Fault;
 use super::float_context;
 use super::mpu::{self, Access};
 use super::nvic::exception;
-use super::outcome::{ExceptionTiming, Outcome};
 use super::pipeline::Pipeline;
 use super::scb::{ccr, fpccr, scr};
+use crate::exception_outcome::ExceptionOutcome;
 
 /// Words of a basic frame.
 const BASIC_WORDS: usize = BASIC_FRAME as usize / 4;
@@ -34,7 +35,12 @@ impl Return {
 }
 
 /// Branch to an EXC_RETURN value in handler mode at `core.t`.
-pub fn exception_return<B: Bus>(core: &mut Core, bus: &mut B, value: u32, timing: &ExceptionTiming) -> Outcome {
+pub fn exception_return<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    value: u32,
+    timing: &ExceptionTiming,
+) -> ExceptionOutcome {
     let number = core.ipsr;
     let legal = is_legal(core, value);
     core.nvic.deactivate(number);
@@ -52,7 +58,7 @@ pub fn exception_return<B: Bus>(core: &mut Core, bus: &mut B, value: u32, timing
     let last = core.nvic.active_count() == 0;
     if last && Return(value).to_thread() && core.scb.scr & scr::SLEEPONEXIT != 0 {
         core.sleep(Phase::SleepInterrupt { on_exit: Some(value) });
-        return Outcome::Slept(number);
+        return ExceptionOutcome::Slept(number);
     }
     unstack(core, bus, number, value, timing)
 }
@@ -71,11 +77,11 @@ fn is_legal(core: &Core, value: u32) -> bool {
 }
 
 /// The return fails: the fault's handler runs instead, on the frame as it is.
-fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &ExceptionTiming) -> Outcome {
+fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     if pend_fault(core, fault.while_unstacking()) {
         chain(core, number, value | 0xf000_0000, timing)
     } else {
-        Outcome::LockedUp
+        ExceptionOutcome::LockedUp
     }
 }
 
@@ -86,7 +92,7 @@ pub(super) fn unstack<B: Bus>(
     number: u32,
     value: u32,
     timing: &ExceptionTiming,
-) -> Outcome {
+) -> ExceptionOutcome {
     let started = core.t;
     let kind = Return(value);
     let frame = if kind.psp() { core.psp() } else { core.msp() };
@@ -112,7 +118,7 @@ pub(super) fn unstack<B: Bus>(
     }
     core.phase = Phase::Exit { number, exc_return: value, started, delay };
     core.t = started + timing.pop_preemption + delay;
-    Outcome::Begun
+    ExceptionOutcome::Begun
 }
 
 /// Ends what [`unstack`] started, unless a more urgent exception came.
@@ -121,9 +127,9 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     bus: &mut B,
     pipe: &mut P,
     timing: &ExceptionTiming,
-) -> Outcome {
+) -> ExceptionOutcome {
     let Phase::Exit { number, exc_return, started, delay } = core.phase else {
-        return Outcome::None;
+        return ExceptionOutcome::None;
     };
     core.phase = Phase::Run;
     if core.takeable().is_some() {
@@ -139,7 +145,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     let resumed = started + timing.exit + delay;
     go(core, bus, pipe, target, resumed.saturating_sub(P::REFILL));
     core.exception_cycles += resumed - started;
-    Outcome::Returned(number)
+    ExceptionOutcome::Returned(number)
 }
 
 /// Registers, flags and stack pointer as the frame says.

@@ -6,12 +6,13 @@ use std::ops::Range;
 use super::bus::{Bus, LoadResult};
 use super::core::{Core, Features, Phase, Region, Request};
 use super::decode::{self, Place};
-use super::exception::{self, ExceptionTiming, Outcome};
+use super::exception::{self, ExceptionTiming};
 use super::exec;
 use super::fault::Fault;
 use super::op::Op;
 use super::pipeline::{Pipeline, Plain};
 use super::scs::{self, Effect};
+use crate::exception_outcome::ExceptionOutcome;
 use crate::step::watch;
 
 pub const FLASH: u32 = 0x0800_0000;
@@ -258,28 +259,28 @@ impl<P: Pipeline> Bench<P> {
     }
 
     /// One step of the exception model at cycle `now`.
-    pub fn step_at(&mut self, now: u64) -> Outcome {
+    pub fn step_at(&mut self, now: u64) -> ExceptionOutcome {
         exception::step(&mut self.core, &mut self.bus, &mut self.pipe, &self.timing, now)
     }
 
     /// Goes on until the core executes, sleeps or is locked up. The last outcome that says something.
-    pub fn settle(&mut self) -> Outcome {
-        let mut last = Outcome::None;
+    pub fn settle(&mut self) -> ExceptionOutcome {
+        let mut last = ExceptionOutcome::None;
         loop {
             let now = self.core.t;
             match self.step_at(now) {
-                Outcome::None => return last,
-                Outcome::Begun => {}
+                ExceptionOutcome::None => return last,
+                ExceptionOutcome::Begun => {}
                 outcome => last = outcome,
             }
             if self.core.phase == Phase::Lockup {
-                return Outcome::LockedUp;
+                return ExceptionOutcome::LockedUp;
             }
         }
     }
 
     /// Pends external interrupt `line` and takes what is to be taken.
-    pub fn interrupt(&mut self, line: u32) -> Outcome {
+    pub fn interrupt(&mut self, line: u32) -> ExceptionOutcome {
         exception::pulse_line(&mut self.core, line);
         self.settle()
     }
@@ -291,25 +292,25 @@ impl<P: Pipeline> Bench<P> {
     }
 
     /// Raises a fault at the current instruction and takes it.
-    pub fn fault(&mut self, fault: Fault) -> Outcome {
+    pub fn fault(&mut self, fault: Fault) -> ExceptionOutcome {
         match exception::raise(&mut self.core, &mut self.bus, fault, &self.timing) {
-            Outcome::LockedUp => Outcome::LockedUp,
+            ExceptionOutcome::LockedUp => ExceptionOutcome::LockedUp,
             _ => self.settle(),
         }
     }
 
     /// SVC.
-    pub fn svc(&mut self) -> Outcome {
+    pub fn svc(&mut self) -> ExceptionOutcome {
         match exception::supervisor_call(&mut self.core, &mut self.bus, &self.timing) {
-            Outcome::LockedUp => Outcome::LockedUp,
+            ExceptionOutcome::LockedUp => ExceptionOutcome::LockedUp,
             _ => self.settle(),
         }
     }
 
     /// Branch to an EXC_RETURN value.
-    pub fn ret(&mut self, value: u32) -> Outcome {
+    pub fn ret(&mut self, value: u32) -> ExceptionOutcome {
         match exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing) {
-            Outcome::Begun => self.settle(),
+            ExceptionOutcome::Begun => self.settle(),
             outcome => outcome,
         }
     }
@@ -325,14 +326,14 @@ impl<P: Pipeline> Bench<P> {
                 Request::ExceptionReturn(value) => {
                     exception::exception_return(&mut self.core, &mut self.bus, value, &self.timing)
                 }
-                Request::None | Request::Stopped => Outcome::None,
+                Request::None | Request::Stopped => ExceptionOutcome::None,
                 Request::Abandonable(_) => {
                     self.core.committed = true;
-                    Outcome::None
+                    ExceptionOutcome::None
                 }
             };
             let now = self.core.t;
-            if self.step_at(now) != Outcome::None || self.core.request != Request::None {
+            if self.step_at(now) != ExceptionOutcome::None || self.core.request != Request::None {
                 continue;
             }
             if self.core.asleep() {

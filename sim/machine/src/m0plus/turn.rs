@@ -1,11 +1,11 @@
 //! The steps of a run loop that concern one core: requests, waking, exception entry, execution.
 
+use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
-use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
+use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v6m::exec;
-use rtoslab_lab::{Kind, Probes};
 
 /// A core that executes, or stacks for an exception.
 pub fn is_active(core: &Core) -> bool {
@@ -24,18 +24,18 @@ pub struct FaultOutcome {
     pub lock_up: Option<String>,
 }
 
-/// Handles the reason for which a core left the interpreter. Requests of a chip, such as ROM functions, are left alone.
+/// Serves what made a core leave the interpreter. Requests of a chip of its own, as ROM functions, are left alone.
 pub fn serve<B: Bus>(
     core: &mut Core,
     bus: &mut B,
     request: Request,
     timing: ExceptionTiming,
-) -> (Outcome, Option<FaultOutcome>) {
+) -> (ExceptionOutcome, Option<FaultOutcome>) {
     match request {
-        Request::None | Request::Stopped | Request::RomHook(_) => (Outcome::None, None),
+        Request::None | Request::Stopped | Request::RomHook(_) => (ExceptionOutcome::None, None),
         Request::Svc => {
             exception::supervisor_call::<B, true>(core, bus, timing);
-            (Outcome::None, None)
+            (ExceptionOutcome::None, None)
         }
         Request::ExceptionReturn(value) => (exception::exception_return::<B, true>(core, bus, value, timing), None),
         Request::Fault(why) => {
@@ -43,14 +43,19 @@ pub fn serve<B: Bus>(
             exception::hard_fault::<B, true>(core, bus, timing);
             let lock_up = (core.phase == Phase::Lockup)
                 .then(|| format!("core {} is locked up: {why} at 0x{pc:08x} inside a fault handler", core.id));
-            (Outcome::None, Some(FaultOutcome { why, pc, cycle, lock_up }))
+            (ExceptionOutcome::None, Some(FaultOutcome { why, pc, cycle, lock_up }))
         }
     }
 }
 
 /// Wakes a sleeping core for which there is a cause, at cycle `now` or when it fell asleep. Returns the outcome of an
 /// exception, and the cycle in which it began. `None` if it sleeps on.
-pub fn wake<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTiming) -> Option<(Outcome, u64)> {
+pub fn wake<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    now: u64,
+    timing: ExceptionTiming,
+) -> Option<(ExceptionOutcome, u64)> {
     let woken = match core.phase {
         Phase::SleepEvent => core.event || exception::wakes(core),
         Phase::SleepInterrupt { .. } => exception::wakes(core),
@@ -67,7 +72,7 @@ pub fn wake<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTim
         phase => {
             core.event &= phase != Phase::SleepEvent;
             core.phase = Phase::Run;
-            Outcome::None
+            ExceptionOutcome::None
         }
     };
     Some((outcome, before))
@@ -75,13 +80,18 @@ pub fn wake<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTim
 
 /// Begins an exception entry, or completes one whose time has come. Returns the outcome, and the cycle in which it
 /// began. `None` if no time moved.
-pub fn enter<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTiming) -> Option<(Outcome, u64)> {
+pub fn enter<B: Bus>(
+    core: &mut Core,
+    bus: &mut B,
+    now: u64,
+    timing: ExceptionTiming,
+) -> Option<(ExceptionOutcome, u64)> {
     match core.phase {
         Phase::Entry { recognised, .. } if core.t <= now => Some((exception::complete(core, bus, timing), recognised)),
         Phase::Run => {
             let number = exception::takeable(core)?;
             exception::begin::<B, true>(core, bus, number, timing);
-            Some((Outcome::None, core.t))
+            Some((ExceptionOutcome::None, core.t))
         }
         _ => None,
     }
@@ -90,28 +100,6 @@ pub fn enter<B: Bus>(core: &mut Core, bus: &mut B, now: u64, timing: ExceptionTi
 /// Why a core is locked up that has no frame or vector to fetch.
 pub fn lock_up_at_entry(core: &Core) -> String {
     format!("core {} is locked up: its stack or vector table cannot be accessed", core.id)
-}
-
-/// Records the outcome of an exception of `core`, at `pc`, for the probes.
-pub fn record(probes: &mut Probes, core: &Core, pc: u32, outcome: Outcome, before: u64) {
-    if !probes.trace_exceptions {
-        return;
-    }
-    let (t, index) = (core.t, core.id);
-    let mut enter = |number: u32| {
-        probes.record(Kind::ExceptionEnter, index, t, number as u16, t.saturating_sub(before) as u32, pc);
-    };
-    match outcome {
-        Outcome::Entered(number) => enter(number),
-        Outcome::Chained(from, to) => {
-            enter(to);
-            probes.record(Kind::ExceptionExit, index, before, from as u16, 0, pc);
-        }
-        Outcome::Returned(number) | Outcome::Slept(number) => {
-            probes.record(Kind::ExceptionExit, index, before, number as u16, 0, pc);
-        }
-        Outcome::None => {}
-    }
 }
 
 /// Executes `cores[turn]`, and under `contend` the other one too, in the mode that `watch` asks for.

@@ -1,8 +1,9 @@
 //! Transfer slots: which core has a bus slave in which cycle, and what is cached of that.
 
+use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::v6m::bus::Fabric;
 use rtoslab_cpu::v6m::core::{Core, Phase};
-use rtoslab_cpu::v6m::exception::{ExceptionTiming, Outcome};
+use rtoslab_cpu::v6m::exception::ExceptionTiming;
 use rtoslab_cpu::v6m::pair::{Bank, PairedBus, Pairs, Probe, State};
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_lab::ProbedRegisters;
@@ -11,7 +12,7 @@ use rtoslab_periph::NEVER;
 use super::map::{CPUID, FLASH_BASE, SIO, SRAM_BASE, STRIPED_BYTES, bank_of, slave};
 use super::system::System;
 use crate::m0plus::face;
-use crate::m0plus::turn::record;
+use crate::observe::record_outcome;
 use crate::words::get;
 
 impl System {
@@ -292,8 +293,8 @@ impl PairedBus for System {
         (shortest > FRAME_CYCLES).then_some(timing)
     }
 
-    fn pass(&mut self, core: &Core, outcome: Outcome, before: u64) {
-        record(&mut self.probes, core, face::pc(core), outcome, before);
+    fn pass(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64) {
+        record_outcome(&mut self.probes, core.id, (face::pc(core), core.t), outcome, before);
     }
 
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core) {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::block::Block;
 use rtoslab_cpu::v6m::bus::Fabric;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
-use rtoslab_cpu::v6m::exception::Outcome;
 use rtoslab_cpu::v6m::pair;
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_lab::{Observer, Stimulus};
@@ -19,7 +19,7 @@ use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, FaultOutcome, is_active};
-use crate::observe::{TURN_CYCLES, look_v6m};
+use crate::observe::{ObservedCore, ObservedMachine, TURN_CYCLES, record_outcome};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
@@ -244,7 +244,7 @@ impl Machine {
                 let pc = core.pc();
                 self.system.call_rom(core, id);
                 if let Some(observer) = &mut self.observer {
-                    observer.note_execution(index, pc, &look_v6m(core));
+                    observer.note_execution(index, pc, &core.look());
                 }
             }
             // SYSRESETREQ restarts the processors only (RP2040 data sheet 2.4.8).
@@ -340,7 +340,7 @@ impl Machine {
         }
         if self.watch == watch::STEPS {
             due = due.min(self.now + TURN_CYCLES);
-            self.before_turn();
+            self.settle_before_turn();
         }
         for core in self.cores.iter_mut() {
             core.bus_free = core.bus_free.max(self.system.region_free(core));
@@ -429,15 +429,15 @@ impl Machine {
     }
 
     /// Reports what became of an exception, to the observer and as an event.
-    fn trace(&mut self, index: usize, outcome: Outcome, before: u64) {
-        if outcome == Outcome::None {
+    fn trace(&mut self, index: usize, outcome: ExceptionOutcome, before: u64) {
+        if outcome == ExceptionOutcome::None {
             return;
         }
         if self.observer.is_some() {
-            self.tell(index, outcome);
+            self.observe_outcome(index, outcome);
         }
         let core = &self.cores[index];
-        turn::record(&mut self.system.probes, core, face::pc(core), outcome, before);
+        record_outcome(&mut self.system.probes, core.id, (face::pc(core), core.t), outcome, before);
     }
 
     /// Address of a core's next instruction.

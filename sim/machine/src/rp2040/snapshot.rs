@@ -15,6 +15,7 @@ use super::settings::Timing;
 use super::system::{MARK_CODE, System};
 use crate::board::Stats;
 use crate::image::Symbol;
+use crate::observe::ObservedMachine;
 use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
 use crate::stop::Stop;
 use crate::warnings::Warnings;

@@ -1,6 +1,6 @@
 //! Faults in a person's words.
 
-use rtoslab_cpu::v7m::exception::Outcome;
+use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::v7m::fault::Fault;
 
 use super::families::Run;
@@ -9,9 +9,9 @@ use crate::stop::StopReason;
 
 impl<F: Run> Machine<F> {
     /// Warns of a fault, or stops the run if the core is locked up by it.
-    pub(super) fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: Outcome) {
+    pub(super) fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: ExceptionOutcome) {
         let why = describe(fault);
-        if outcome == Outcome::LockedUp {
+        if outcome == ExceptionOutcome::LockedUp {
             let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
             self.system.stop_at(StopReason::Lockup, pc, cycle, detail);
             return;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::core::{Core, Phase, Request};
-use rtoslab_cpu::v7m::exception::{self, ExceptionTiming, Outcome};
+use rtoslab_cpu::v7m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v7m::{exec, scs};
-use rtoslab_lab::{Kind, Observer, Stimulus};
+use rtoslab_lab::{Observer, Stimulus};
 use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, Options as BoardOptions, ResetCause, Stm32};
 
@@ -19,7 +20,7 @@ use super::system::System;
 use crate::board::{Position, Stats};
 use crate::image::Symbol;
 use crate::injection;
-use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
+use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stop::{Stop, StopReason};
@@ -167,7 +168,7 @@ impl<F: Run> Machine<F> {
     fn execute(&mut self) {
         if self.observer.is_some() {
             self.core.limit = self.core.limit.min(self.core.t + TURN_CYCLES);
-            self.before_turn();
+            self.settle_before_turn();
         }
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         // SAFETY: the core's `ip` was set by `jump` or the executor, in a region of this system; its tables live as long as
@@ -181,7 +182,7 @@ impl<F: Run> Machine<F> {
             }
         }
         if self.observer.is_some() {
-            self.after_turn();
+            self.hand_over_steps(0, &[]);
         }
         self.note_deep_sleep();
     }
@@ -216,14 +217,14 @@ impl<F: Run> Machine<F> {
         };
         let outcome = exception::step(&mut self.core, &mut *self.system, &mut self.pipe, timing, now);
         self.trace(outcome, before);
-        outcome != Outcome::None
+        outcome != ExceptionOutcome::None
     }
 
     /// Deals with what made the core leave the executor.
     fn serve_request(&mut self, timing: &ExceptionTiming) {
         let before = self.core.t;
         let outcome = match std::mem::replace(&mut self.core.request, Request::None) {
-            Request::None | Request::Stopped => Outcome::None,
+            Request::None | Request::Stopped => ExceptionOutcome::None,
             Request::Svc => exception::supervisor_call(&mut self.core, &mut *self.system, timing),
             Request::ExceptionReturn(value) => {
                 self.warn_of_late_clear();
@@ -231,7 +232,7 @@ impl<F: Run> Machine<F> {
             }
             Request::Abandonable(until) => {
                 self.bring_to(until, timing);
-                Outcome::None
+                ExceptionOutcome::None
             }
             Request::Fault(fault) => {
                 let pc = self.core.pc();
@@ -241,7 +242,7 @@ impl<F: Run> Machine<F> {
             }
         };
         self.trace(outcome, before);
-        if matches!(outcome, Outcome::Slept(_)) {
+        if matches!(outcome, ExceptionOutcome::Slept(_)) {
             self.note_deep_sleep();
         }
         if self.core.phase == Phase::Lockup && self.system.stop.is_none() {
@@ -316,27 +317,12 @@ impl<F: Run> Machine<F> {
     }
 
     /// Reports what became of an exception, to the observer and as an event.
-    fn trace(&mut self, outcome: Outcome, before: u64) {
+    fn trace(&mut self, outcome: ExceptionOutcome, before: u64) {
         if self.observer.is_some() {
-            self.tell(outcome);
+            self.observe_outcome(0, outcome);
         }
-        if !self.system.probes.trace_exceptions {
-            return;
-        }
-        let (t, pc) = (self.core.next_executes(), self.pc());
-        let probes = &mut self.system.probes;
-        let mut enter = |number: u32| probes.record(Kind::ExceptionEnter, 0, t, number as u16, (t - before) as u32, pc);
-        match outcome {
-            Outcome::Entered(number) => enter(number),
-            Outcome::Chained(from, to) => {
-                enter(to);
-                probes.record(Kind::ExceptionExit, 0, before, from as u16, 0, pc);
-            }
-            Outcome::Returned(number) | Outcome::Slept(number) => {
-                probes.record(Kind::ExceptionExit, 0, before, number as u16, 0, pc);
-            }
-            Outcome::Woken | Outcome::Begun | Outcome::LockedUp | Outcome::None => {}
-        }
+        let at = (self.pc(), self.core.next_executes());
+        record_outcome(&mut self.system.probes, 0, at, outcome, before);
     }
 
     /// Address of the next instruction.

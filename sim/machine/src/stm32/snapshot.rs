@@ -18,6 +18,7 @@ use super::settings::Settings;
 use super::system::{Home, MARK_CODE, MARK_SHIFT, System};
 use crate::board::Stats;
 use crate::image::Symbol;
+use crate::observe::ObservedMachine;
 use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
 use crate::stop::Stop;
 use crate::warnings::Warnings;

@@ -8,10 +8,11 @@
 //! bus.
 
 use super::{Node, PairedBus, hand_in};
+use crate::exception_outcome::ExceptionOutcome;
 use crate::v6m::block::{Block, Step, Turn};
 use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::{Core, Phase, Request};
-use crate::v6m::exception::{self, Outcome};
+use crate::v6m::exception;
 use crate::v6m::nvic::exception::SVCALL;
 use crate::v6m::speculation::SpeculationLog;
 
@@ -223,7 +224,13 @@ unsafe fn take_step<B: PairedBus>(
 }
 
 /// The core is after a step that ended in this way.
-fn finish<B: PairedBus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog, outcome: Outcome, before: u64) {
+fn finish<B: PairedBus>(
+    bus: &mut B,
+    core: &mut Core,
+    mine: &mut SpeculationLog,
+    outcome: ExceptionOutcome,
+    before: u64,
+) {
     let pairs = bus.pairs();
     let node = pairs.table.node(pairs.node);
     debug_assert!(core.t == pairs.now + node.state.cores()[0] && core.pc() == node.address);

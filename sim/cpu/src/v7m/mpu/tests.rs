@@ -2,10 +2,11 @@
 
 use super::super::attributes::{Attributes, Kind, Policy};
 use super::super::core::Request;
-use super::super::exception::{self, Outcome};
+use super::super::exception;
 use super::super::nvic::exception::{HARD_FAULT, MEM_MANAGE};
 use super::super::testing::{Bench, FLASH, RAM, THREAD};
 use super::{Access, Fault, allows_unaligned, attributes, check};
+use crate::exception_outcome::ExceptionOutcome;
 
 const CTRL: u32 = 0xe000_ed94;
 const RNR: u32 = 0xe000_ed98;
@@ -248,7 +249,7 @@ fn a_branch_into_forbidden_memory_faults_there() {
     assert_eq!(bench.core.request, Request::Fault(Fault::FetchProtection));
     assert_eq!(bench.core.pc(), FLASH + 0xa100);
     bench.core.request = Request::None;
-    assert_eq!(bench.fault(Fault::FetchProtection), Outcome::Entered(MEM_MANAGE));
+    assert_eq!(bench.fault(Fault::FetchProtection), ExceptionOutcome::Entered(MEM_MANAGE));
     assert_eq!((bench.core.pc(), bench.core.request), (FLASH + 0x1000 + 0x40 * MEM_MANAGE, Request::None));
 }
 
@@ -258,7 +259,7 @@ fn losing_privilege_is_noticed() {
     region(&mut bench, 0, FLASH, rasr(16, 5 << 24));
     bench.write(CTRL, 5);
     assert!(bench.core.refetch);
-    assert_eq!(bench.settle(), Outcome::None);
+    assert_eq!(bench.settle(), ExceptionOutcome::None);
     assert!(!bench.core.refetch);
     bench.core.limit = u64::MAX;
     bench.core.set_special(20, 3, 1);
@@ -291,7 +292,7 @@ fn unstacking_obeys_the_privilege_of_the_code_returned_to() {
     region(&mut bench, 0, 0, rasr(32, 1 << 24));
     bench.write(CTRL, 1);
     bench.core.unprivileged = true;
-    assert_eq!(bench.ret(0xffff_fff9), Outcome::Chained(16, MEM_MANAGE));
+    assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, MEM_MANAGE));
     assert_eq!(bench.read(0xe000_ed28), 1 << 3, "MUNSTKERR");
 }
 

@@ -3,10 +3,11 @@
 use super::super::cache::{Line, Operation};
 use super::super::core::{Core, Features};
 use super::super::dwt;
-use super::super::exception::{Outcome, drive_line};
+use super::super::exception::drive_line;
 use super::super::nvic::exception::{BUS_FAULT, MEM_MANAGE, NMI, PENDSV, SVCALL, SYSTICK, USAGE_FAULT};
 use super::super::testing::Bench;
 use super::{Effect, Fault, read, write};
+use crate::exception_outcome::ExceptionOutcome;
 
 const ICSR: u32 = 0xe000_ed04;
 const SHCSR: u32 = 0xe000_ed24;
@@ -121,7 +122,7 @@ fn icsr_pends_and_shows() {
     drive_line(&mut bench.core, 40, true);
     assert_eq!(bench.read(ICSR) >> 22 & 1, 1, "a disabled interrupt is pending");
     bench.write(ICSR, 1 << 31);
-    assert_eq!(bench.settle(), Outcome::Entered(NMI));
+    assert_eq!(bench.settle(), ExceptionOutcome::Entered(NMI));
     assert_eq!(bench.read(ICSR) & 0x9ff, NMI | 1 << 11);
     bench.enable(0, 0);
     bench.core.nvic.set_active(16, true);
@@ -139,7 +140,7 @@ fn shcsr_shows_and_sets() {
     assert_eq!(bench.read(SHCSR), 0x0007_fd8b);
     bench.write(SHCSR, 0);
     assert_eq!((bench.read(SHCSR), bench.core.nvic.active_count()), (0, 0));
-    assert_eq!(bench.svc(), Outcome::Entered(SVCALL));
+    assert_eq!(bench.svc(), ExceptionOutcome::Entered(SVCALL));
     assert_eq!(bench.read(SHCSR), 1 << 7);
 }
 
@@ -213,7 +214,7 @@ fn demcr_enables_trace_and_monitor() {
     bench.core.nvic.set_priority(12, 0x40);
     bench.write(0xe000_edfc, 0x0103_0000);
     assert_eq!(bench.read(0xe000_edfc), 0x0103_0000);
-    assert_eq!(bench.settle(), Outcome::Entered(12));
+    assert_eq!(bench.settle(), ExceptionOutcome::Entered(12));
     assert_eq!(bench.read(0xe000_edfc), 0x0101_0000);
 }
 
@@ -283,7 +284,7 @@ fn systick_pends_its_exception_and_calls_for_attention() {
     let t = bench.core.t;
     assert_eq!(read(&mut bench.core, 0xe000_e018, 4, t + 99), Ok(1));
     super::advance_systick(&mut bench.core, t + 100);
-    assert_eq!(bench.settle(), Outcome::Entered(SYSTICK));
+    assert_eq!(bench.settle(), ExceptionOutcome::Entered(SYSTICK));
 }
 
 #[test]

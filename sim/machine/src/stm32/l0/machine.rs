@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v6m::core::{Core, Phase, Request};
-use rtoslab_cpu::v6m::exception::{self, ExceptionTiming, Outcome};
+use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_lab::{Observer, Stimulus};
 use rtoslab_periph::NEVER;
@@ -19,7 +20,7 @@ use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
 use crate::m0plus::face;
 use crate::m0plus::turn::{self, FaultOutcome, is_active};
-use crate::observe::{DEEP_SLEEP, SLEEPDEEP, TURN_CYCLES};
+use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stm32::Options;
@@ -231,7 +232,7 @@ impl Machine {
             }
         }
         self.trace(outcome, before);
-        if matches!(outcome, Outcome::Slept(_)) {
+        if matches!(outcome, ExceptionOutcome::Slept(_)) {
             self.note_deep_sleep();
         }
     }
@@ -264,7 +265,7 @@ impl Machine {
     fn execute(&mut self, mut due: u64) {
         if self.observer.is_some() {
             due = due.min(self.now + TURN_CYCLES);
-            self.before_turn();
+            self.settle_before_turn();
         }
         let plain = self.watch == watch::NOTHING;
         self.system.polling.switch(plain);
@@ -303,12 +304,12 @@ impl Machine {
     }
 
     /// Reports what became of an exception, to the observer and as an event.
-    fn trace(&mut self, outcome: Outcome, before: u64) {
+    fn trace(&mut self, outcome: ExceptionOutcome, before: u64) {
         if self.observer.is_some() {
-            self.tell(outcome);
+            self.observe_outcome(0, outcome);
         }
         let core = &self.cores[0];
-        turn::record(&mut self.system.devices.probes, core, face::pc(core), outcome, before);
+        record_outcome(&mut self.system.devices.probes, core.id, (face::pc(core), core.t), outcome, before);
     }
 
     /// A stop now.

@@ -1,68 +1,31 @@
-//! The machine tells its observer what the core does.
+//! What the machine has for its observer.
 
-use rtoslab_cpu::step::watch;
-use rtoslab_cpu::v6m::exception::Outcome;
+use rtoslab_cpu::v6m::core::Core;
 
 use super::machine::Machine;
-use crate::observe::{ObservationReport, ObservationRequest, look_v6m, observer};
+use crate::image::Symbol;
+use crate::observe::{ObservedMachine, ObservedParts};
+
+impl ObservedMachine for Machine {
+    type Core = Core;
+
+    fn observed_parts(&mut self) -> ObservedParts<'_, Core> {
+        let Machine { cores, observer, watch, .. } = self;
+        ObservedParts { cores: &mut cores[..1], observer, watch }
+    }
+
+    fn observed_image(&self) -> (&[Symbol], u64) {
+        (self.symbols(), self.cycle())
+    }
+}
 
 impl Machine {
-    /// Observes from now on, or no longer.
-    pub fn observe(&mut self, request: Option<ObservationRequest>) {
-        let look = look_v6m(&self.cores[0]);
-        self.observer = request.map(|wanted| observer(wanted, self.symbols(), self.cycle(), &[look]));
-        self.watch = watch::NOTHING;
-        self.continue_observing();
-    }
-
-    /// The executors log steps while there is somebody to read them.
-    pub(super) fn continue_observing(&mut self) {
-        if self.observer.is_some() {
-            self.watch = watch::STEPS;
-        }
-    }
-
-    /// Time went back: the account would not add up.
-    pub(super) fn end_observing(&mut self) {
-        if self.observer.is_some() {
-            self.observe(None);
-        }
-    }
-
-    /// Takes what was observed. `None` while nothing is.
-    pub fn observed(&mut self) -> Option<ObservationReport> {
-        let now = self.cycle();
-        let look = look_v6m(&self.cores[0]);
-        Some(self.observer.as_mut()?.take(now, &[look]))
-    }
-
-    /// Brings the core's account up to the time at which it continues.
-    pub(super) fn before_turn(&mut self) {
-        let look = look_v6m(&self.cores[0]);
-        self.observer.iter_mut().for_each(|observer| observer.settle(0, &look));
-    }
-
     /// Hands over what the core executed.
     pub(super) fn after_turn(&mut self) {
-        let steps = &mut self.cores[0].steps;
-        for step in steps.iter_mut() {
+        for step in &mut self.cores[0].steps {
             // As `waits` has it.
             (step.bus_wait, step.flash_wait) = (step.flash_wait, step.bus_wait.saturating_sub(step.flash_wait));
         }
-        self.observer.iter_mut().for_each(|observer| observer.steps(0, steps, &[]));
-        steps.clear();
-    }
-
-    /// Tells what became of an exception.
-    pub(super) fn tell(&mut self, outcome: Outcome) {
-        let Some(observer) = &mut self.observer else { return };
-        let look = look_v6m(&self.cores[0]);
-        match outcome {
-            Outcome::Entered(number) => observer.note_entry(0, number, &look),
-            Outcome::Chained(_, to) => observer.note_chained(0, to, &look),
-            Outcome::Returned(_) => observer.note_return(0, &look),
-            Outcome::Slept(_) => observer.slept(0, &look),
-            Outcome::None => {}
-        }
+        self.hand_over_steps(0, &[]);
     }
 }

@@ -11,6 +11,7 @@ use super::memory::{MARK_CODE, MARK_SHIFT, Memories};
 use super::system::System;
 use crate::board::Stats;
 use crate::image::Symbol;
+use crate::observe::ObservedMachine;
 use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
 use crate::stm32::flash::FlashL0;
 

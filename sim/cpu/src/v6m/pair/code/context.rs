@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use super::super::table::{self, Places, Transition};
 use super::super::{Node, PairedBus, State};
-use super::{Back, BlockHead, Translation, functions};
+use super::{Back, BlockHead, Translation};
 use crate::host::registry::Head;
 use crate::host::{
     BlockContextLayout, BlockCoreLayout, BlockLayout, BlockLogLayout, EntryPoints, HeadLayout, NodeLayout,
@@ -56,8 +56,9 @@ pub(super) struct Context {
 }
 
 impl Context {
+    /// A context. The functions are that which has probes fire and that which reports a store.
     #[inline(always)]
-    pub fn new<B: PairedBus>(bus: &mut B) -> Context {
+    pub fn new<B: PairedBus>(bus: &mut B, [fire_probes, report_store]: [u64; 2]) -> Context {
         const { assert!(offset_of!(Context, asks) == 0) };
         let quick = bus.quick();
         let (marks, constants) = (quick.marks.as_ptr() as u64, quick.constants.as_ptr() as u64);
@@ -65,7 +66,6 @@ impl Context {
         let has_account = usize::from(pairs.table.account.is_on());
         let [transit, begin] =
             pairs.blocks.entry_points.map_or([0; 2], |entry_points| entry_points.transit[has_account]);
-        let [fire_probes, report_store] = functions::<B>();
         Context {
             marks,
             transit,

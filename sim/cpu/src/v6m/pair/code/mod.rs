@@ -264,7 +264,7 @@ unsafe fn execute<B: PairedBus>(
     mut logs: [*mut SpeculationLog; 2],
 ) -> Option<Turn> {
     let first = cores[0];
-    let mut context = Context::new(bus);
+    let mut context = Context::new(bus, functions::<B>());
     let mut has_executed = false;
     // SAFETY: the caller's promise; the logs live as long as the bus, and no reference to one outlives a statement.
     unsafe {

@@ -69,7 +69,7 @@ fn whatever_may_take_access_away_clears_the_shortcut() {
         ("CPACR", |b| b.write(0xe000_ed88, 0)),
         ("CONTROL", |b| b.core.set_special(20, 3, 1)),
         ("FPCCR", |b| b.write(FPCCR, 0)),
-        ("entry", |b| assert_eq!(b.interrupt(0), Outcome::Entered(16))),
+        ("entry", |b| assert_eq!(b.interrupt(0), ExceptionOutcome::Entered(16))),
     ];
     for (name, change) in changes {
         let mut bench = bench();
@@ -241,14 +241,14 @@ fn a_frame_needs_access_when_it_is_written_at_once() {
     let mut bench = bench();
     bench.write(FPCCR, fpccr::ASPEN);
     bench.write(0xe000_ed88, 0);
-    assert_eq!(bench.interrupt(0), Outcome::Entered(HARD_FAULT));
+    assert_eq!(bench.interrupt(0), ExceptionOutcome::Entered(HARD_FAULT));
     assert_eq!(bench.read(CFSR), 1 << 19);
     // Nor read back.
     let mut bench = self::bench();
     bench.write(FPCCR, fpccr::ASPEN);
     bench.interrupt(0);
     bench.write(0xe000_ed88, 0);
-    assert_eq!(bench.ret(0xffff_ffe9), Outcome::Chained(16, HARD_FAULT));
+    assert_eq!(bench.ret(0xffff_ffe9), ExceptionOutcome::Chained(16, HARD_FAULT));
     assert_eq!(bench.read(CFSR), 1 << 19);
 }
 
@@ -272,7 +272,7 @@ fn the_context_switch_of_a_kernel_moves_both_halves() {
         bench.bus.put(b + 4 * index as u32, word);
     }
     bench.core.set_special(9, 3, b);
-    assert_eq!(bench.ret(0xffff_fffd), Outcome::Returned(PENDSV));
+    assert_eq!(bench.ret(0xffff_fffd), ExceptionOutcome::Returned(PENDSV));
     assert_eq!((bench.core.control(), bench.core.pc()), (2, THREAD + 0x100));
     // B uses floating point now: a context of its own.
     before_float(&mut bench.core, &mut bench.bus).expect("access");
@@ -283,7 +283,7 @@ fn the_context_switch_of_a_kernel_moves_both_halves() {
     before_float(&mut bench.core, &mut bench.bus).expect("access");
     bench.core.s[16..].copy_from_slice(&upper);
     bench.core.set_special(9, 3, a);
-    assert_eq!(bench.ret(lr), Outcome::Returned(PENDSV));
+    assert_eq!(bench.ret(lr), ExceptionOutcome::Returned(PENDSV));
     let all: Vec<u32> = (0..32).map(|number| 0x3f80_0000 + number).collect();
     assert_eq!((bench.core.s.to_vec(), bench.core.fpscr), (all, 0x8000_0001));
 }

@@ -1,4 +1,4 @@
-//! The entry to exceptions, and their outcome.
+//! The cycles of exceptions.
 
 /// The adjustable part of the exception timing, in cycles, for memory without wait states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,25 +38,4 @@ impl ExceptionTiming {
     /// Cortex-M7: entry is ARM's published typical latency, all else assumed to be like the M3's and M4's.
     pub const CORTEX_M7: ExceptionTiming =
         ExceptionTiming { entry_float: 29, exit_float: 27, ..ExceptionTiming::CORTEX_M3 };
-}
-
-/// The outcome of an exception, for traces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// A handler begins.
-    Entered(u32),
-    /// Returned from this exception to the interrupted code.
-    Returned(u32),
-    /// Returned from the first and entered the second without unstacking.
-    Chained(u32, u32),
-    /// Returned from this exception to sleep (SLEEPONEXIT).
-    Slept(u32),
-    /// Woke up and executes on.
-    Woken,
-    /// Something was begun that a later [`step`](super::exception::step) completes.
-    Begun,
-    /// The core is locked up.
-    LockedUp,
-    /// Nothing.
-    None,
 }
