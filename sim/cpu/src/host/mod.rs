@@ -116,7 +116,7 @@ pub struct AheadLog {
     /// Their numbers folded: n + n / 64 modulo 64 is a bit of these doublewords.
     pub reads: i32,
     pub writes: i32,
-    /// Bits of each access, the highest one set, where it is told which memories were accessed.
+    /// Bits of each access, the highest one set, in the register of the accessed memories.
     pub access_bits: u32,
     /// The context's offset of the pointer to the marks of main RAM.
     pub marks: i32,
@@ -125,7 +125,7 @@ pub struct AheadLog {
 /// The log entry of a store that somebody watches: its instruction's address, the word's offset in main RAM and its
 /// content then, and the bit set in a word of flags for it.
 #[derive(Debug, Clone, Copy)]
-pub struct TellingLog {
+pub struct WatchedStoreLayout {
     pub pc: i32,
     pub offset: i32,
     pub word: i32,

@@ -40,9 +40,9 @@ impl Block {
     /// Set in `shape` if an exception may be taken after it.
     pub const UNMASKS: u64 = 1 << 18;
     /// Set in `shape` if its last instruction is a store to a watched word, whose time it reports.
-    pub const TOLD: u64 = 1 << 19;
+    pub const REPORTS_STORE: u64 = 1 << 19;
     /// The kinds of last instruction of a basic block that are like no other.
-    const ENDS: u64 = Block::LEAVES | Block::PRIVATE | Block::TOLD;
+    const ENDS: u64 = Block::LEAVES | Block::PRIVATE | Block::REPORTS_STORE;
     /// First of the bits of `shape` that say which [`Step`] it is, from 1 on. 0: none.
     const STEP: u32 = 20;
     /// Set in `shape` of an ordered access if the other core comes first. And if this one loses their tie for that.
@@ -370,8 +370,8 @@ mod tests {
             assert_eq!(behind.remainder_from(0x40, 1), Block::ordered(6, true).remainder_from(0x40, 1));
         }
         assert_eq!(Block::ordered(6, true).wait_before(), None);
-        let notified = Block { shape: 24 | Block::TOLD, ..Block::NONE };
-        assert!(notified.remainder_from(0, 3).ends_with(Block::TOLD) && notified.as_step(0).is_none());
+        let notified = Block { shape: 24 | Block::REPORTS_STORE, ..Block::NONE };
+        assert!(notified.remainder_from(0, 3).ends_with(Block::REPORTS_STORE) && notified.as_step(0).is_none());
         let plain = Block { shape: 24, ..Block::NONE };
         assert!(!plain.is_ordered() && !plain.is_wait() && !plain.is_spin() && plain.remainder_from(0, 3).spin == 0);
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);

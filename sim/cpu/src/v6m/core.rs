@@ -150,7 +150,7 @@ pub struct Core {
     /// The cycle of the last store in a rehearsal of time alone.
     pub stored: u64,
     /// The store to a watched word with which the current trace ends.
-    pub told: WatchedStore,
+    pub watched_store: WatchedStore,
 }
 
 impl Core {
@@ -212,7 +212,7 @@ impl Core {
             trace: Trace::default(),
             remainder: Remainder::NONE,
             stored: 0,
-            told: WatchedStore::default(),
+            watched_store: WatchedStore::default(),
         }
     }
 

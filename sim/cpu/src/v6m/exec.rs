@@ -516,7 +516,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if flow == Flow::Next && cursor.count < Trace::INSTRUCTIONS {
                 continue 'run;
             }
-            if flow == Flow::Told {
+            if flow == Flow::WatchedStore {
                 cursor.retire(core);
                 cursor.ip = cursor.ip.wrapping_add(1);
             }
@@ -528,8 +528,8 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if core.retried {
                 core.retried = cursor.count == 0;
             }
-            if flow == Flow::Told {
-                let is_notified = std::mem::take(&mut core.told);
+            if flow == Flow::WatchedStore {
+                let is_notified = std::mem::take(&mut core.watched_store);
                 let cycle = B::Ahead::last_store_cycle(bus, began);
                 if bus.wrote(core.id, is_notified, cycle) {
                     core.limit = 0;

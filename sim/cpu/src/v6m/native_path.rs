@@ -8,7 +8,7 @@
 use crate::v6m::core::Core;
 use crate::v6m::exec;
 use crate::v6m::op::Code;
-use crate::v6m::timing_cache::rehearse;
+use crate::v6m::timing_cache::simulate_trace;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{NativeTrace, call, translate};
 
@@ -22,7 +22,7 @@ pub trait NativePathBus: NativeTrace {
 
     /// The time of a trace is about to be found out, or was: what its fetches and accesses do to the bus then must not be
     /// seen by anybody else.
-    fn rehearse(&mut self, on: bool);
+    fn isolate_simulation(&mut self, on: bool);
 }
 
 /// The state between one run of native code and the next.
@@ -125,14 +125,14 @@ pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) 
     // What it waited for when another core was awake is over for a core that is alone.
     let bus_state = (core.bus_free, core.fetch_ready);
     (core.bus_free, core.fetch_ready) = (0, 0);
-    bus.rehearse(true);
-    let shadow = rehearse(bus, core, &mut cores, core.region.op(begun), trace);
+    bus.isolate_simulation(true);
+    let shadow = simulate_trace(bus, core, &mut cores, core.region.op(begun), trace);
     (core.bus_free, core.fetch_ready) = bus_state;
     (core.t, core.bus_wait) = (shadow.t, core.bus_wait + shadow.bus_wait);
     core.instructions += trace.instructions;
     let (waited, stored) = (shadow.bus_wait != 0, shadow.stored);
     bus.native_paths().stored = stored;
-    bus.rehearse(false);
+    bus.isolate_simulation(false);
     debug_assert!(!waited && cores[0].steps.len() as u64 == trace.instructions, "nobody contends");
     bus.translations().count(core.id, &cores[0].steps);
     // SAFETY: the trace was executed just now; traces stay in their region.

@@ -2,7 +2,7 @@
 
 use std::mem::{MaybeUninit, offset_of};
 
-use crate::host::{AheadLog, TellingLog};
+use crate::host::{AheadLog, WatchedStoreLayout};
 use crate::v6m::block::Block;
 use crate::v6m::core::{Core, Request};
 use crate::v6m::op::Op;
@@ -33,7 +33,7 @@ pub struct SpeculationLog {
     /// After the basic block an exception may have to be dealt with: bits of [`Block::shape`](crate::v6m::block::Block).
     pub(in crate::v6m) summons: u64,
     /// Its last store, if it ends with one to a watched word.
-    told: WatchedStore,
+    watched_store: WatchedStore,
     /// The store after it, address and value, if it ends with one to the core's private registers.
     pub(in crate::v6m) store: (u32, u32),
     /// Which words of RAM it reads and writes, all of them folded into 64.
@@ -56,7 +56,7 @@ impl Default for SpeculationLog {
             served: false,
             probed: false,
             summons: 0,
-            told: WatchedStore::default(),
+            watched_store: WatchedStore::default(),
             store: (0, 0),
             reads: 0,
             writes: 0,
@@ -144,12 +144,12 @@ impl SpeculationLog {
     pub(in crate::v6m) const SERVED: i32 = offset_of!(SpeculationLog, served) as i32;
     pub(in crate::v6m) const PROBED: i32 = offset_of!(SpeculationLog, probed) as i32;
     pub(in crate::v6m) const SUMMONS: i32 = offset_of!(SpeculationLog, summons) as i32;
-    pub(in crate::v6m) const TOLD: TellingLog = TellingLog {
-        pc: offset_of!(SpeculationLog, told.pc) as i32,
-        offset: offset_of!(SpeculationLog, told.offset) as i32,
-        word: offset_of!(SpeculationLog, told.word) as i32,
+    pub(in crate::v6m) const WATCHED_STORE: WatchedStoreLayout = WatchedStoreLayout {
+        pc: offset_of!(SpeculationLog, watched_store.pc) as i32,
+        offset: offset_of!(SpeculationLog, watched_store.offset) as i32,
+        word: offset_of!(SpeculationLog, watched_store.word) as i32,
         summons: offset_of!(SpeculationLog, summons) as i32,
-        summoned: Block::TOLD as i32,
+        summoned: Block::REPORTS_STORE as i32,
     };
     /// The saved core state at the begin of a block, and its size in bytes.
     pub(in crate::v6m) const START: i32 = offset_of!(SpeculationLog, start) as i32;
@@ -254,16 +254,16 @@ impl SpeculationLog {
     }
 
     /// The basic block ends with this store, whose time is reported.
-    pub(in crate::v6m) fn tell(&mut self, told: WatchedStore) {
-        self.told = told;
-        self.summons |= Block::TOLD;
+    pub(in crate::v6m) fn note_watched_store(&mut self, watched_store: WatchedStore) {
+        self.watched_store = watched_store;
+        self.summons |= Block::REPORTS_STORE;
     }
 
     /// That store, which is not reported again.
     pub(in crate::v6m) fn take_reported(&mut self) -> WatchedStore {
-        debug_assert!(self.summons & Block::TOLD != 0);
-        self.summons &= !Block::TOLD;
-        self.told
+        debug_assert!(self.summons & Block::REPORTS_STORE != 0);
+        self.summons &= !Block::REPORTS_STORE;
+        self.watched_store
     }
 
     /// Whether one of the two may write a byte that the other one accesses.

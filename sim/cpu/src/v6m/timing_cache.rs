@@ -16,7 +16,7 @@
 //!
 //! A trace accesses only memories that answer by fixed rules, and it begins so far from the next event that it cannot
 //! reach it. An instruction with probes begins a trace, since its time is known then. A store to a watched word ends
-//! one, and is told when that trace's time is. The profile is the product of how often each trace was taken and what
+//! one, and is reported when the trace has its time. The profile is the product of how often each trace was taken and what
 //! its instructions take. All other instructions are executed in time, one after the
 //! other. The cache backs off for a while where new transitions are too frequent (timing that depends on addresses,
 //! say).
@@ -282,7 +282,7 @@ unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32
 
 /// A shadow of this core, on which the trace from `start` on, that ends where the core is, has taken its time. The
 /// time of its instructions is in [`Core::steps`].
-pub(super) fn rehearse<'a, B: Bus>(
+pub(super) fn simulate_trace<'a, B: Bus>(
     bus: &mut B,
     core: &Core,
     cores: &'a mut [Core; 2],
@@ -315,7 +315,7 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     let key = timing_cache.key(trace);
     let start = core.region.op(timing_cache.table.node(timing_cache.node).address);
     let mut cores = timing_cache.cores.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
-    let shadow = rehearse(bus, core, &mut cores, start, trace);
+    let shadow = simulate_trace(bus, core, &mut cores, start, trace);
     let cycles = shadow.t - core.t;
     let waits = shadow.bus_wait;
     let stored_after = (shadow.stored - core.t) as u32;

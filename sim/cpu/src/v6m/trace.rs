@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_is_told_by_its_place_in_the_region() {
+    fn a_branch_is_known_by_its_place_in_the_region() {
         let mut ops = [Op::default(); 8];
         let region = Region { ops: ops.as_mut_ptr(), ..Region::nowhere(0x0800_0000) };
         for offset in [0, 6] {

@@ -48,7 +48,7 @@ impl NativePathBus for System {
     }
 
     /// The other core may have transferred ahead of this one's time before it went to sleep.
-    fn rehearse(&mut self, on: bool) {
+    fn isolate_simulation(&mut self, on: bool) {
         if on {
             let System { slots, busy, others_claimed, first, .. } = *self;
             self.alone.transfers = Some(Box::new(Transfers { slots, busy, others_claimed, first }));

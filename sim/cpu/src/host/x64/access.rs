@@ -2,7 +2,7 @@
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi, dynasm};
 
-use super::super::{AheadLog, Constants, MARKED_BYTES, TellingLog};
+use super::super::{AheadLog, Constants, MARKED_BYTES, WatchedStoreLayout};
 use super::access_forms::{
     Block, Form, Memory, form, has_offset, has_register_offset, is_literal, word_offset, writes_back,
 };
@@ -109,7 +109,7 @@ impl Writer {
         number: u32,
         op: Op,
         block: Block,
-        (log, asks, pc): (TellingLog, usize, u32),
+        (log, asks, pc): (WatchedStoreLayout, usize, u32),
     ) -> bool {
         if !form(op).is_some_and(|form| form.store && form.bytes == 4 && !form.single) || writes_back(op) {
             return false;

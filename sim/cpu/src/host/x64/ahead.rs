@@ -16,8 +16,8 @@ use crate::v7m::op::Op;
 pub struct Ending {
     /// The next address. `None` if its last instruction has said that.
     pub ip: Option<u64>,
-    /// The value for rax. The distance of where execution continues from where it began goes to rcx.
-    pub told: u64,
+    /// The block's shape, for rax. The distance of where execution continues from where it began goes to rcx.
+    pub shape: u64,
     /// Something turned out otherwise.
     pub is_early: bool,
     /// It ends before it began.
@@ -70,7 +70,7 @@ pub struct Fork {
 }
 
 impl Writer {
-    /// Keeps such a log, and continues as it is told. Before the first step.
+    /// Keeps such a log, and continues so. Before the first step.
     pub fn keeps(&mut self, log: AheadLog, onward: Onward) {
         self.ahead = Some((log, onward));
         self.registers = Registers::without(&[11, 14, 15]);
@@ -136,7 +136,7 @@ impl Writer {
             }
             None => dynasm!(asm ; .arch x64 ; mov rcx, [rbx + self.at.ip] ; sub rcx, rax),
         }
-        dynasm!(asm ; .arch x64 ; mov rax, QWORD ending.told as i64);
+        dynasm!(asm ; .arch x64 ; mov rax, QWORD ending.shape as i64);
         if words.is_own {
             dynasm!(asm ; .arch x64 ; imul edx, [rbx + onward.number], onward.own as i32 ; add rax, rdx);
         }

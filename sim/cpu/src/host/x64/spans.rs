@@ -36,7 +36,7 @@ impl CheckedSpans {
 }
 
 /// Returns what each of these instructions had better check: itself and those after it with the same base, if there
-/// are any. Each is told with where the block of main RAM begins that it went to, if it accessed one.
+/// are any. Each comes with the begin of the block of main RAM that it accessed, if it did.
 pub fn spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
     (0..path.len()).map(|index| span(&path[index..])).collect()
 }

@@ -25,8 +25,8 @@ pub(super) enum Flow {
     InTime,
     /// The trace or basic block ends before it, and it begins the next one.
     NextTrace,
-    /// It has stored to a watched word: the trace ends after it, and it is told then.
-    Told,
+    /// It has stored to a watched word: the trace ends after it, and the store is reported then.
+    WatchedStore,
     /// It must come in time order with the other core's: the basic block ends before it, and it makes one by itself.
     Ordered,
     /// It left a request: the machine must act.

@@ -138,7 +138,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Ok(narrow::<BYTES>(value));
         }
         self.apart = true;
-        // Who touches it is told from here.
+        // Reports of accesses come from here.
         core.ip = self.ip;
         match self.with_time(|at| bus.load::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
             Ok(value) => Ok(narrow::<BYTES>(value)),
@@ -255,11 +255,15 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
             let old = word.read_unaligned();
             if is_notified {
-                // No other store to that word may come between: what is told is all of it.
+                // No other store to that word may come between: the report has all of it.
                 (*self.log).write::<4>(offset & !3, old);
                 write::<BYTES>(bus.ram().start().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
-                (*self.log).tell(WatchedStore { pc: core.address_of(self.ip), offset: offset & !3, word });
+                (*self.log).note_watched_store(WatchedStore {
+                    pc: core.address_of(self.ip),
+                    offset: offset & !3,
+                    word,
+                });
                 self.end = self.ip.wrapping_add(1);
                 return Ok(());
             }
@@ -287,10 +291,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             write::<BYTES>(bus.ram().start().add(offset as usize), value);
             if is_notified {
                 let word = u32::from_le(word.read_unaligned());
-                core.told = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
+                core.watched_store = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
             }
         }
-        if is_notified { Err(Flow::Told) } else { Ok(()) }
+        if is_notified { Err(Flow::WatchedStore) } else { Ok(()) }
     }
 
     /// A load that is neither RAM's nor constant, ahead of time.

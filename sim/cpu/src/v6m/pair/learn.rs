@@ -27,7 +27,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
     // SAFETY: `time_block`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
     unsafe {
         let regions = [(*core).region, (*other).region];
-        let Some(outcome) = find_out(bus, regions, block) else {
+        let Some(outcome) = simulate(bus, regions, block) else {
             (*mine).roll_back(&mut *core, bus.ram().start());
             return None;
         };
@@ -69,7 +69,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
 ///
 /// # Safety
 /// The instructions of both cores' blocks are ops of their regions.
-unsafe fn find_out<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
+unsafe fn simulate<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pairs();
     let node = *pairs.table.node(pairs.node);
     pairs.table.account.begin();
@@ -97,7 +97,7 @@ unsafe fn find_out<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block
         return Some(Outcome::swap(&node, begun));
     }
     // SAFETY: as above.
-    unsafe { go_through(bus, regions, &node, begun) }
+    unsafe { simulate_blocks(bus, regions, &node, begun) }
 }
 
 /// Simulates `begun`, a basic block of the first of these cores, and what remains of the other one's, from `node` on until
@@ -105,7 +105,12 @@ unsafe fn find_out<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block
 ///
 /// # Safety
 /// All instructions of `begun` and of the rest of the other basic block were executed: they are ops of these regions.
-unsafe fn go_through<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, begun: Place) -> Option<Outcome> {
+unsafe fn simulate_blocks<B: PairedBus>(
+    bus: &mut B,
+    regions: [Region; 2],
+    node: &Node,
+    begun: Place,
+) -> Option<Outcome> {
     let now = bus.pairs().now;
     let mut shadows = shadows(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.first() == 0));
@@ -146,7 +151,7 @@ unsafe fn go_through<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Nod
 /// their tie if it gives way.
 ///
 /// # Safety
-/// As for [`go_through`].
+/// As for [`simulate_blocks`].
 unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, block: Block) -> Option<Outcome> {
     let mut state = node.state;
     if block.shape & Block::GIVES_WAY != 0 {
@@ -187,7 +192,7 @@ unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, blo
 /// nothing else needs waiting.
 ///
 /// # Safety
-/// As for [`go_through`].
+/// As for [`simulate_blocks`].
 unsafe fn wait_and_pass<B: PairedBus>(
     bus: &mut B,
     regions: [Region; 2],
@@ -204,7 +209,7 @@ unsafe fn wait_and_pass<B: PairedBus>(
     }
     bus.pairs().now += waited.cycles;
     // SAFETY: as above.
-    let passed = unsafe { go_through(bus, regions, &waited.node, begun) };
+    let passed = unsafe { simulate_blocks(bus, regions, &waited.node, begun) };
     bus.pairs().now -= waited.cycles;
     let passed = passed?;
     debug_assert!(!passed.swaps, "an access in order is made before anything else");
@@ -304,7 +309,7 @@ fn shadows<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], 
 
 /// [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end of `rest`.
 fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
-    if rest.ends_with(Block::TOLD) { shadow.stored + 1 - now } else { 0 }
+    if rest.ends_with(Block::REPORTS_STORE) { shadow.stored + 1 - now } else { 0 }
 }
 
 /// Notes the time of each instruction that the shadow cores executed.

@@ -20,7 +20,7 @@ pub(super) fn assemble<B: Bus>(
 ) -> Option<(Function, usize)> {
     let mut writer = writer::<B>(&core.region);
     if core.region.cached {
-        at_hand(&mut writer, core, layout, path);
+        require_resident(&mut writer, core, layout, path);
     }
     let live = live(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
@@ -40,7 +40,7 @@ pub(super) fn assemble<B: Bus>(
 }
 
 /// Leaves for good unless the cache holds the path's code.
-fn at_hand(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
+fn require_resident(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
     let lines = path.steps.iter().flat_map(|step| layout.lines(&core.region, step.ip, step.op));
     let mut lines: Vec<u32> = lines.collect();
     lines.sort_unstable();

@@ -1,7 +1,7 @@
 //! The timing cache of one core with a pipeline: M3, M4 and M7.
 //!
 //! Reporting every instruction to the pipeline is slow, and mostly the answer is known: the same instructions ran before,
-//! in the same state of pipeline and flash interface. So the executor runs ahead. It executes a trace (instructions up to
+//! in the same state of pipeline and flash interface. So the executor executes speculatively: a trace (instructions up to
 //! a branch by register) without any time, and logs what their time depends on. Then a table says what the trace takes.
 //!
 //! ```text
@@ -15,7 +15,7 @@
 //! doubleword was stored, and on whether the predictor was right. That is what the log contains. A state holds times as
 //! distances from now, so that the same state recurs. [`replay`] reports a new transition to the pipeline.
 //!
-//! So the timing rules are in the pipelines alone, and nothing is approximated. A trace contains only what [`manner`]
+//! So the timing rules are in the pipelines alone, and nothing is approximated. A trace contains only what [`op_kind`]
 //! lists, accesses only memories that answer by fixed rules, and begins so far from the next event that it cannot reach
 //! it. Everything else takes the executor's usual path, one instruction at a time.
 
@@ -42,7 +42,7 @@ use crate::timing_store::Counts;
 pub use distance::{Distances, OPEN, cycle_at};
 pub use log::Log;
 pub use op_kind::is_store;
-use op_kind::{MANNERS, OpKind};
+use op_kind::{OP_KINDS, OpKind};
 pub use ram::{MARKED_BYTES, QuickRam, RamLayout};
 use replay::Trace;
 use table::{Key, Table};
@@ -132,7 +132,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
 
-    /// Runs like [`exec::run`] without MPU, to the same cycle. Under `watch::PROFILE` what ran ahead is told by
+    /// Runs like [`exec::run`] without MPU, to the same cycle. Under `watch::PROFILE` the profile of speculative execution is in
     /// [`TimingCache::take_profile`].
     ///
     /// # Safety
@@ -153,7 +153,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             }
             // SAFETY: `ip` points into the ops of the region.
             let code = unsafe { (*core.ip).code };
-            if matches!(code, Code::It | Code::Attend) || MANNERS[code as usize] != OpKind::Apart {
+            if matches!(code, Code::It | Code::Attend) || OP_KINDS[code as usize] != OpKind::Apart {
                 // SAFETY: as above.
                 let attended = unsafe { self.traces::<WATCH>(core, pipe, bus) };
                 if attended {
@@ -277,7 +277,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                     let stored_after;
                     // SAFETY: as above.
                     (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
-                    tell(core, bus, end, begun, stored_after);
+                    report_store(core, bus, end, begun, stored_after);
                     if end != End::Complete {
                         return (at, Some(end));
                     }
@@ -360,7 +360,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             // SAFETY: as above.
             unsafe { self.translations.executed(core, pipe, bus, trace, bias) };
         }
-        tell(core, bus, end, begun, stored_after);
+        report_store(core, bus, end, begun, stored_after);
         (at, end)
     }
 
@@ -386,7 +386,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         // SAFETY: `ip` points into the ops of the region, here and below.
         let stand_in = unsafe { *ip };
         let address = core.address_of(ip);
-        if stand_in.code != Code::Attend || MANNERS[bus.behind(core, address).code as usize] == OpKind::Apart {
+        if stand_in.code != Code::Attend || OP_KINDS[bus.behind(core, address).code as usize] == OpKind::Apart {
             return (at, ProbeOutcome::Apart);
         }
         let Some(op) = bus.attend(core, address, false) else {
@@ -415,7 +415,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 
 /// A trace has ended so: if with a store to a word that somebody watches, says so.
 #[inline(always)]
-fn tell<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64, stored_after: i32) {
+fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64, stored_after: i32) {
     if let End::Watched { word, wide } = end {
         let pc = core.address_of(core.ip.wrapping_sub(1 + usize::from(wide)));
         bus.tell_watched(core, word, pc, begun.saturating_add_signed(stored_after.into()));

@@ -42,7 +42,7 @@ pub(super) const fn accesses(number: u8) -> bool {
 }
 
 /// How the codes behave.
-pub(super) static MANNERS: [OpKind; 256] = {
+pub(super) static OP_KINDS: [OpKind; 256] = {
     let mut table = [OpKind::Apart; 256];
     let mut number = 0;
     while number < table.len() {
@@ -82,7 +82,7 @@ pub fn is_store(op: Op) -> bool {
 
 /// True for instructions whose cycles depend on operands.
 pub(super) fn has_operand_cycles(op: Op) -> bool {
-    MANNERS[op.code as usize] == OpKind::Operands
+    OP_KINDS[op.code as usize] == OpKind::Operands
 }
 
 /// Whether an instruction that could fail half-way will not.

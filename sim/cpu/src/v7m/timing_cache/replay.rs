@@ -1,4 +1,4 @@
-//! The timing of a trace that was executed already: the pipeline is told the same story, without the effects.
+//! The timing of a trace that was executed already: its log is replayed into the pipeline, without effects.
 
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::op_kind::{bytes, has_operand_cycles, is_store, words};

@@ -13,9 +13,9 @@ use crate::v7m::pipeline::Pipeline;
 
 /// A pipeline whose timing can be cached.
 ///
-/// While a trace runs without time, the pipeline logs what its timing will depend on besides its state (`foresee_*`):
-/// it may look into memories of its own that have nothing to do with time, and keeps them up to date. When the story is
-/// told again, it takes the same out of the log (`recall_*`) and leaves those memories alone.
+/// While a trace runs without time, the pipeline logs what its timing will depend on besides its state (`predict_*`):
+/// it may look into memories of its own that have nothing to do with time, and keeps them up to date. In a replay it
+/// takes the same out of the log (`recall_*`) and leaves those memories alone.
 pub trait CacheableTiming: Pipeline {
     /// All that future timing depends on, times as distances from now. Ancient ones are alike.
     type State: Copy + Eq + Hash;
@@ -88,7 +88,7 @@ pub trait CacheableTiming: Pipeline {
     /// Reads the logged outcome of a predicated instruction that did not execute.
     fn recall_skip(&mut self, _log: &mut Log, _op: Op) {}
 
-    /// The story begins (ends) to be told again.
+    /// A replay begins or ends.
     fn recall(&mut self, _on: bool) {}
 }
 
@@ -167,6 +167,6 @@ pub trait QuickBus: Bus {
 pub enum WatchedCore {
     /// Nobody.
     No,
-    /// Somebody, who must be told.
+    /// Somebody, who gets a report.
     Yes,
 }

@@ -26,7 +26,7 @@ const STEPS: usize = 64;
 const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
 
 /// A translation that is being made.
-struct Making<'a, B> {
+struct BlockAssembler<'a, B> {
     bus: &'a mut B,
     core: &'a Core,
     /// The instruction at its begin.
@@ -58,7 +58,7 @@ pub(super) fn assemble<B: PairedBus>(
     writer.keeps(LOG, Onward { transit, none, unexpected, start: start as u64, stale, number, own });
     let layout = bus.quick().layout();
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
-    let mut making = Making { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
+    let mut making = BlockAssembler { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
     let from = At { ip: start, length: 0, branches: Trace::NO_BRANCHES };
     // SAFETY: the core has just executed what begins there, in this region.
     unsafe {
@@ -75,13 +75,13 @@ pub(super) fn assemble<B: PairedBus>(
             }
         }
     }
-    let Making { writer, endings, mut lines, .. } = making;
+    let BlockAssembler { writer, endings, mut lines, .. } = making;
     lines.sort_unstable();
     lines.dedup();
     Some((writer.finish_ahead(store, &endings)?, lines))
 }
 
-impl<B: PairedBus> Making<'_, B> {
+impl<B: PairedBus> BlockAssembler<'_, B> {
     /// Writes a way. False if nothing of it is worth it.
     ///
     /// # Safety
@@ -103,25 +103,25 @@ impl<B: PairedBus> Making<'_, B> {
             }
         }
         let ip = (!way.jumps).then_some(way.end.ip as u64);
-        let Ending { told, .. } = Making::<B>::ending(way.end, false);
-        let flags = told | if way.is_told { Block::TOLD } else { 0 };
-        self.writer.end_path(Ending { ip, told: flags, ..Making::<B>::ending(way.end, false) });
+        let Ending { shape, .. } = BlockAssembler::<B>::ending(way.end, false);
+        let shape = shape | if way.ends_with_report { Block::REPORTS_STORE } else { 0 };
+        self.writer.end_path(Ending { ip, shape, ..BlockAssembler::<B>::ending(way.end, false) });
         !way.steps.is_empty()
     }
 
     /// The code ends there.
     fn end(&mut self, at: At) {
-        self.writer.end_path(Making::<B>::ending(at, false));
+        self.writer.end_path(BlockAssembler::<B>::ending(at, false));
     }
 
     /// The number of an end before an instruction.
     fn before(&mut self, at: At, is_early: bool) -> u32 {
-        self.endings.push(Making::<B>::ending(at, is_early));
+        self.endings.push(BlockAssembler::<B>::ending(at, is_early));
         self.endings.len() as u32 - 1
     }
 
     fn ending(at: At, is_early: bool) -> Ending {
-        Ending { ip: Some(at.ip as u64), told: Block::path(at.length, at.branches), is_early, is_none: at.length == 0 }
+        Ending { ip: Some(at.ip as u64), shape: Block::path(at.length, at.branches), is_early, is_none: at.length == 0 }
     }
 
     /// Writes a step. False if that cannot be done.
@@ -144,12 +144,12 @@ impl<B: PairedBus> Making<'_, B> {
                 let before = self.before(at, true);
                 self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
             }
-            StepKind::Told(bank, number) => {
+            StepKind::WatchedStore(bank, number) => {
                 self.writer.goes_to(home(bank, number));
                 let before = self.before(at, true);
-                let asks = is_told::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
+                let asks = is_watched::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of(at.ip);
-                self.writer.write_notified_store(before, thumb, part(bank), (SpeculationLog::TOLD, asks, pc))
+                self.writer.write_notified_store(before, thumb, part(bank), (SpeculationLog::WATCHED_STORE, asks, pc))
             }
             StepKind::Constant => {
                 self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
@@ -225,7 +225,7 @@ fn first_of(step: &Step) -> Option<u32> {
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
-unsafe extern "sysv64" fn is_told<B: PairedBus>(context: *mut Context, offset: u32) -> u32 {
+unsafe extern "sysv64" fn is_watched<B: PairedBus>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
 }

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use super::super::table::{self, Places, Transition};
 use super::super::{Node, PairedBus, State};
-use super::{Back, BlockHead, Translation};
+use super::{BlockHead, ReturnReason, Translation};
 use crate::host::registry::Head;
 use crate::host::{
     BlockContextLayout, BlockCoreLayout, BlockLayout, BlockLogLayout, EntryPoints, HeadLayout, NodeLayout,
@@ -104,10 +104,12 @@ impl Context {
         bus: &mut B,
         cores: &mut [*mut Core; 2],
         logs: &mut [*mut SpeculationLog; 2],
-    ) -> (Back, Block) {
+    ) -> (ReturnReason, Block) {
         let lost = bus.lines_lost();
         let pairs = bus.pairs();
-        let Some(EntryPoints { entry, .. }) = pairs.blocks.entry_points else { return (Back::Next, Block::NONE) };
+        let Some(EntryPoints { entry, .. }) = pairs.blocks.entry_points else {
+            return (ReturnReason::Next, Block::NONE);
+        };
         (self.node, self.now, self.turn) = (pairs.node.into(), pairs.now, pairs.turn as u64);
         (self.other, self.other_log, self.lost) = (cores[1] as u64, logs[1] as u64, lost);
         (self.hits, self.executed, self.nodes) = (0, 0, pairs.table.nodes());
@@ -127,7 +129,7 @@ impl Context {
         }
         let block = Block { shape: self.shape, next: self.next, accesses: self.accesses };
         // SAFETY: it is one of them.
-        (unsafe { std::mem::transmute::<u32, Back>(back) }, block)
+        (unsafe { std::mem::transmute::<u32, ReturnReason>(back) }, block)
     }
 
     /// Whether the code that ran last has executed a block.
@@ -201,10 +203,10 @@ pub(super) const LAYOUT: BlockLayout = {
             lost: offset_of!(Translation, lost) as i32,
             code: offset_of!(Translation, code) as i32,
         },
-        back_none: Back::None as u32,
-        back_hand_in: Back::HandIn as u32,
-        back_next: Back::Next as u32,
-        back_stop: Back::Stop as u32,
+        back_none: ReturnReason::None as u32,
+        back_hand_in: ReturnReason::HandIn as u32,
+        back_next: ReturnReason::Next as u32,
+        back_stop: ReturnReason::Stop as u32,
         wait_shape: wait.shape,
     }
 };

@@ -118,7 +118,7 @@ struct Translation {
 /// Why native code has come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-enum Back {
+enum ReturnReason {
     /// Nothing was executed of a block that was to be.
     None,
     /// A block was executed, and is to be handed in.
@@ -298,10 +298,10 @@ unsafe fn step<B: PairedBus>(
         let (back, block) = context.run(bus, cores, logs);
         *has_executed |= context.has_executed();
         match back {
-            Back::None => return None,
-            Back::Next => {}
-            Back::Stop => return Some(Turn::Stop),
-            Back::HandIn => return Some(move_on(bus, *cores, *logs, block)),
+            ReturnReason::None => return None,
+            ReturnReason::Next => {}
+            ReturnReason::Stop => return Some(Turn::Stop),
+            ReturnReason::HandIn => return Some(move_on(bus, *cores, *logs, block)),
         }
         if (*logs[0]).summons != 0 {
             return Some(Turn::Same);
@@ -309,7 +309,7 @@ unsafe fn step<B: PairedBus>(
         if let Some(head) = bus.pairs().blocks.at((*cores[0]).ip).filter(|head| head.is_translated()) {
             let translation = if head.translation.is_null() { head.probed } else { head.translation };
             let has_lost = (*translation).lost != bus.lines_lost();
-            return (has_lost && is_at_hand(bus, translation)).then_some(Turn::Same);
+            return (has_lost && is_resident(bus, translation)).then_some(Turn::Same);
         }
         let address = ordered_address::<B>(bus, &*cores[0])?;
         let turn = ordered_access(bus, *cores, logs[0], address);
@@ -375,7 +375,7 @@ fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> b
 /// Whether the cache, which has lost lines since, still holds those of a translation.
 #[cold]
 #[inline(never)]
-unsafe fn is_at_hand<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {
+unsafe fn is_resident<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {
     let lost = bus.lines_lost();
     // SAFETY: the caller's promise that it lives.
     let translation = unsafe { &mut *translation };

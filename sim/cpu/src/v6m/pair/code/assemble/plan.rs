@@ -64,8 +64,8 @@ pub(super) enum StepKind {
     Literal(u32),
     /// An access to this memory, of this number.
     Access(Bank, u32),
-    /// A store of a word there that is told, which ends the way.
-    Told(Bank, u32),
+    /// A store to a watched word there, which ends the way.
+    WatchedStore(Bank, u32),
     /// A load from constant memory.
     Constant,
     /// A load of the core's number.
@@ -85,8 +85,8 @@ pub(super) struct Way {
     pub end: At,
     /// Its last instruction says where execution continues.
     pub jumps: bool,
-    /// Its last instruction is a store that is told.
-    pub is_told: bool,
+    /// Its last instruction is a store to a watched word.
+    pub ends_with_report: bool,
 }
 
 /// The known facts about the path of a block.
@@ -94,8 +94,8 @@ pub(super) struct Way {
 pub(super) struct KnownState {
     /// The recorded rest of its execution. `None` after a branch that it took otherwise.
     rest: Option<Remainder>,
-    /// It ended with a store that was told, behind so many bytes of ops.
-    told: Option<u64>,
+    /// It ended with a store to a watched word, after so many bytes of ops.
+    watched_store_end: Option<u64>,
     /// Registers whose values its opcodes tell.
     values: [Option<u32>; 16],
 }
@@ -103,13 +103,13 @@ pub(super) struct KnownState {
 impl KnownState {
     /// That of a block that was executed.
     pub fn new(block: &Block) -> KnownState {
-        let length = (block.shape & Block::TOLD != 0).then(|| block.length());
-        KnownState { rest: Some(block.remainder_from(0, 0)), told: length, values: [None; 16] }
+        let length = (block.shape & Block::REPORTS_STORE != 0).then(|| block.length());
+        KnownState { rest: Some(block.remainder_from(0, 0)), watched_store_end: length, values: [None; 16] }
     }
 
     /// After a branch, the other way.
     pub fn otherwise(self) -> KnownState {
-        KnownState { rest: None, told: None, ..self }
+        KnownState { rest: None, watched_store_end: None, ..self }
     }
 
     /// Follows the instruction's result in its register.
@@ -138,7 +138,7 @@ pub(super) unsafe fn way<B: PairedBus>(
     (from, first): (At, Op),
     mut known: KnownState,
 ) -> Way {
-    let mut way = Way { steps: Vec::new(), end: from, jumps: false, is_told: false };
+    let mut way = Way { steps: Vec::new(), end: from, jumps: false, ends_with_report: false };
     loop {
         let at = way.end;
         // SAFETY: the caller's promise; a block stays in its region, after whose last op there are others.
@@ -147,9 +147,9 @@ pub(super) unsafe fn way<B: PairedBus>(
             return way;
         };
         if let StepKind::Access(bank, number) = kind
-            && known.told == Some(at.passed(op).length)
+            && known.watched_store_end == Some(at.passed(op).length)
         {
-            (kind, way.is_told) = (StepKind::Told(bank, number), true);
+            (kind, way.ends_with_report) = (StepKind::WatchedStore(bank, number), true);
         }
         known.follow(bus, op);
         way.steps.push(Step { at, op, thumb, kind, known });
@@ -160,7 +160,7 @@ pub(super) unsafe fn way<B: PairedBus>(
             _ => at.passed(op),
         };
         way.jumps = matches!(kind, StepKind::Jump(_));
-        if way.jumps || way.is_told || !way.end.goes_on(at) {
+        if way.jumps || way.ends_with_report || !way.end.goes_on(at) {
             return way;
         }
     }
