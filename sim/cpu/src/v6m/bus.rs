@@ -217,7 +217,7 @@ pub unsafe trait Bus: Fabric {
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32);
 
-    /// The instruction at this address, whatever stub op is in its place, where its time is found out.
+    /// The instruction at this address, whatever stub op is in its place. Nothing happens.
     fn behind(&mut self, address: u32) -> Op;
 
     /// Brings an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) to where it can be fetched from: fills its
@@ -226,11 +226,11 @@ pub unsafe trait Bus: Fabric {
         true
     }
 
-    /// Serves an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) and returns it: fires its probes unless
-    /// `served` says that they have fired. `None`: stop before it.
-    fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op>;
+    /// Fires the probes on an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) in cycle `t`, and returns
+    /// it. `None`: stop before it.
+    fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op>;
 
-    /// The same ahead of time and at the begin of a trace or block: [`Ordered::Now`] when its probes have fired. This
+    /// The same ahead of time and at the begin of a trace or block: [`OrderedAccess::Now`] when its probes have fired. This
     /// concerns a trace at `core.t`, whose bytes [`Core::retried`] confirms, in case it should not be executed then.
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op>;
 
@@ -305,7 +305,7 @@ pub unsafe trait Ahead<B: Bus> {
         None
     }
 
-    /// The first of these cores is before an instruction that said [`Ordered::NotYet`]. Returns who continues. If it is that
+    /// The first of these cores is before an instruction that said [`OrderedAccess::NotYet`]. Returns who continues. If it is that
     /// core, the instruction is executed next.
     ///
     /// # Safety
@@ -314,7 +314,7 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// The first of these cores has executed an instruction that said [`Ordered::Now`]. Returns who continues.
+    /// The first of these cores has executed an instruction that said [`OrderedAccess::Now`]. Returns who continues.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].

@@ -346,15 +346,12 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
+    fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.probe_at(address);
-        if served {
-            return Some(instruction);
-        }
         let skip = self.passed_until[core.id].take() == Some(address);
-        if self.probes.issue_at(site, address, core.id, *t, ProbedRegisters::of(&core.r), skip) {
+        if self.probes.issue_at(site, address, core.id, t, ProbedRegisters::of(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
-            self.stop_at(StopReason::Until, core, address, *t, format!("0x{address:08x} is about to execute"));
+            self.stop_at(StopReason::Until, core, address, t, format!("0x{address:08x} is about to execute"));
             return None;
         }
         Some(instruction)

@@ -164,7 +164,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.leave(core, Request::RomHook(self.word.imm() as u8))
     }
 
-    /// The instruction that a stand-in stands for, once what must happen before it has happened.
+    /// The instruction behind a stub op, once what must happen before it has happened.
     #[inline(always)]
     pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of(self.ip);
@@ -192,7 +192,10 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
         }
         let served = std::mem::take(&mut core.retried) || core.transfer.mask != 0;
-        let Some(instruction) = self.with_time(|at| bus.attend::<CONTEND>(core, address, served, at)) else {
+        if served {
+            return Ok(bus.behind(address).to_word());
+        }
+        let Some(instruction) = bus.attend(core, address, self.t) else {
             core.request = Request::Stopped;
             return Err(Flow::Left);
         };

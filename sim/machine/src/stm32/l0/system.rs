@@ -376,12 +376,9 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    fn attend<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, served: bool, t: &mut u64) -> Option<Op> {
+    fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
         let (instruction, site) = self.probe_at(address)?;
-        if !served && self.devices.attend(site, address, *t, ProbedRegisters::of(&core.r)) {
-            return None;
-        }
-        Some(instruction)
+        (!self.devices.attend(site, address, t, ProbedRegisters::of(&core.r))).then_some(instruction)
     }
 
     #[inline(always)]
