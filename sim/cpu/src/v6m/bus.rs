@@ -305,8 +305,8 @@ pub unsafe trait Ahead<B: Bus> {
         None
     }
 
-    /// The first of these cores is before an instruction that said [`OrderedAccess::NotYet`]. Returns who continues. If it is that
-    /// core, the instruction is executed next.
+    /// The first of these cores is before an instruction that said [`OrderedAccess::NotYet`]. Returns who continues. If it is
+    /// that core, the instruction is executed next.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].

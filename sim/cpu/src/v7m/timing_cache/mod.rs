@@ -132,8 +132,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
 
-    /// Runs like [`exec::run`] without MPU, to the same cycle. Under `watch::PROFILE` the profile of speculative execution is in
-    /// [`TimingCache::take_profile`].
+    /// Runs like [`exec::run`] without MPU, to the same cycle. Under `watch::PROFILE` the profile of speculative execution
+    /// is in [`TimingCache::take_profile`].
     ///
     /// # Safety
     /// As for [`exec::run`]. The cache belongs to this bus and its regions.
