@@ -54,6 +54,18 @@ def compress_zstd(content: bytes) -> bytes:
 def decompress_zstd(content: bytes, limit: int) -> bytes | None:
     """Returns the unpacked content, or None if it has more than `limit` bytes. Raises ValueError for damaged content."""
 
+LogRow = tuple[str | None, str | None, str, tuple[str, int] | None, str | None]
+"""Level, time stamp, message, file and line, module."""
+
+class LogDecoder:
+    """Reads defmt's log frames with the strings in the image that sends them."""
+
+    @staticmethod
+    def of(image: bytes) -> LogDecoder | None:
+        """None if the image does not use defmt. Raises ImageError if its tables are damaged."""
+    def feed(self, data: bytes) -> list[LogRow]:
+        """The lines that bytes complete."""
+
 class EventTally:
     """What packed events (`Machine.take_events`) come to, fed in the order of time."""
 
@@ -233,6 +245,18 @@ class Machine:
         """Queues text for the receiver, at line speed, held back while the receive FIFO is full."""
     def script_uart(self, steps: list[tuple[bytes, bytes]], port: int = 0) -> None:
         """Each step: when the output since the last step ends with or contains the prompt, type the text."""
+    def serve_semihosting(self, on: bool) -> None:
+        """Answers BKPT 0xAB as a debugger does. Otherwise it is a breakpoint without a debugger."""
+    def open_itm(self) -> None:
+        """Opens every stimulus port of the ITM at each reset, as a debugger does. Call it before load()."""
+    def asks_for_itm(self) -> bool:
+        """Whether the firmware asked for the ITM while neither it nor a debugger had switched it on."""
+    def type_semihosting(self, text: bytes) -> None:
+        """Adds to what the firmware can read from semihosting's standard input."""
+    def take_debug_text(self) -> list[tuple[str, bytes]]:
+        """What came by semihosting and ITM since the last call, in order, with the channel of each part."""
+    def exit_code(self) -> int | None:
+        """The exit code with which the firmware ended by semihosting last."""
     def remembered(self) -> tuple[int, int]:
         """How many stretches of instructions took their time from memory, and of how many it was found out."""
     def translated(self) -> int:
@@ -249,6 +273,8 @@ class Machine:
     def clock_hz(self) -> int: ...
     def warnings(self) -> list[str]: ...
     def read(self, address: int, length: int) -> bytes: ...
+    def peek(self, core: int, address: int, length: int) -> bytes:
+        """Like read(), and registers as a debugger shows them: no read of them has a side effect."""
     def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
         """Words as a core would read them now, of peripherals and its own registers too; None where that faults. They are
         read on a copy of the board, so that nothing changes here."""
@@ -269,11 +295,17 @@ class Machine:
     def inject_pin(self, cycle: int, pin: int, level: bool) -> None:
         """The outside drives a pin from this cycle on. Pins are numbered as in events."""
     def debug(
-        self, address: str, ready: Callable[[str], None], on_uart: Callable[[bytes], None], note: Callable[[str], None]
+        self,
+        address: str,
+        ready: Callable[[str], None],
+        on_text: Callable[[str, bytes], None],
+        note: Callable[[str], None],
+        tasks: Callable[[Snapshot], list[tuple[int, str, int | None, list[tuple[str, int]]]]],
     ) -> None:
         """Serves gdb on `address` ("127.0.0.1:0": a free port) until gdb kills the board. `ready` gets the address that
-        is listened on, `on_uart` what the firmware writes to its consoles, once, `note` sentences for the user. Raises
-        SimError, and what these functions or a signal raise."""
+        is listened on, `on_text` what the firmware writes, once, with the channel (empty for a console), `note` sentences
+        for the user. `tasks` gives the tasks of a board that stands so: control block, name and state, the core that
+        executes it, and the registers on its stack. Raises SimError, and what these functions or a signal raise."""
     def position(self, core: int) -> tuple[int, int, bool]:
         """Cycle at which the core's next instruction can execute, its address, whether the core sleeps."""
 

@@ -294,6 +294,18 @@ class FakeMachine:
 
     def type_uart(self, text: bytes, port: int = 0) -> None: ...
     def script_uart(self, steps: list[tuple[bytes, bytes]], port: int = 0) -> None: ...
+    def serve_semihosting(self, on: bool) -> None: ...
+    def open_itm(self) -> None: ...
+    def asks_for_itm(self) -> bool:
+        return False
+
+    def type_semihosting(self, text: bytes) -> None: ...
+    def take_debug_text(self) -> list[tuple[str, bytes]]:
+        return []
+
+    def exit_code(self) -> int | None:
+        return None
+
     def stats(self) -> Any:
         core = {
             "cycles": self.at, "instructions": 1, "sleep_cycles": 0, "bus_wait_cycles": 0, "flash_wait_cycles": 0,

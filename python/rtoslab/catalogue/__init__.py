@@ -8,11 +8,12 @@ from rtoslab.catalogue.benchmark import (
     Benchmark,
     SeriesFacts,
 )
-from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, Catalogue, Entry
+from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, TASKS_FILE, Catalogue, Entry
 from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
+from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
 from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
 from rtoslab.catalogue.paper_schemas import (
     Condition,

@@ -18,6 +18,7 @@ from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.contract_services import read_services, require_services
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.kernel_tasks import KernelTasks
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
@@ -27,6 +28,8 @@ Item = TypeVar("Item", bound=BaseModel)
 FLASH_FILE: Final = "flash.toml"
 """A file in a board's folder that no image depends on, as is SILICON_FILE."""
 SILICON_FILE: Final = "silicon.json"
+TASKS_FILE: Final = "tasks.toml"
+"""In a kernel's folder. No image is made of it."""
 BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
 
 
@@ -129,6 +132,12 @@ class Catalogue:
     def kernel(self, name: str) -> Entry[Kernel]:
         """Returns the kernel of an id, or of a unique beginning of it. Raises UnknownNameError."""
         return _find_entry("kernel", self.kernels, name)
+
+    def kernel_tasks(self, name: str) -> KernelTasks:
+        """How a debugger shows a kernel's tasks. Nothing known if its folder does not say. Raises UnknownNameError,
+        CatalogueError."""
+        path = self.kernel(name).folder / TASKS_FILE
+        return read_toml(path, KernelTasks) if path.is_file() else KernelTasks()
 
     def read_port(self, folder: Path) -> Entry[Kernel]:
         """Reads the port of a kernel in a user's folder. Raises CatalogueError."""

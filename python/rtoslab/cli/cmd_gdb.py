@@ -9,6 +9,7 @@ from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.names import KeyValue, parse_option_integer
+from rtoslab.cli.output_lines import OutputLines
 from rtoslab.targets import serve_gdb
 
 
@@ -43,10 +44,14 @@ def command(
 ) -> int:
     """Debug an IMAGE (ELF, built by anybody) on a virtual board with gdb, forwards and backwards.
 
-    Waits for gdb's `target remote`. Each core is a thread. Runs are the same every time, so reverse-step, reverse-next,
-    reverse-continue and a watchpoint backwards are exact. The firmware's UART output appears here. Ends when gdb kills
+    Waits for gdb's `target remote`. Each core is a thread, and so is each task of a kernel
+    that is known. Runs are the same every time, so reverse-step, reverse-next,
+    reverse-continue and a watchpoint backwards are exact. The firmware's output appears here. Ends when gdb kills
     the board, or with Ctrl-C. After a detach gdb may connect again."""
-    facts = Catalogue(find_root()).board(board).facts
+    from rtoslab.instruments import TaskList  # noqa: PLC0415 (it takes a moment, and an error of the command none)
+
+    catalogue = Catalogue(find_root())
+    facts = catalogue.board(board).facts
     if cores is not None and cores > facts.cores:
         raise PlanError(
             f"The board {facts.id} has {facts.cores} cores, {cores} were asked for; choose --cores 1 to {facts.cores}."
@@ -56,10 +61,7 @@ def command(
         """Prints the command with which gdb connects."""
         click.echo(f"Waiting for gdb: gdb-multiarch {image} -ex 'target remote {address}'", err=True)
 
-    def on_uart(text: bytes) -> None:
-        """Prints the firmware's output at once."""
-        sys.stdout.buffer.write(text)
-        sys.stdout.buffer.flush()
+    lines = OutputLines(sys.stdout.buffer)
 
     serve_gdb(
         image,
@@ -70,7 +72,8 @@ def command(
         strict=strict,
         until=until,
         ready=ready,
-        on_uart=on_uart,
+        on_text=lambda channel, text: lines.show(channel or "uart", text),
         note=lambda sentence: click.echo(sentence, err=True),
+        tasks=TaskList(catalogue, image, facts.cpu, cores or facts.cores).of,
     )
     return EXIT_OK

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 from rich.table import Table
@@ -16,9 +15,12 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.junit import write_junit
 from rtoslab.cli.names import Duration, KeyValue, PinLevel, parse_option_integer
+from rtoslab.cli.output_lines import OutputLines
 from rtoslab.intake import read_text
 from rtoslab.targets import MOST_CYCLES, PinDrive, SimRequest, SimResult, parse_pin, parse_script, simulate, unescape
 
+_CODES_MOST = 255
+"""Exit codes of the firmware beyond it are no exit codes here."""
 _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 
 
@@ -80,6 +82,14 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option(
     "--type-rtt", "rtt_typed", multiple=True, metavar="TEXT", help="Type TEXT into the first RTT buffer down."
 )
+@click.option(
+    "--type-semihosting",
+    "semihosting_typed",
+    multiple=True,
+    metavar="TEXT",
+    help="Give TEXT to semihosting's standard input; then it ends.",
+)
+@click.option("--itm", is_flag=True, help="Open the ITM's stimulus ports at reset, as a debugger with SWO does.")
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
@@ -101,17 +111,21 @@ def command(
     fail: str | None,
     timeout_ms: float | None,
     rtt_typed: tuple[str, ...],
+    semihosting_typed: tuple[str, ...],
+    itm: bool,
     junit: Path | None,
     as_json: bool,
 ) -> int:
     """Run an IMAGE (ELF, UF2 or Intel HEX, built by anybody) on a virtual board.
 
-    Prints UART and SEGGER RTT as they come (a line of RTT begins with its channel), then cycles and instructions per
-    core, and for every --between pair the count, minimum, maximum and total cycles. Nothing is added to the image.
+    Prints UART, SEGGER RTT, defmt, semihosting and ITM as they come (a line of another channel than UART begins with
+    its name), then cycles and instructions per core, and for every --between pair the count, minimum, maximum and total
+    cycles. Nothing is added to the image.
 
     Exit code 3 if --until or --expect was not reached, --fail matched, a core took a fault whose handler did not
     return, locked up, or ended in a handler that nobody wrote. A fault is told with its cause, function, file and line,
-    and its callers. If a signal ends it, it prints what there is, with exit code 130.
+    and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends it, it prints what there
+    is, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:
@@ -132,6 +146,8 @@ def command(
         fail=fail,
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,
         rtt_typed=b"".join(unescape(text) for text in rtt_typed),
+        itm=itm,
+        semihosting_typed=b"".join(unescape(text) for text in semihosting_typed),
     )
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
 
@@ -148,24 +164,9 @@ def command(
         _print_result(result, faults)
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
+    if result.exit_code is not None and 0 < result.exit_code <= _CODES_MOST:
+        return result.exit_code
     return EXIT_OK if result.reached else EXIT_POINT_FAILED
-
-
-class OutputLines:
-    """Writes the firmware's output line by line as it comes. UART is unchanged, each line of another channel begins
-    with its name."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._rests: dict[str, bytes] = {}
-
-    def show(self, channel: str, data: bytes) -> None:
-        """Writes the data of a channel. An incomplete line waits for its end."""
-        if channel != "uart":
-            *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")
-            data = b"".join(channel.encode() + b": " + line + b"\n" for line in lines)
-        self._stream.write(data)
-        self._stream.flush()
 
 
 def _fault_sentences(result: SimResult, image: Path) -> list[str]:
@@ -213,6 +214,8 @@ def _print_result(result: SimResult, faults: Sequence[str]) -> None:
             pairs.add_row(between.start, between.end, f"{between.count:,}", low, high, f"{between.total_cycles:,}")
         _align_right(pairs, first=2)
         console.print(pairs)
+    for note in result.notes:
+        click.echo(f"note: {note}", err=True)
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
 

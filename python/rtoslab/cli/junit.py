@@ -15,7 +15,8 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
     case = Xml.SubElement(suite, "testcase", {"classname": board, "name": image.stem, "time": seconds})
     if why:
         Xml.SubElement(case, "failure", {"message": _printable(why.splitlines()[0])}).text = _printable(why)
-    output = [("uart", result.uart), *result.rtt.items()]
+    log = "".join(f"{line}\n" for line in result.logs).encode()
+    output = [("uart", result.uart), *result.rtt.items(), ("defmt", log), *result.debug.items()]
     Xml.SubElement(case, "system-out").text = "".join(
         f"--- {channel}\n{_printable(text.decode('utf-8', errors='replace'))}\n" for channel, text in output if text
     )

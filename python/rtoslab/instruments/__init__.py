@@ -26,6 +26,7 @@ from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
 from rtoslab.instruments.survey import survey_table
+from rtoslab.instruments.task_list import TaskList
 from rtoslab.instruments.timelines import Timeline, record_timeline
 from rtoslab.instruments.totals import sums_by_function
 from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES

@@ -40,6 +40,7 @@ _REQUIRED_NAMES: Final = (
     "PanicException",
     "Machine",
     "EventTally",
+    "LogDecoder",
     "compress_zstd",
     "readable_name",
     "structures",

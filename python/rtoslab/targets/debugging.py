@@ -1,13 +1,19 @@
 """An image on a virtual board under gdb: `rtoslab gdb`. The server is the simulator's (`sim/gdb`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rtoslab.base import DebuggerError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, simulator_errors
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Snapshot
+
+TaskRow = tuple[int, str, int | None, list[tuple[str, int]]]
+"""A task of the image's kernel: control block, name and state, the core that executes it, registers."""
 
 
 def serve_gdb(
@@ -20,28 +26,31 @@ def serve_gdb(
     strict: bool = False,
     until: str | None = None,
     ready: Callable[[str], None] = lambda _: None,
-    on_uart: Callable[[bytes], None] = lambda _: None,
+    on_text: Callable[[str, bytes], None] = lambda *_: None,
     note: Callable[[str], None] = lambda _: None,
+    tasks: Callable[["Snapshot"], Sequence[TaskRow]] = lambda _: (),
 ) -> None:
     """Serves gdb on `listen` ("HOST:PORT") until gdb kills the board.
 
     With `until`, a symbol or a 0x address, the board runs up to there before the server waits for gdb. `ready` gets the
-    address on which the server listens, `on_uart` the firmware's output, `note` sentences for the user. Raises
-    DebuggerError, ImageFileError, SymbolError.
+    address on which the server listens, `on_text` the firmware's output, and the channel (empty for a UART),
+    `note` sentences for the user. `tasks` gives the tasks of a board that stands so. Raises DebuggerError,
+    ImageFileError, SymbolError.
     """
     machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)
     apply_settings(machine, settings or {})
+    machine.serve_semihosting(True)
     load_image(machine, read_image(image), image.name)
     if until is not None:
         with simulator_errors(SymbolError):
             machine.until(find_address(machine, until))
         limit = 10 * board.clock.sys_hz
         stop = machine.run(limit)
-        on_uart(machine.take_uart())
+        on_text("", machine.take_uart())
         if stop["reason"] != "until":
             raise DebuggerError(
                 f"{image.name} does not come to {until} within {limit:,} cycles (it stops by {stop['reason']}); name "
                 "another place, or leave --until out."
             )
     with simulator_errors(DebuggerError):
-        machine.debug(listen, ready, on_uart, note)
+        machine.debug(listen, ready, on_text, note, tasks)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rtoslab.base import ImageFileError, PlanError, SymbolError
 from rtoslab.catalogue import Board
@@ -22,11 +22,15 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.faults import Fault
+from rtoslab.targets.logs import CHANNEL, LogLine, find_logs
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.unhandled import unhandled_exceptions
-from rtoslab.targets.watched_run import FAILED, PASSED, TIMEOUT, OnOutput, PinDrive, RunEnd, WatchedRun
+from rtoslab.targets.watched_run import EXIT, FAILED, PASSED, TIMEOUT, OnOutput, PinDrive, RunEnd, WatchedRun
 
 DEFAULT_SECONDS = 10
+ITM_CLOSED: Final = (
+    "The firmware asked for the ITM, which nobody had switched on. With --itm a debugger opens its ports at reset."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,14 @@ class SimResult:
     """Output over RTT, by channel (`rtt0`)."""
     rtt_names: Mapping[str, str] = field(default_factory=dict)
     """The image's names of these channels."""
+    debug: Mapping[str, bytes] = field(default_factory=dict)
+    """What came by semihosting and ITM, by channel (`semihosting`, `semihosting-stderr`, `itm0`)."""
+    logs: Sequence[LogLine] = ()
+    """What came by defmt."""
+    exit_code: int | None = None
+    """The code with which the firmware ended by semihosting."""
+    notes: Sequence[str] = ()
+    """What the user may want to know of the run. No warning."""
     fault: Fault | None = None
     """The fault that the run ended with."""
     handled: Sequence[Fault] = ()
@@ -77,7 +89,11 @@ class SimResult:
             "cycles": self.cycles,
             "instructions": self.instructions,
             "uart": self.uart.decode("utf-8", errors="replace"),
-            "rtt": {name: text.decode("utf-8", errors="replace") for name, text in self.rtt.items()},
+            "rtt": _texts(self.rtt),
+            "debug": _texts(self.debug),
+            "defmt": [line.as_json() for line in self.logs],
+            "exit_code": self.exit_code,
+            "notes": list(self.notes),
             "between": [
                 {
                     "from": between.start,
@@ -116,6 +132,10 @@ class SimRequest:
     """Input for the first RTT buffer down."""
     drives: Sequence[PinDrive] = ()
     """Levels of pins from outside."""
+    itm: bool = False
+    """A debugger opens the ITM's ports at reset."""
+    semihosting_typed: bytes = b""
+    """What the firmware can read from semihosting's standard input."""
 
 
 def simulate(
@@ -134,7 +154,13 @@ def simulate(
     count = cores or board.cores
     machine = machine or make_machine(board, cores=count, strict=request.strict)
     apply_settings(machine, request.settings)
-    load_image(machine, read_image(image, request.load_address), image.name)
+    content = read_image(image, request.load_address)
+    machine.serve_semihosting(True)
+    if request.itm:
+        machine.open_itm()
+    if request.semihosting_typed:
+        machine.type_semihosting(request.semihosting_typed)
+    load_image(machine, content, image.name)
     by_symbol = request.until is not None and parse_cycle_count(request.until) is None
     with simulator_errors(SymbolError):
         if by_symbol and request.until is not None:
@@ -156,6 +182,7 @@ def simulate(
         request.timeout_s,
         request.rtt_typed,
         request.drives,
+        find_logs(content),
     )
     ended = watched.run()
     between = [_read_pair_cycles(machine, start, end, index) for start, end, index in pairs]
@@ -181,11 +208,14 @@ def _make_result(
     between: list[PairCycles],
 ) -> SimResult:
     reason, detail = ended.reason, ended.detail
-    if request.expect is not None and reason in {"cycles", TIMEOUT}:
+    if request.expect is not None and reason in {"cycles", TIMEOUT, EXIT}:
         detail += f" The output never matched {request.expect!r}."
     stats = machine.stats()["cores"][:cores]
-    unhandled = [] if reason in {"until", PASSED, FAILED} else unhandled_exceptions(machine, cores)
-    failed = bool(unhandled) or _is_failure(reason, detail) or watched.fault is not None
+    unhandled = [] if reason in {"until", PASSED, FAILED, EXIT} else unhandled_exceptions(machine, cores)
+    exit_code = machine.exit_code() if reason == EXIT else None
+    failed = bool(unhandled) or _is_failure(reason, detail) or watched.fault is not None or bool(exit_code)
+    logs = watched.logs.lines if watched.logs is not None else ()
+    watched.output.pop(CHANNEL, None)
     return SimResult(
         stop=reason,
         detail=detail,
@@ -193,9 +223,13 @@ def _make_result(
         clock_hz=machine.clock_hz(),
         cycles=[core["cycles"] for core in stats],
         instructions=[core["instructions"] for core in stats],
-        uart=bytes(watched.output.pop("uart", b"")),
-        rtt={name: bytes(text) for name, text in watched.output.items()},
+        uart=bytes(watched.output.get("uart", b"")),
+        rtt={name: bytes(text) for name, text in watched.output.items() if name in watched.rtt_names},
         rtt_names=watched.rtt_names,
+        debug={name: bytes(text) for name, text in watched.output.items() if name not in {*watched.rtt_names, "uart"}},
+        logs=logs,
+        exit_code=exit_code,
+        notes=[ITM_CLOSED] if machine.asks_for_itm() else [],
         between=between,
         warnings=[*machine.warnings(), *unhandled],
         fault=watched.fault,
@@ -209,8 +243,14 @@ def _has_reached_goal(request: SimRequest, reason: str) -> bool:
     """Whether the run ended as the request asks."""
     if request.expect is not None:
         return reason == PASSED
+    if reason == EXIT:
+        return request.until is None or cycle_number(request.until) is not None
     by_cycles = request.until is not None and parse_cycle_count(request.until) is not None
     return request.until is None or reason == "until" or (by_cycles and reason == "cycles")
+
+
+def _texts(channels: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: text.decode("utf-8", errors="replace") for name, text in channels.items()}
 
 
 def _compile_pattern(text: str | None) -> re.Pattern[str] | None:

@@ -74,6 +74,7 @@ class VirtualBoard:
         """Makes a board at reset, without an image. Raises SettingError, UnknownNameError."""
         machine: Any = make_machine(board, cores=cores or board.cores)
         apply_settings(machine, settings or {})
+        machine.serve_semihosting(True)
         return cls(board, machine)
 
     def load(self, image: Path | str) -> "VirtualBoard":
@@ -130,9 +131,9 @@ class VirtualBoard:
         return self.cycle
 
     def read(self, place: Place, length: int = 4) -> bytes:
-        """Reads bytes of memory, without side effects. Raises RunError outside memories."""
+        """Reads memory, and registers of peripherals and core, without side effects. Raises RunError where there are none."""
         with simulator_errors(RunError):
-            return self._machine.read(self._address_of(place), length)
+            return self._machine.peek(0, self._address_of(place), length)
 
     def word(self, place: Place) -> int:
         """Reads four bytes of memory as a little-endian number. Raises RunError outside memories."""
@@ -161,7 +162,7 @@ class VirtualBoard:
         return probe
 
     def watch(self, place: Place) -> Probe:
-        """Records every write to a word of RAM from now on. Raises SymbolError."""
+        """Records every write to a word of RAM or to a register from now on. Raises SymbolError."""
         probe = self._new_probe(str(place), self._address_of(place) & ~3)
         with simulator_errors(SymbolError):
             self._machine.watch_write(probe.address, len(self._probes) - 1)
@@ -213,6 +214,26 @@ class VirtualBoard:
     def output(self, port: int = 0) -> bytes:
         """Returns what a serial port has sent since the last call."""
         return self._machine.take_uart(port)
+
+    def debug_output(self) -> dict[str, bytes]:
+        """Returns what came by semihosting and ITM since the last call, by channel (`semihosting`, `itm0`)."""
+        texts: dict[str, bytes] = {}
+        for channel, text in self._machine.take_debug_text():
+            texts[channel] = texts.get(channel, b"") + text
+        return texts
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code with which the firmware ended by semihosting. None if it has not."""
+        return self._machine.exit_code()
+
+    def open_itm(self) -> None:
+        """Opens the ITM's stimulus ports at each reset, as a debugger with SWO does. Call it before `load`."""
+        self._machine.open_itm()
+
+    def type_semihosting(self, text: bytes) -> None:
+        """Adds to what the firmware can read from semihosting's standard input."""
+        self._machine.type_semihosting(text)
 
     def type(self, text: bytes, port: int = 0) -> None:
         """Types into a serial port at line speed."""

@@ -10,6 +10,7 @@ from rtoslab import interrupts
 from rtoslab.base import PlanError
 from rtoslab.targets.board import simulator_errors
 from rtoslab.targets.faults import Fault, fault_entries, fault_returns, read_fault
+from rtoslab.targets.logs import CHANNEL, Logs
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.rtt import Rtt, find_rtt
 
@@ -24,11 +25,13 @@ _AFTER_FAULT_S: Final = 0.1
 PASSED: Final = "passed"
 FAILED: Final = "failed"
 TIMEOUT: Final = "timeout"
+EXIT: Final = "exit"
+"""The firmware ended itself by semihosting."""
 _TAIL_BYTES: Final = 4096
 """A pattern is searched in new output and in this much before it."""
 
 OnOutput = Callable[[str, bytes], None]
-"""Called with a channel (`uart`, `rtt0`) and its new output."""
+"""Called with a channel (`uart`, `rtt0`, `defmt`, `semihosting`, `itm0`) and its new output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class WatchedRun:
     rtt_typed: bytes = b""
     drives: Sequence[PinDrive] = ()
     """Levels that come from outside, in any order."""
+    logs: Logs | None = None
+    """What decodes the RTT buffer `defmt`."""
     output: dict[str, bytearray] = field(default_factory=dict)
     """Keyed by channel."""
     rtt_names: dict[str, str] = field(default_factory=dict)
@@ -161,9 +166,14 @@ class WatchedRun:
     def _take_output(self, rtt: Rtt | None) -> RunEnd | None:
         """Passes on new output. Returns the end of the run if it matches a pattern."""
         outputs = [self._add_output("uart", self.machine.take_uart())]
+        outputs += [self._store(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
         for number, fresh in rtt.receive() if rtt is not None else ():
+            name = rtt.names.get(number, "") if rtt is not None else ""
+            if self.logs is not None and name == CHANNEL:
+                outputs.append(self._store(CHANNEL, self.logs.take(fresh)))
+                continue
             channel = f"rtt{number}"
-            self.rtt_names.setdefault(channel, rtt.names.get(number, "") if rtt is not None else "")
+            self.rtt_names.setdefault(channel, name)
             outputs.append(self._add_output(channel, fresh))
         matched = [output for output in outputs if output is not None]
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))

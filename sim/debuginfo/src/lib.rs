@@ -3,6 +3,7 @@
 //! Nothing in the file is believed: references that lead in circles or out of it, and structures without end, are
 //! errors.
 
+pub mod logs;
 mod names;
 mod units;
 

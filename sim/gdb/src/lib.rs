@@ -14,6 +14,7 @@ use std::io::ErrorKind;
 use std::net::TcpStream;
 
 use gdbstub::stub::{DisconnectReason, GdbStub};
+use rtoslab_machine::Snapshot;
 use rtoslab_machine::board::Board;
 
 use connection::Line;
@@ -22,12 +23,27 @@ use timeline::Timeline;
 
 /// The starter of the debugging.
 pub trait Host {
-    /// Text that the firmware wrote to a console.
-    fn print(&mut self, text: &[u8]);
+    /// Text that the firmware wrote, with the name of its channel. A console's is empty.
+    fn print(&mut self, channel: &str, text: &[u8]);
     /// A sentence for the user that gdb does not show.
     fn note(&mut self, sentence: &str);
     /// Whether to continue waiting. False ends the session.
     fn goes_on(&mut self) -> bool;
+    /// The tasks of the board as it stood. None if the image has no kernel that the host knows.
+    fn tasks(&mut self, now: &Snapshot) -> Vec<Task>;
+}
+
+/// A task of the image's kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Address of its control block.
+    pub block: u32,
+    /// Its name, and what else the kernel says of it.
+    pub about: String,
+    /// The core that executes it.
+    pub core: Option<usize>,
+    /// The registers that its stack holds, by the board's names. Empty if the kernel's frame is unknown.
+    pub registers: Vec<(String, u32)>,
 }
 
 /// A host that the connection, the timeline and the target all turn to.
@@ -52,9 +68,10 @@ pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) 
         Ok(line) => line,
         Err(error) => return End::Broken(error.to_string()),
     };
-    let timeline = Timeline::new(board, move |text| host.borrow_mut().print(text));
+    let timeline = Timeline::new(board, move |channel, text| host.borrow_mut().print(channel, text));
     let mut debugged = DebugTarget::new(timeline, host);
     let ended = GdbStub::new(line).run_blocking::<Events<'_>>(&mut debugged);
+    let killed = debugged.is_killed();
     match ended {
         Ok(DisconnectReason::Kill) => End::Killed,
         Ok(_) => End::Detached,
@@ -63,6 +80,7 @@ pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) 
             let why = error.to_string();
             match error.into_connection_error() {
                 // gdb's `disconnect` and its end close the connection without a word.
+                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof && killed => End::Killed,
                 Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof => End::Detached,
                 _ => End::Broken(why),
             }

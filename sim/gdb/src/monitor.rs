@@ -5,14 +5,22 @@ use std::fmt::Write as _;
 use crate::timeline::Timeline;
 
 const HELP: &str = "\
-monitor cycles   cycle, seconds, and each core's instructions, sleep and waits
-monitor history  how far back one can go
-monitor warnings what the firmware used that the board does not model, and faults
+monitor reset halt  resets the board; it stands before its first instruction
+monitor reset       the same: continue lets it run
+monitor halt        nothing: the board stands whenever gdb answers
+monitor cycles      cycle, seconds, and each core's instructions, sleep and waits
+monitor history     how far back one can go
+monitor warnings    what the firmware used that the board does not model, and faults
 ";
 
 /// The answer to a command, or how to ask.
 pub fn answer(timeline: &mut Timeline, command: &str) -> String {
-    match command.trim() {
+    match command.split_whitespace().collect::<Vec<_>>().join(" ").as_str() {
+        "reset" | "reset halt" | "reset init" | "reset run" => {
+            reset(timeline);
+            RESET.to_owned()
+        }
+        "halt" => String::new(),
         "cycles" => cycles(timeline),
         "history" => {
             let (begin, now) = (timeline.begin(), timeline.board().cycle());
@@ -25,6 +33,20 @@ pub fn answer(timeline: &mut Timeline, command: &str) -> String {
         "" | "help" => HELP.to_owned(),
         other => format!("There is no monitor command {other:?}.\n{HELP}"),
     }
+}
+
+/// gdb keeps registers that it has read until the board has run.
+const RESET: &str = "\
+The board is reset and stands before its first instruction. Registers that gdb shows are old until the next stop, or until
+`maintenance flush register-cache`.
+";
+
+/// Resets the board.
+pub fn reset(timeline: &mut Timeline) {
+    timeline.change(|board| {
+        board.reset();
+        true
+    });
 }
 
 fn cycles(timeline: &mut Timeline) -> String {

@@ -37,23 +37,26 @@ impl RegId for NoSingle {
     }
 }
 
-/// A core's registers in the order of [`Layout`], a double as two words.
+/// A core's registers in the order of [`Layout`], a double as two words. `None`: unknown.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Words(pub Vec<u32>);
+pub struct Words(pub Vec<Option<u32>>);
 
 impl Registers for Words {
     type ProgramCounter = u32;
 
     fn pc(&self) -> u32 {
-        self.0.get(PC).copied().unwrap_or(0)
+        self.0.get(PC).copied().flatten().unwrap_or(0)
     }
 
     fn gdb_serialize(&self, mut write_byte: impl FnMut(Option<u8>)) {
-        self.0.iter().flat_map(|word| word.to_le_bytes()).for_each(|byte| write_byte(Some(byte)));
+        for word in &self.0 {
+            let bytes = word.map_or([None; 4], |word| word.to_le_bytes().map(Some));
+            bytes.into_iter().for_each(&mut write_byte);
+        }
     }
 
     fn gdb_deserialize(&mut self, bytes: &[u8]) -> Result<(), ()> {
-        let words = bytes.chunks(4).map(|word| word.try_into().map(u32::from_le_bytes));
+        let words = bytes.chunks(4).map(|word| word.try_into().map(|word| Some(u32::from_le_bytes(word))));
         self.0 = words.collect::<Result<_, _>>().map_err(drop)?;
         Ok(())
     }
@@ -93,10 +96,12 @@ impl Layout {
             names.push("fpscr".to_owned());
             xml.push_str("<reg name=\"fpscr\" bitsize=\"32\" group=\"float\"/>");
         }
-        xml.push_str("</feature><feature name=\"rtoslab.special\">");
+        // By the name gdb finds the stack pointers, and with them the frame below an exception's.
+        xml.push_str("</feature><feature name=\"org.gnu.gdb.arm.m-system\">");
         for name in SPECIAL.into_iter().filter(|name| has(name)) {
             names.push(name.to_owned());
-            write!(xml, "<reg name=\"{name}\" bitsize=\"32\" group=\"system\"/>").expect("a string takes it");
+            let kind = if name.ends_with("sp") { " type=\"data_ptr\"" } else { "" };
+            write!(xml, "<reg name=\"{name}\" bitsize=\"32\" group=\"system\"{kind}/>").expect("a string takes it");
         }
         xml.push_str("</feature></target>");
         Layout { names, xml }
@@ -109,8 +114,12 @@ impl Layout {
 
     /// A core's registers.
     pub fn read(&self, board: &dyn Board, core: usize) -> Words {
-        let held = board.registers(core);
-        let value = |name: &String| held.iter().find(|(other, _)| other == name).map_or(0, |(_, value)| *value);
+        self.words(&board.registers(core))
+    }
+
+    /// Registers by name in gdb's order. Others are unknown.
+    pub fn words(&self, held: &[(String, u32)]) -> Words {
+        let value = |name: &String| held.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
         Words(self.names.iter().map(value).collect())
     }
 
@@ -120,7 +129,7 @@ impl Layout {
         let pairs = self.names.iter().zip(held.0).zip(&wanted.0);
         pairs
             .filter(|((_, before), after)| before != *after)
-            .map(|((name, _), after)| (name.as_str(), *after))
+            .filter_map(|((name, _), after)| Some((name.as_str(), (*after)?)))
             .collect()
     }
 }

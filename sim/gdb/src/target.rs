@@ -4,7 +4,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 
-use gdbstub::common::{Signal, Tid};
+use gdbstub::common::{Pid, Signal, Tid};
 use gdbstub::conn::ConnectionExt;
 use gdbstub::stub::MultiThreadStopReason;
 use gdbstub::stub::run_blocking::{BlockingEventLoop, Event, WaitForStopReasonError};
@@ -20,20 +20,30 @@ use gdbstub::target::ext::breakpoints::{
     Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
     SwBreakpointOps, WatchKind,
 };
+use gdbstub::target::ext::extended_mode::{Args, AttachKind, ExtendedMode, ExtendedModeOps, ShouldTerminate};
 use gdbstub::target::ext::monitor_cmd::{ConsoleOutput, MonitorCmd, MonitorCmdOps};
 use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
 };
+use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
+use rtoslab_machine::StopReason;
+use rtoslab_machine::board::Board;
 
-use crate::Shared;
 use crate::connection::Line;
 use crate::monitor;
 use crate::registers::{CortexM, Layout, Words};
-use crate::timeline::{Halt, Timeline};
+use crate::timeline::{Halt, Timeline, WatchedAccess};
+use crate::{Shared, Task};
 
 /// Cycles between two looks for a byte from gdb, which means Ctrl-C.
 const SLICE_CYCLES: u64 = 1 << 21;
+
+/// The only process.
+const BOARD: Pid = NonZeroUsize::MIN;
+
+/// Name of the stop of firmware that ends itself.
+const EXIT: &str = StopReason::Exit.name();
 
 const NO_SUCH_THREAD: &str = "gdb steps a thread that the board does not have";
 
@@ -52,6 +62,10 @@ pub struct DebugTarget<'h> {
     action: Action,
     /// The core that gdb is looking at: the one it asked about last, or that stopped since.
     focus: usize,
+    /// The kernel's tasks since the board stands as it does.
+    tasks: Option<Vec<Task>>,
+    /// gdb killed the board and has not run it since.
+    killed: bool,
     host: Shared<'h>,
 }
 
@@ -59,17 +73,49 @@ impl<'h> DebugTarget<'h> {
     /// A timeline, with whom to tell what gdb does not show.
     pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> DebugTarget<'h> {
         let layout = Layout::of(timeline.board());
-        DebugTarget { timeline, layout, action: Action::Run, focus: 0, host }
+        DebugTarget { timeline, layout, action: Action::Run, focus: 0, tasks: None, killed: false, host }
     }
 
-    /// The core of a thread, `None` if the board has no such core. It is in focus from then on.
+    /// Whether gdb's last word was that it wants no more of the board.
+    pub fn is_killed(&self) -> bool {
+        self.killed
+    }
+
+    /// The core of a thread, which is in focus from then on. That of a task which does not execute is the core in focus.
+    /// `None` if there is no such thread.
     fn focus_on(&mut self, tid: Tid) -> Option<usize> {
         let core = tid.get() - 1;
-        if core >= self.timeline.board().cores() {
-            return None;
+        if core < self.timeline.board().cores() {
+            self.focus = core;
+            return Some(core);
         }
-        self.focus = core;
-        Some(core)
+        self.waiting_task(tid).is_some().then_some(self.focus)
+    }
+
+    /// The tasks of the board as it stands.
+    fn tasks(&mut self) -> &[Task] {
+        let (timeline, host) = (&mut self.timeline, self.host);
+        self.tasks.get_or_insert_with(|| {
+            let now = timeline.board().snapshot();
+            host.borrow_mut().tasks(&now)
+        })
+    }
+
+    /// The task of a thread that is no core's.
+    fn waiting_task(&mut self, tid: Tid) -> Option<&Task> {
+        self.tasks().iter().find(|task| task.core.is_none() && task_tid(task) == Some(tid))
+    }
+
+    /// Changes the board. What is known of tasks is then old.
+    fn change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+        self.tasks = None;
+        self.timeline.change(act)
+    }
+
+    fn reset(&mut self) {
+        self.tasks = None;
+        self.focus = 0;
+        monitor::reset(&mut self.timeline);
     }
 
     /// Every stop names its thread: gdb takes one without for the first thread's, whichever the user was looking at.
@@ -82,8 +128,18 @@ impl<'h> DebugTarget<'h> {
         match halt {
             Halt::Done => signal(self.focus, Signal::SIGTRAP),
             Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(core)),
-            Halt::Watch { core, address } => {
-                MultiThreadStopReason::Watch { tid: tid_of(core), kind: WatchKind::Write, addr: address }
+            Halt::Watch { core, address, access } => {
+                let kind = match access {
+                    WatchedAccess::Write => WatchKind::Write,
+                    WatchedAccess::Read => WatchKind::Read,
+                    WatchedAccess::Any => WatchKind::ReadWrite,
+                };
+                MultiThreadStopReason::Watch { tid: tid_of(core), kind, addr: address }
+            }
+            Halt::Ended { core, detail: EXIT } => {
+                let code = self.timeline.board().debugger().exit_code.unwrap_or(0);
+                self.host.borrow_mut().note(&format!("The firmware ended with exit code {code}."));
+                signal(core, Signal::SIGTERM)
             }
             Halt::Ended { core, detail } => {
                 self.host.borrow_mut().note(&format!("The firmware cannot go on: {detail} on core {core}."));
@@ -101,6 +157,19 @@ fn signal(core: usize, signal: Signal) -> MultiThreadStopReason<u32> {
     MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal }
 }
 
+/// A task's thread has the address of its control block as number. Cores have the first numbers.
+fn task_tid(task: &Task) -> Option<Tid> {
+    NonZeroUsize::new(task.block as usize)
+}
+
+fn access_of(kind: WatchKind) -> WatchedAccess {
+    match kind {
+        WatchKind::Write => WatchedAccess::Write,
+        WatchKind::Read => WatchedAccess::Read,
+        WatchKind::ReadWrite => WatchedAccess::Any,
+    }
+}
+
 /// Threads count from 1.
 fn tid_of(core: usize) -> Tid {
     NonZeroUsize::MIN.saturating_add(core)
@@ -115,6 +184,10 @@ impl Target for DebugTarget<'_> {
     }
 
     fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_extended_mode(&mut self) -> Option<ExtendedModeOps<'_, Self>> {
         Some(self)
     }
 
@@ -148,19 +221,31 @@ impl TargetDescriptionXmlOverride for DebugTarget<'_> {
 
 impl MultiThreadBase for DebugTarget<'_> {
     fn read_registers(&mut self, registers: &mut Words, tid: Tid) -> TargetResult<(), Self> {
+        if let Some(task) = self.waiting_task(tid) {
+            let held = task.registers.clone();
+            *registers = self.layout.words(&held);
+            return Ok(());
+        }
         let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
         *registers = self.layout.read(self.timeline.board(), core);
         Ok(())
     }
 
     fn write_registers(&mut self, registers: &Words, tid: Tid) -> TargetResult<(), Self> {
+        if self.waiting_task(tid).is_some() {
+            return Err(TargetError::NonFatal);
+        }
         let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
         let layout = &self.layout;
-        let changes = layout.changes(self.timeline.board(), core, registers);
-        let changed = self.timeline.change(|board| {
+        let changes: Vec<(String, u32)> = layout
+            .changes(self.timeline.board(), core, registers)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        let changed = self.change(|board| {
             changes.iter().fold(true, |all, (name, value)| {
                 // Of the program status only the flags can be written.
-                let name = if *name == "xpsr" { "apsr" } else { name };
+                let name = if name == "xpsr" { "apsr" } else { name };
                 board.set_register(core, name, *value) && all
             })
         });
@@ -168,7 +253,11 @@ impl MultiThreadBase for DebugTarget<'_> {
     }
 
     fn read_addrs(&mut self, start: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
-        self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
+        if let Some(found) = self.timeline.registers_or_memory(core, start, data.len()) {
+            data.copy_from_slice(&found);
+            return Ok(data.len());
+        }
         // As many as there are from `start` on: gdb reads ahead, over the end of a memory.
         let mut length = data.len();
         while length > 0 {
@@ -183,7 +272,7 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
         self.focus_on(tid).ok_or(TargetError::NonFatal)?;
-        let written = self.timeline.change(|board| board.write(start, data));
+        let written = self.change(|board| board.write(start, data) || board.program(start, data));
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
@@ -193,7 +282,12 @@ impl MultiThreadBase for DebugTarget<'_> {
         let focus = self.focus;
         let others = (0..self.timeline.board().cores()).filter(|core| *core != focus);
         std::iter::once(focus).chain(others).for_each(|core| thread_is_active(tid_of(core)));
+        self.tasks().iter().filter(|task| task.core.is_none()).filter_map(task_tid).for_each(thread_is_active);
         Ok(())
+    }
+
+    fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
+        Some(self)
     }
 
     fn support_resume(&mut self) -> Option<MultiThreadResumeOps<'_, Self>> {
@@ -208,6 +302,7 @@ impl MultiThreadResume for DebugTarget<'_> {
 
     fn clear_resume_actions(&mut self) -> Result<(), &'static str> {
         self.action = Action::Run;
+        self.tasks = None;
         Ok(())
     }
 
@@ -297,17 +392,66 @@ impl HwBreakpoint for DebugTarget<'_> {
 
 impl HwWatchpoint for DebugTarget<'_> {
     fn add_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
-        // The board tells writes. That it does not tell reads is said by refusing.
-        Ok(kind == WatchKind::Write && self.timeline.add_watch(address, bytes))
+        // Reads of memory are not told, which refusing says.
+        Ok(self.timeline.add_watch(address, bytes, access_of(kind)))
     }
 
-    fn remove_hw_watchpoint(&mut self, address: u32, bytes: u32, _: WatchKind) -> TargetResult<bool, Self> {
-        Ok(self.timeline.remove_watch(address, bytes))
+    fn remove_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
+        Ok(self.timeline.remove_watch(address, bytes, access_of(kind)))
+    }
+}
+
+impl ThreadExtraInfo for DebugTarget<'_> {
+    fn thread_extra_info(&self, tid: Tid, buffer: &mut [u8]) -> Result<usize, &'static str> {
+        let tasks = self.tasks.as_deref().unwrap_or_default();
+        let core = tid.get() - 1;
+        let task = tasks.iter().find(|task| match task.core {
+            Some(number) => number == core,
+            None => task_tid(task) == Some(tid),
+        });
+        let text = match task {
+            Some(task @ Task { core: Some(number), .. }) => format!("core {number}: {}", task.about),
+            Some(task) => task.about.clone(),
+            None => format!("core {core}"),
+        };
+        let length = text.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Ok(length)
+    }
+}
+
+impl ExtendedMode for DebugTarget<'_> {
+    /// The image is on the board already: it starts again.
+    fn run(&mut self, _: Option<&[u8]>, _: Args<'_, '_>) -> TargetResult<Pid, Self> {
+        self.killed = false;
+        self.reset();
+        Ok(BOARD)
+    }
+
+    fn attach(&mut self, _: Pid) -> TargetResult<(), Self> {
+        self.killed = false;
+        Ok(())
+    }
+
+    fn query_if_attached(&mut self, _: Pid) -> TargetResult<AttachKind, Self> {
+        Ok(AttachKind::Attach)
+    }
+
+    /// `run` kills before it begins anew, and names what it kills. Without a name gdb wants no more.
+    fn kill(&mut self, pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
+        self.killed = true;
+        Ok(if pid.is_some() { ShouldTerminate::No } else { ShouldTerminate::Yes })
+    }
+
+    fn restart(&mut self) -> Result<(), &'static str> {
+        self.reset();
+        Ok(())
     }
 }
 
 impl MonitorCmd for DebugTarget<'_> {
     fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), &'static str> {
+        self.tasks = None;
         let text = monitor::answer(&mut self.timeline, &String::from_utf8_lossy(command));
         out.write_raw(text.as_bytes());
         Ok(())

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rtoslab_machine::board::Board;
+use rtoslab_machine::board::{Board, read_registers};
 use rtoslab_machine::{Snapshot, Stop, StopReason};
 
 /// Snapshots kept at most.
@@ -39,12 +39,14 @@ pub enum Halt {
         /// Which.
         core: usize,
     },
-    /// A watched word was written, or going backwards is about to be.
+    /// A watched word was written or read, or going backwards is about to be.
     Watch {
-        /// Who writes.
+        /// Who writes or reads.
         core: usize,
         /// The word.
         address: u32,
+        /// Which accesses of it are watched.
+        access: WatchedAccess,
     },
     /// The firmware cannot continue: locked up, asleep for ever, or as the sentence says.
     Ended {
@@ -55,6 +57,27 @@ pub enum Halt {
     },
     /// There is no earlier state.
     Begin,
+}
+
+/// The accesses that a watch stops at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WatchedAccess {
+    /// Writes.
+    Write,
+    /// Reads, of registers alone.
+    Read,
+    /// Both.
+    Any,
+}
+
+impl WatchedAccess {
+    fn writes(self) -> bool {
+        self != WatchedAccess::Read
+    }
+
+    fn reads(self) -> bool {
+        self != WatchedAccess::Write
+    }
 }
 
 struct Mark {
@@ -71,8 +94,8 @@ struct Hit {
     executed: u64,
 }
 
-/// Takes what the firmware writes to its consoles.
-type Print<'b> = Box<dyn FnMut(&[u8]) + 'b>;
+/// Takes what the firmware writes, with the name of its channel. A console's is empty.
+type Print<'b> = Box<dyn FnMut(&str, &[u8]) + 'b>;
 
 /// A board with its past.
 pub struct Timeline<'b> {
@@ -83,13 +106,16 @@ pub struct Timeline<'b> {
     told: u64,
     /// Each with how often it was set.
     breakpoints: BTreeMap<u32, u32>,
+    /// Words whose writes stop the run.
     words: BTreeSet<u32>,
+    /// Registers whose reads do.
+    reads: BTreeSet<u32>,
     print: Print<'b>,
 }
 
 impl<'b> Timeline<'b> {
     /// History begins where the board stands. `print` gets what the firmware writes to its consoles, once.
-    pub fn new(board: &'b mut dyn Board, print: impl FnMut(&[u8]) + 'b) -> Timeline<'b> {
+    pub fn new(board: &'b mut dyn Board, print: impl FnMut(&str, &[u8]) + 'b) -> Timeline<'b> {
         let begin = board.cycle();
         let mut timeline = Timeline {
             board,
@@ -98,6 +124,7 @@ impl<'b> Timeline<'b> {
             told: begin,
             breakpoints: BTreeMap::new(),
             words: BTreeSet::new(),
+            reads: BTreeSet::new(),
             print: Box::new(print),
         };
         timeline.begin_again();
@@ -144,19 +171,42 @@ impl<'b> Timeline<'b> {
         true
     }
 
-    /// Stops at writes to any word of `bytes` from `address`. False if one of them cannot be watched.
-    pub fn add_watch(&mut self, address: u32, bytes: u32) -> bool {
+    /// Stops at accesses to any word of `bytes` from `address`. False if one of them cannot be watched so: reads of memory
+    /// are not told.
+    pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         let words: Vec<u32> = words_of(address, bytes).collect();
-        let can = !words.is_empty() && words.iter().all(|word| self.board.mark_watch(*word));
-        if can {
-            self.words.extend(words);
+        let is_told = |word: &u32| !access.reads() || self.board.read(*word, 4).is_none();
+        let can = !words.is_empty() && words.iter().all(is_told);
+        let can = can && words.iter().all(|word| self.board.mark_watch(*word));
+        if can && access.writes() {
+            self.words.extend(&words);
+        }
+        if can && access.reads() {
+            self.reads.extend(&words);
         }
         can
     }
 
     /// No longer does.
-    pub fn remove_watch(&mut self, address: u32, bytes: u32) -> bool {
-        words_of(address, bytes).fold(false, |any, word| self.words.remove(&word) | any)
+    pub fn remove_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
+        words_of(address, bytes).fold(false, |any, word| {
+            let wrote = access.writes() && self.words.remove(&word);
+            let read = access.reads() && self.reads.remove(&word);
+            wrote || read || any
+        })
+    }
+
+    /// Bytes of memory, or of registers.
+    pub fn registers_or_memory(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
+        self.board.read(address, bytes).or_else(|| self.registers(core, address, bytes))
+    }
+
+    /// Bytes of registers, without the side effects of reading them. `None` if one cannot be read.
+    fn registers(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
+        let now = self.board.snapshot();
+        let content = read_registers(self.board, core, address, bytes);
+        assert!(self.board.restore(&now), "a snapshot is of the board it was taken of");
+        content
     }
 
     /// Runs for at most `cycles`, up to the next stop.
@@ -240,6 +290,9 @@ impl<'b> Timeline<'b> {
         for word in &self.words {
             self.board.watch_write(*word, 0, true);
         }
+        for word in &self.reads {
+            self.board.watch_read(*word);
+        }
     }
 
     fn disarm(&mut self) {
@@ -249,6 +302,9 @@ impl<'b> Timeline<'b> {
         }
         for word in &self.words {
             self.board.probes().end_watch(*word);
+        }
+        for word in &self.reads {
+            self.board.probes().end_read_watch(*word);
         }
         self.board.take_events();
     }
@@ -266,7 +322,7 @@ impl<'b> Timeline<'b> {
             match stop.reason {
                 StopReason::Cycles => {}
                 StopReason::Until => return Halt::Break { core: stop.core },
-                StopReason::Watch => return Halt::Watch { core: stop.core, address: stop.address },
+                StopReason::Watch => return self.watch_halt(stop.core, stop.address),
                 reason => return Halt::Ended { core: stop.core, detail: reason.name() },
             }
             if self.board.cycle() >= next {
@@ -278,11 +334,25 @@ impl<'b> Timeline<'b> {
         }
     }
 
+    fn watch_halt(&self, core: usize, address: u32) -> Halt {
+        let access = match (self.words.contains(&address), self.reads.contains(&address)) {
+            (true, true) => WatchedAccess::Any,
+            (false, true) => WatchedAccess::Read,
+            _ => WatchedAccess::Write,
+        };
+        Halt::Watch { core, address, access }
+    }
+
     fn pass_text(&mut self, since: u64) {
         for port in 0..self.board.ports() {
             let text = self.board.take_uart(port);
             if since >= self.told && !text.is_empty() {
-                (self.print)(&text);
+                (self.print)("", &text);
+            }
+        }
+        for (channel, text) in self.board.debugger().take() {
+            if since >= self.told {
+                (self.print)(&channel.name(), &text);
             }
         }
         self.told = self.told.max(self.board.cycle());
@@ -328,6 +398,7 @@ impl<'b> Timeline<'b> {
         for port in 0..self.board.ports() {
             self.board.take_uart(port);
         }
+        self.board.debugger().take();
     }
 
     /// Goes to a stop of the past: right before the instruction of a breakpoint, or before the one that wrote.
@@ -336,7 +407,7 @@ impl<'b> Timeline<'b> {
         match hit.stop.reason {
             StopReason::Watch => {
                 self.before_instruction(core, hit.executed);
-                Halt::Watch { core, address: hit.stop.address }
+                self.watch_halt(core, hit.stop.address)
             }
             _ => {
                 self.go_to(hit.stop.cycle);

@@ -107,6 +107,8 @@ pub struct Probes {
     stops: Vec<u32>,
     /// Words after whose writes it stops: likewise.
     write_stops: Vec<u32>,
+    /// Registers after whose reads it stops: likewise.
+    read_stops: Vec<u32>,
     /// Watched words, by address.
     watches: Vec<(u32, Watch)>,
     between: Vec<Between>,
@@ -168,6 +170,21 @@ impl Probes {
     pub fn end_watch(&mut self, address: u32) {
         self.watches.retain(|(word, _)| *word != address & !3);
         self.write_stops.retain(|stop| *stop != address & !3);
+    }
+
+    /// Stops the run after reads of the register at `address`.
+    pub fn watch_read(&mut self, address: u32) {
+        self.read_stops.push(address & !3);
+    }
+
+    /// No longer stops it.
+    pub fn end_read_watch(&mut self, address: u32) {
+        self.read_stops.retain(|stop| *stop != address & !3);
+    }
+
+    /// Whether a read of the register at `address` stops the run.
+    pub fn stops_at_read(&self, address: u32) -> bool {
+        self.read_stops.contains(&(address & !3))
     }
 
     /// Records an event each time `address` is about to execute.
@@ -305,6 +322,7 @@ impl Probes {
             numbers: _,
             stops: _,
             write_stops: _,
+            read_stops: _,
             watches: _,
             between,
             events,

@@ -8,6 +8,7 @@ use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Wire;
 use rtoslab_timing::Setting;
 
+use crate::debugger::Debugger;
 use crate::image::{ImageError, Symbol};
 use crate::observe::{ObservationReport, ObservationRequest};
 use crate::setting::SettingError;
@@ -110,7 +111,7 @@ pub trait Board {
     fn probes(&mut self) -> &mut Probes;
     /// Looks again at the instruction of an address after probes on it changed.
     fn refresh(&mut self, address: u32);
-    /// Tells writes to a word from now on. False if it cannot be watched.
+    /// Tells writes to a word or register from now on. False if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool;
     /// The console of a serial port.
     fn console(&mut self, port: usize) -> &mut Console;
@@ -140,11 +141,15 @@ pub trait Board {
     fn warnings(&self) -> Vec<String>;
     /// Reads memory without side effects. `None` outside.
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
-    /// Reads a word as a core does, with whatever that changes: ask a board that was opened from a snapshot. `None` where
-    /// the access faults.
+    /// Reads a word as privileged software of a core does, with whatever that changes: ask a board that was opened from a
+    /// snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
     /// Writes RAM. False outside.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
+    /// Writes the flash as a debugger does that erases and programs it. False outside.
+    fn program(&mut self, address: u32, data: &[u8]) -> bool;
+    /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
+    fn reset(&mut self);
     /// Whether code can execute at the address.
     fn executable(&mut self, address: u32) -> bool;
     /// The board's present state.
@@ -155,6 +160,12 @@ pub trait Board {
     fn adopt_probes(&mut self, snapshot: &Snapshot);
     /// Schedules a stimulus for a cycle. The error is one sentence.
     fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
+    /// The debugger that is attached: what it answers and collects.
+    fn debugger(&mut self) -> &mut Debugger;
+    /// Whether the firmware asked for the ITM, which only a debugger would have opened.
+    fn asks_for_itm(&self) -> bool {
+        false
+    }
     /// The position of a core.
     fn position(&self, core: usize) -> Position;
     /// Registers of a core by name.
@@ -193,6 +204,15 @@ pub trait Board {
             self.probes().watch_write(address, id, stop);
         }
         offset
+    }
+
+    /// Stops the run after reads of a register. False if it is none: reads of memory are not told.
+    fn watch_read(&mut self, address: u32) -> bool {
+        let is_register = self.read(address & !3, 4).is_none() && self.mark_watch(address);
+        if is_register {
+            self.probes().watch_read(address);
+        }
+        is_register
     }
 
     /// Measures cycles between two addresses. The result is found under the returned index.
@@ -255,6 +275,22 @@ pub trait Board {
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
         Vec::new()
     }
+}
+
+/// Reads bytes of registers as a debugger shows them. The board must be a copy: see [`Board::read_as_core`]. `None` if one
+/// of them cannot be read.
+pub fn read_registers(copy: &mut dyn Board, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    const MOST_BYTES: usize = 1 << 16;
+    let last = address.checked_add(u32::try_from(bytes.checked_sub(1)?).ok()?)?;
+    if bytes > MOST_BYTES {
+        return None;
+    }
+    let mut content = Vec::with_capacity(bytes + 8);
+    for word in (address & !3..=last & !3).step_by(4) {
+        content.extend(copy.read_as_core(core, word)?.to_le_bytes());
+    }
+    let skipped = (address & 3) as usize;
+    Some(content[skipped..skipped + bytes].to_vec())
 }
 
 /// The methods of [`Board`] that every machine has of its own, under the same name and with the same types.

@@ -13,6 +13,7 @@ pub mod stop;
 pub mod sweep;
 
 mod code;
+pub mod debugger;
 mod injection;
 mod known;
 mod lazy;

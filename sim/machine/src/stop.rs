@@ -17,6 +17,8 @@ pub enum StopReason {
     Strict,
     /// The firmware entered the boot ROM's USB mode.
     UsbBoot,
+    /// The firmware ended by semihosting, with an exit code.
+    Exit,
 }
 
 impl StopReason {
@@ -27,7 +29,7 @@ impl StopReason {
     }
 
     /// Name as results print it.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             StopReason::Cycles => "cycles",
             StopReason::Until => "until",
@@ -36,6 +38,7 @@ impl StopReason {
             StopReason::Deadlock => "deadlock",
             StopReason::Strict => "strict",
             StopReason::UsbBoot => "usbboot",
+            StopReason::Exit => "exit",
         }
     }
 }

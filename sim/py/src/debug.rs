@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtoslab_gdb::{End, Host, serve};
+use rtoslab_gdb::{End, Host, Task, serve};
 
+use crate::snapshot::{Make, Snapshot};
 use crate::{Machine, SimError};
 
 /// Between two looks for gdb while it is waited for.
@@ -20,8 +22,17 @@ struct Listener<'py> {
     py: Python<'py>,
     print: Bound<'py, PyAny>,
     note: Bound<'py, PyAny>,
+    tasks: Bound<'py, PyAny>,
+    make: Arc<Make>,
     /// The first exception that one of them raised, or a signal's.
     raised: Option<PyErr>,
+}
+
+/// Control block, name and state, core, registers by name.
+type TaskRow = (u32, String, Option<usize>, Vec<(String, u32)>);
+
+fn task((block, about, core, registers): TaskRow) -> Task {
+    Task { block, about, core, registers }
 }
 
 impl Listener<'_> {
@@ -33,8 +44,8 @@ impl Listener<'_> {
 }
 
 impl Host for Listener<'_> {
-    fn print(&mut self, text: &[u8]) {
-        let result = self.print.call1((PyBytes::new(self.py, text),)).map(drop);
+    fn print(&mut self, channel: &str, text: &[u8]) {
+        let result = self.print.call1((channel, PyBytes::new(self.py, text))).map(drop);
         self.hear(result);
     }
 
@@ -43,10 +54,50 @@ impl Host for Listener<'_> {
         self.hear(result);
     }
 
+    fn tasks(&mut self, now: &rtoslab_machine::Snapshot) -> Vec<Task> {
+        let snapshot = Snapshot { make: self.make.clone(), inner: now.clone() };
+        match self.tasks.call1((snapshot,)).and_then(|tasks| tasks.extract::<Vec<TaskRow>>()) {
+            Ok(rows) => rows.into_iter().map(task).collect(),
+            Err(error) => {
+                self.hear(Err(error));
+                Vec::new()
+            }
+        }
+    }
+
     fn goes_on(&mut self) -> bool {
         let signals = self.py.check_signals();
         self.hear(signals);
         self.raised.is_none()
+    }
+}
+
+/// The part of a machine that an attached debugger sees without stopping it.
+#[pymethods]
+impl Machine {
+    fn serve_semihosting(&mut self, on: bool) {
+        self.inner.debugger().serves = on;
+    }
+
+    fn open_itm(&mut self) {
+        self.inner.debugger().opens_itm = true;
+    }
+
+    fn type_semihosting(&mut self, text: &[u8]) {
+        self.inner.debugger().type_text(text);
+    }
+
+    fn take_debug_text<'py>(&mut self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+        let texts = self.inner.debugger().take().into_iter();
+        texts.map(|(channel, text)| (channel.name(), PyBytes::new(py, &text))).collect()
+    }
+
+    fn asks_for_itm(&self) -> bool {
+        self.inner.asks_for_itm()
+    }
+
+    fn exit_code(&mut self) -> Option<u32> {
+        self.inner.debugger().exit_code
     }
 }
 
@@ -58,15 +109,16 @@ impl Machine {
         py: Python<'py>,
         address: &str,
         ready: &Bound<'py, PyAny>,
-        on_uart: Bound<'py, PyAny>,
+        on_text: Bound<'py, PyAny>,
         note: Bound<'py, PyAny>,
+        tasks: Bound<'py, PyAny>,
     ) -> PyResult<()> {
         let refused = |error: &dyn std::fmt::Display| SimError::new_err(format!("cannot listen on {address}: {error}"));
         let listener = TcpListener::bind(address).map_err(|error| refused(&error))?;
         listener.set_nonblocking(true).map_err(|error| refused(&error))?;
         let bound = listener.local_addr().map_err(|error| refused(&error))?;
         ready.call1((bound.to_string(),))?;
-        let host = RefCell::new(Listener { py, print: on_uart, note, raised: None });
+        let host = RefCell::new(Listener { py, print: on_text, note, tasks, make: self.make.clone(), raised: None });
         loop {
             let (stream, from) = accept(py, &listener)?;
             host.borrow_mut().note(&format!("gdb has connected from {from}."));

@@ -2,6 +2,7 @@
 
 mod debug;
 mod flat;
+mod logs;
 mod observed;
 mod snapshot;
 mod tables;
@@ -17,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_debuginfo::{Member, readable};
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::Stop;
-use rtoslab_machine::board::{Board, Options};
+use rtoslab_machine::board::{Board, Options, read_registers};
 use rtoslab_machine::boards::{board, board_from, wire};
 use rtoslab_machine::observe::ObservationRequest;
 
@@ -128,7 +129,7 @@ impl Machine {
         if self.inner.watch_write(address, ident, stop) {
             return Ok(());
         }
-        Err(SimError::new_err(format!("0x{address:08x} is not in RAM, only words of RAM can be watched")))
+        Err(SimError::new_err(format!("0x{address:08x} is neither in RAM nor a register's, so it cannot be watched")))
     }
 
     fn trace_exceptions(&mut self, on: bool) {
@@ -318,10 +319,27 @@ impl Machine {
         }
     }
 
+    fn peek<'py>(
+        &mut self,
+        py: Python<'py>,
+        core: usize,
+        address: u32,
+        length: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.check_core(core)?;
+        let memory = self.inner.read(address, length);
+        let content = match memory {
+            Some(content) => Some(content),
+            None => read_registers(&mut *self.copy()?, core, address, length),
+        };
+        let nowhere =
+            || SimError::new_err(format!("{length} bytes at 0x{address:08x} are in no memory and no register"));
+        content.map(|content| PyBytes::new(py, &content)).ok_or_else(nowhere)
+    }
+
     fn read_registers(&self, core: usize, addresses: Vec<u32>) -> PyResult<Vec<Option<u32>>> {
         self.check_core(core)?;
-        let board = board_from(&self.make.chip, &self.make.options, &self.inner.snapshot());
-        let mut copy = board.map_err(|error| SettingError::new_err(error.0))?;
+        let mut copy = self.copy()?;
         Ok(addresses.into_iter().map(|address| copy.read_as_core(core, address)).collect())
     }
 
@@ -353,6 +371,12 @@ impl Machine {
 }
 
 impl Machine {
+    /// Another board that stands as this one does, to do with as one likes.
+    fn copy(&self) -> PyResult<Box<dyn Board>> {
+        let board = board_from(&self.make.chip, &self.make.options, &self.inner.snapshot());
+        board.map_err(|error| SettingError::new_err(error.0))
+    }
+
     fn check_core(&self, core: usize) -> PyResult<()> {
         if core < self.inner.cores() {
             return Ok(());
@@ -447,6 +471,7 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<flat::FlatCore>()?;
     module.add_class::<tally::EventTally>()?;
+    module.add_class::<logs::LogDecoder>()?;
     module.add_function(wrap_pyfunction!(structures, module)?)?;
     module.add_function(wrap_pyfunction!(sources, module)?)?;
     module.add_function(wrap_pyfunction!(readable_name, module)?)?;

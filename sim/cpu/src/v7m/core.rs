@@ -3,6 +3,7 @@
 use super::cache;
 use super::dwt::Dwt;
 use super::fault::Fault;
+use super::itm::Itm;
 use super::mpu_state::Mpu;
 use super::nvic::{EXCEPTIONS, Nvic};
 use super::op::Op;
@@ -184,6 +185,8 @@ pub struct Core {
     pub cache: cache::Control,
     /// Data watchpoint and trace unit: the cycle counter.
     pub dwt: Dwt,
+    /// Instrumentation trace: the stimulus ports.
+    pub itm: Itm,
     /// System timer.
     pub systick: SysTick,
     /// Words read back from the frame of an [`Phase::Exit`].
@@ -252,6 +255,7 @@ impl Core {
             mpu: Mpu::new(features.mpu_regions),
             cache: cache::Control::new(features.itcm_kilobytes, features.dtcm_kilobytes),
             dwt: Dwt::new(&features),
+            itm: Itm::default(),
             systick: SysTick::with_calibration(features.systick_calibration),
             frame: [0; 25],
             slept_at: 0,
@@ -278,6 +282,8 @@ impl Core {
             exceptions: self.exceptions,
             float_frames: self.float_frames,
             steps: std::mem::take(&mut self.steps),
+            // Of the trace only power-on resets it.
+            itm: self.itm.clone(),
             nvic,
             systick,
             ..fresh

@@ -191,6 +191,11 @@ pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> b
     true
 }
 
+/// Sets DEMCR.TRCENA, as a debugger does that shows what is traced.
+pub fn enable_trace(core: &mut Core, now: u64) {
+    set_demcr(core, core.scb.demcr | DEMCR_TRCENA, now);
+}
+
 fn set_demcr(core: &mut Core, value: u32, now: u64) {
     let clock = core.dwt.clock(now, core.sleep_cycles);
     core.scb.demcr = value & !DEMCR_MON_PEND;

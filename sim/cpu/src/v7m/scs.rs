@@ -3,6 +3,7 @@
 use super::cache::{self, Operation};
 use super::core::Core;
 use super::fault::Fault;
+use super::itm::{self, Stimulus};
 use super::nvic::exception;
 use super::scb::{self, ccr};
 use super::{exception as entry, identity};
@@ -27,6 +28,8 @@ pub enum Effect {
     CacheControl,
     /// Protection or attributes of memory changed.
     Protection,
+    /// Something left through a stimulus port of the ITM.
+    Stimulus(Stimulus),
 }
 
 /// The byte lanes of a word that an access of `bytes` at `address` uses.
@@ -38,15 +41,14 @@ fn lanes(address: u32, bytes: u32) -> u32 {
 /// Loads at `address` in cycle `now`. The chip serves what is its own (DBGMCU) before it asks here.
 pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
     let fault = Fault::DataBus(address);
-    if !core.access_privileged() {
+    if !core.access_privileged() && address & !0xfff != ITM {
         return Err(fault);
     }
     let word = match address & !0xfff {
         SCS => read_scs(core, address & 0xffc, now).ok_or(fault)?,
         DWT => core.dwt.read(address & 0xffc, core.dwt.clock(now, core.sleep_cycles)),
-        // Stimulus ports always accept. Nothing listens.
-        ITM if address & 0xfff < 0x400 => 1,
-        ITM | FPB | TPIU | ETM | ROM_TABLE => 0,
+        ITM => core.itm.read(address & 0xffc),
+        FPB | TPIU | ETM | ROM_TABLE => 0,
         _ => return Err(fault),
     };
     Ok((word & lanes(address, bytes)) >> (8 * (address & 3)))
@@ -69,9 +71,12 @@ pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) ->
     let offset = address & 0xffc;
     if !core.access_privileged() {
         let pends = address & !0xfff == SCS && offset == STIR && core.scb.ccr & ccr::USERSETMPEND != 0;
-        if !pends {
+        if !pends && address & !0xfff != ITM {
             return Err(fault);
         }
+    }
+    if address & !0xfff == ITM {
+        return Ok(itm::write(core, address & 0xfff, bytes, value).map_or(Effect::None, Effect::Stimulus));
     }
     let (mask, value) = (lanes(address, bytes), value << (8 * (address & 3)));
     match address & !0xfff {
@@ -81,7 +86,7 @@ pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) ->
             core.dwt.write(offset, value, clock);
             Ok(Effect::None)
         }
-        ITM | FPB | TPIU | ETM | ROM_TABLE => Ok(Effect::None),
+        FPB | TPIU | ETM | ROM_TABLE => Ok(Effect::None),
         _ => Err(fault),
     }
 }

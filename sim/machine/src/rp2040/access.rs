@@ -8,6 +8,7 @@ use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
 use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, bank_of, slave, unstripe};
+use super::stops::is_register;
 use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
 use crate::m0plus::{UNALIGNED, UNMAPPED};
@@ -88,7 +89,7 @@ impl System {
     /// else.
     #[inline(never)]
     pub(super) fn load_ordered(&mut self, core: &mut Core, address: u32, bytes: u32) -> OrderedAccess<u32> {
-        if address >> 28 != SIO || bytes != 4 || address & 3 != 0 {
+        if address >> 28 != SIO || bytes != 4 || address & 3 != 0 || self.watches_registers {
             return OrderedAccess::InTime;
         }
         match address & 0xffc {
@@ -137,6 +138,9 @@ impl System {
         bytes: u32,
         value: u32,
     ) -> OrderedAccess<u32> {
+        if self.watches_registers {
+            return OrderedAccess::InTime;
+        }
         if bytes == 4 && core.is_privileged() && ppb::is_timeless(address) {
             return OrderedAccess::Behind;
         }
@@ -163,6 +167,22 @@ impl System {
     #[cold]
     #[inline(never)]
     pub(super) fn load_elsewhere<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        other: Option<&Core>,
+        address: u32,
+        bytes: u32,
+        t: &mut u64,
+    ) -> Result<u32, Trap> {
+        let value = self.load_by_address::<CONTEND>(core, other, address, bytes, t)?;
+        if self.watches_registers && is_register(address) {
+            self.note_register(core, address, None, *t);
+        }
+        Ok(value)
+    }
+
+    #[inline(always)]
+    fn load_by_address<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,
@@ -212,6 +232,23 @@ impl System {
     #[cold]
     #[inline(never)]
     pub(super) fn store_elsewhere<const CONTEND: bool>(
+        &mut self,
+        core: &mut Core,
+        other: Option<&Core>,
+        address: u32,
+        bytes: u32,
+        value: u32,
+        t: &mut u64,
+    ) -> Result<(), Trap> {
+        self.store_by_address::<CONTEND>(core, other, address, bytes, value, t)?;
+        if self.watches_registers && is_register(address) {
+            self.note_register(core, address, Some(value), *t);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn store_by_address<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
         other: Option<&Core>,

@@ -7,6 +7,7 @@ use rtoslab_periph::rp2040::LockStats;
 
 use super::machine::{Machine, Options};
 use crate::board::{self, Board, Position, ProfileRow, Stats};
+use crate::debugger::Debugger;
 use crate::m0plus::face;
 use crate::setting::SettingError;
 
@@ -99,6 +100,7 @@ impl Board for Machine {
 
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
         let mut at = self.cores[core].t;
+        self.cores[core].unprivileged = false;
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
@@ -106,8 +108,22 @@ impl Board for Machine {
         self.system.write_sram(address, data)
     }
 
+    fn program(&mut self, address: u32, data: &[u8]) -> bool {
+        self.system.program(address, data)
+    }
+
+    fn reset(&mut self) {
+        self.system.stop = None;
+        self.system.held.clear();
+        self.restart();
+    }
+
     fn executable(&mut self, address: u32) -> bool {
         self.system.region(address & !1).is_some()
+    }
+
+    fn debugger(&mut self) -> &mut Debugger {
+        &mut self.system.debugger
     }
 
     fn position(&self, core: usize) -> Position {

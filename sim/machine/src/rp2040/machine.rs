@@ -150,7 +150,7 @@ impl Machine {
                     // The other core may have gone on for longer.
                     self.now = self.now.max(self.last_activity());
                 }
-                if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot) {
+                if matches!(stop.reason, StopReason::Lockup | StopReason::UsbBoot | StopReason::Exit) {
                     self.now = self.system.finish_sending(&mut self.cores, self.now);
                 }
                 return stop;
@@ -240,6 +240,14 @@ impl Machine {
             }
             let request = std::mem::replace(&mut core.request, Request::None);
             let before = core.t;
+            if self.system.calls_debugger(core, request) {
+                let pc = core.pc();
+                self.system.serve_semihosting(core);
+                if let Some(observer) = &mut self.observer {
+                    observer.note_execution(index, pc, &look_v6m(core));
+                }
+                continue;
+            }
             if let Request::RomHook(id) = request {
                 let pc = core.pc();
                 self.system.call_rom(core, id);
@@ -274,7 +282,7 @@ impl Machine {
     }
 
     /// Both cores start again in the boot ROM.
-    fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.boot();
         if let Some(observer) = &mut self.observer {
             observer.note_restart(0);

@@ -5,6 +5,7 @@ mod arbitration;
 mod board;
 mod boot;
 mod code;
+mod debugging;
 mod dma;
 mod fetches;
 mod machine;

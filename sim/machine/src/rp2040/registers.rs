@@ -167,6 +167,7 @@ impl System {
             self.warn_unsupported(&mut cores[0], &about, now);
         }
         self.flash_timing_changed();
+        self.debugger.clock_changed(now, self.clocks.sys_hz);
     }
 
     /// Lets the peripherals act at cycle `now`.

@@ -5,6 +5,7 @@ use rtoslab_cpu::v6m::core::{Core, Request};
 use rtoslab_cpu::v6m::exception;
 use rtoslab_periph::rp2040::bootrom::{self, FlashCommand, RomHost, RomOutcome};
 
+use super::map::FLASH_BASE;
 use super::system::System;
 use crate::stop::StopReason;
 
@@ -78,6 +79,18 @@ impl System {
         }
     }
 
+    /// Writes the flash as a debugger does. False outside.
+    pub(super) fn program(&mut self, address: u32, data: &[u8]) -> bool {
+        let end = u64::from(FLASH_BASE) + self.flash_len() as u64;
+        if address < FLASH_BASE || u64::from(address) + data.len() as u64 > end {
+            return false;
+        }
+        let offset = address - FLASH_BASE;
+        self.periph.ssi.flash.bytes_mut()[offset as usize..][..data.len()].copy_from_slice(data);
+        self.flash_content_changed(offset, data.len() as u32);
+        true
+    }
+
     /// Decoded code and cached lines of these flash bytes are stale.
     fn flash_content_changed(&mut self, offset: u32, bytes: u32) {
         let size = self.flash_len() as u32;
@@ -107,17 +120,22 @@ impl System {
 
     /// Returns from a ROM function after `cycles`.
     fn return_from_rom(&mut self, core: &mut Core, cycles: u64) {
-        let hook = core.ip;
+        self.charge(core, cycles, 0);
         core.t += cycles;
-        // SAFETY: `ip` is the hook's op, inside the region whose profile cells run parallel to the ops.
+        let target = core.r[14];
+        exception::jump(core, self, target);
+    }
+
+    /// Adds cycles and executions to the profile of the instruction that a core is at.
+    pub(super) fn charge(&mut self, core: &Core, cycles: u64, executions: u64) {
+        // SAFETY: `ip` is an op inside the region, whose profile cells run parallel to the ops.
         unsafe {
             let cells = core.region.profile[core.id];
             if !cells.is_null() {
-                let index = (hook as usize - core.region.ops as usize) >> 3;
+                let index = (core.ip as usize - core.region.ops as usize) >> 3;
                 (*cells.add(index)).cycles += cycles;
+                (*cells.add(index)).executions += executions;
             }
         }
-        let target = core.r[14];
-        exception::jump(core, self, target);
     }
 }

@@ -14,6 +14,7 @@ use super::machine::Machine;
 use super::settings::Timing;
 use super::system::{MARK_CODE, System};
 use crate::board::Stats;
+use crate::debugger::Debugger;
 use crate::image::Symbol;
 use crate::observe::ObservedMachine;
 use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
@@ -64,6 +65,7 @@ struct SavedSystem {
     fetched: [FetchLog; 2],
     driven_lines: [u32; 2],
     pins: u32,
+    debugger: Debugger,
 }
 
 impl Machine {
@@ -168,6 +170,8 @@ impl System {
             pairs: _,
             alone: _,
             polling: _,
+            debugger,
+            watches_registers: _,
         } = self;
         SavedSystem {
             sram: sram.as_slice().into(),
@@ -196,6 +200,7 @@ impl System {
             fetched: *fetched,
             driven_lines: *driven_lines,
             pins: *pins,
+            debugger: debugger.clone(),
         }
     }
 
@@ -241,6 +246,7 @@ impl System {
         self.fetched = saved.fetched;
         self.driven_lines = saved.driven_lines;
         self.pins = saved.pins;
+        self.debugger.clone_from(&saved.debugger);
         self.pairs.end_back_off();
     }
 }

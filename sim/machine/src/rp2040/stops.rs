@@ -28,8 +28,31 @@ impl System {
         stops
     }
 
-    /// Marks the page of a watched SRAM word. False if the address is not in SRAM.
+    /// An access of a core to a register that may be watched. `written` is a store's value.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_register(&mut self, core: &mut Core, address: u32, written: Option<u32>, cycle: u64) {
+        let (word, pc) = (address & !3, core.pc());
+        let (stops, detail) = match written {
+            Some(value) => {
+                let value = value << (8 * (address & 3));
+                let stops = self.probes.note_write(word, value, core.id, cycle, pc);
+                (stops, format!("the watched word at 0x{word:08x} became {value}"))
+            }
+            None => (self.probes.stops_at_read(word), format!("the watched register at 0x{word:08x} was read")),
+        };
+        if stops {
+            core.limit = 0;
+            self.stop_now(Stop { reason: StopReason::Watch, core: core.id, cycle, address: word, detail });
+        }
+    }
+
+    /// Marks a register, or the page of an SRAM word, as watched. False if the address is neither.
     pub(super) fn mark_watch(&mut self, address: u32) -> bool {
+        if is_register(address) {
+            self.watches_registers = true;
+            return true;
+        }
         let offset = address.wrapping_sub(SRAM_BASE);
         if offset < SRAM_BYTES {
             self.marks[(offset >> 8) as usize] |= MARK_WATCH;
@@ -96,4 +119,9 @@ impl System {
             self.stop_at(StopReason::Strict, core, address, cycle, text);
         }
     }
+}
+
+/// Whether an address may be a register's: a peripheral's, SIO's, or one of the core's own.
+pub(super) fn is_register(address: u32) -> bool {
+    matches!(address >> 28, 0x4 | 0x5 | 0xd) || matches!(address >> 24, 0x14 | 0x18) || address >> 20 == 0xe00
 }

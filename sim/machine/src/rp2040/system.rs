@@ -17,6 +17,7 @@ use super::map::{CPUID, FLASH_BASE, ROM_BYTES, SRAM_BASE, SRAM_BYTES, slave};
 use super::settings::Timing;
 use super::single_core::SingleCoreState;
 use crate::code::CodeTable;
+use crate::debugger::Debugger;
 use crate::known::KnownOps;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
@@ -97,6 +98,9 @@ pub struct System {
     pub(super) alone: SingleCoreState,
     /// Reads of registers, for waits that are passed over.
     pub(super) polling: Polling,
+    pub(super) debugger: Debugger,
+    /// A register is watched.
+    pub(super) watches_registers: bool,
 }
 
 impl System {
@@ -144,6 +148,8 @@ impl System {
             pairs: Pairs::default(),
             alone: SingleCoreState::default(),
             polling: Polling::default(),
+            debugger: Debugger::default(),
+            watches_registers: false,
         })
     }
 

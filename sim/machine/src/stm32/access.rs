@@ -6,6 +6,7 @@ use rtoslab_cpu::v7m::bitband;
 use rtoslab_cpu::v7m::bus::LoadResult;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::fault::Fault;
+use rtoslab_cpu::v7m::itm::Stimulus;
 use rtoslab_cpu::v7m::scs;
 use rtoslab_periph::stm32::{Bus as PeripheralBus, FlashStore};
 use rtoslab_timing::stm32_bus::{apb_buffered_wait, apb_wait, key};
@@ -14,6 +15,7 @@ use super::chip::{FLASH_BASE, Kind};
 use super::family::Family;
 use super::flash_port::FlashPort;
 use super::system::{Home, System, get};
+use crate::debugger::Channel;
 
 /// The debug unit's registers on the private peripheral bus: the chip's, not the core's.
 const DBGMCU_PAGE: u32 = 0xe004_2000 >> 12;
@@ -67,6 +69,9 @@ impl<F: Family> System<F> {
                 if let Some(about) = scs::limit(core, address, None) {
                     self.warn_unsupported(core, about, at);
                 }
+                if self.watched_elsewhere {
+                    self.tell_register_read(core, address, at);
+                }
                 return scs::read(core, address, bytes, at).map(at_once);
             }
             0x2 | 0x4 if core.features.bit_band => {
@@ -91,6 +96,9 @@ impl<F: Family> System<F> {
             let value = self.periph.read(address, bytes, now, &mut self.effects);
             self.settle(core, now);
             self.cleared = None;
+            if self.watched_elsewhere {
+                self.tell_register_read(core, address, now);
+            }
             if self.polling.note(core.pc(), value, || self.periph.is_steady(address)) {
                 core.limit = 0;
             }
@@ -134,6 +142,9 @@ impl<F: Family> System<F> {
                 }
                 let effect = scs::write(core, address, bytes, value, at)?;
                 self.carry_out(core, effect);
+                if self.watched_elsewhere {
+                    self.tell_register_write(core, address, value, at);
+                }
                 return Ok(0);
             }
             0x2 | 0x4 if core.features.bit_band => {
@@ -164,6 +175,9 @@ impl<F: Family> System<F> {
             self.periph.write(address, bytes, value, now, &mut self.effects);
             self.settle(core, now);
             self.cleared = self.own_line_fell(core, &lines);
+            if self.watched_elsewhere {
+                self.tell_register_write(core, address, value, now);
+            }
             return Ok(wait);
         }
         self.nothing_at_address(core, address, "store", at).map(|()| 0)
@@ -204,6 +218,9 @@ impl<F: Family> System<F> {
         match effect {
             scs::Effect::Cache(operation) => self.flash_port.maintain(operation),
             scs::Effect::CacheControl => self.switch_caches(core),
+            scs::Effect::Stimulus(Stimulus { port, bytes, value }) => {
+                self.debugger.print(Channel::Stimulus(port), &value.to_le_bytes()[..usize::from(bytes)]);
+            }
             scs::Effect::None | scs::Effect::Protection => {}
         }
     }

@@ -3,13 +3,14 @@
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
-use rtoslab_periph::stm32::Chip;
+use rtoslab_periph::stm32::{Chip, ResetCause};
 
 use super::families::{F1, F4, F7H7, Run};
 use super::l0;
 use super::machine::{Machine, Options};
 use super::runner::Runner;
 use crate::board::{Board, Position, ProfileRow, Stats};
+use crate::debugger::Debugger;
 
 /// Makes the board of a chip.
 pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
@@ -88,6 +89,7 @@ impl<F: Run> Board for Machine<F> {
 
     fn read_as_core(&mut self, _: usize, address: u32) -> Option<u32> {
         let at = self.core.t;
+        (self.core.unprivileged, self.core.as_user) = (false, false);
         self.system.load(&mut self.core, address, 4, at).ok().map(|loaded| loaded.value)
     }
 
@@ -95,8 +97,25 @@ impl<F: Run> Board for Machine<F> {
         self.system.write_ram(address, data)
     }
 
+    fn program(&mut self, address: u32, data: &[u8]) -> bool {
+        self.system.program(address, data)
+    }
+
+    fn reset(&mut self) {
+        self.system.stop = None;
+        self.reset(ResetCause::Software);
+    }
+
     fn executable(&mut self, address: u32) -> bool {
         self.system.region(address & !1).is_some()
+    }
+
+    fn debugger(&mut self) -> &mut Debugger {
+        &mut self.system.debugger
+    }
+
+    fn asks_for_itm(&self) -> bool {
+        self.core.itm.is_missing_debugger()
     }
 
     fn position(&self, _: usize) -> Position {

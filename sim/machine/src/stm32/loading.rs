@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rtoslab_cpu::v7m::exception;
 use rtoslab_cpu::v7m::features::Features;
+use rtoslab_cpu::v7m::scb;
 use rtoslab_periph::stm32::Chip;
 
 use super::chip::{FLASH_BASE, RAM_BASE};
@@ -82,6 +83,11 @@ impl<F: Run> Machine<F> {
         self.system.clocks_changed(&mut self.core, self.now);
         self.system.lines = [0; 5];
         self.system.switch_caches(&self.core);
+        if self.system.debugger.opens_itm {
+            let at = self.core.t;
+            scb::enable_trace(&mut self.core, at);
+            self.core.itm.open();
+        }
         let table = self.table_in_ram.unwrap_or(self.system.periph.boot_address());
         exception::start(&mut self.core, &mut *self.system, &mut self.pipe, table);
         if self.table_in_ram.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {

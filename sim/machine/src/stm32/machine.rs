@@ -6,6 +6,7 @@ use rtoslab_cpu::exception_outcome::ExceptionOutcome;
 use rtoslab_cpu::step::watch;
 use rtoslab_cpu::v7m::core::{Core, Phase, Request};
 use rtoslab_cpu::v7m::exception::{self, ExceptionTiming};
+use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::{exec, scs};
 use rtoslab_lab::{Observer, Stimulus};
 use rtoslab_periph::NEVER;
@@ -234,6 +235,10 @@ impl<F: Run> Machine<F> {
                 self.bring_to(until, timing);
                 ExceptionOutcome::None
             }
+            Request::Fault(Fault::Breakpoint) if self.calls_debugger() => {
+                self.serve_semihosting(before);
+                Outcome::None
+            }
             Request::Fault(fault) => {
                 let pc = self.core.pc();
                 let outcome = exception::raise(&mut self.core, &mut *self.system, fault, timing);
@@ -274,7 +279,7 @@ impl<F: Run> Machine<F> {
     }
 
     /// Chip reset: memories keep their content.
-    fn reset(&mut self, cause: ResetCause) {
+    pub(super) fn reset(&mut self, cause: ResetCause) {
         let now = self.now.max(self.core.t);
         self.now = now;
         let system = &mut *self.system;
@@ -288,7 +293,7 @@ impl<F: Run> Machine<F> {
         // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next run.
         let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested())?;
         self.now = self.now.max(stop.cycle);
-        if stop.reason == StopReason::Lockup {
+        if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
             self.now = self.system.finish_sending(&mut self.core, self.now);
         }
         Some(stop)

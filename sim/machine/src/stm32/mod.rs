@@ -5,6 +5,7 @@ mod board;
 mod chip;
 mod cleared;
 mod code;
+mod debugging;
 mod effects;
 mod face;
 mod families;

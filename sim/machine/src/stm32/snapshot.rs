@@ -17,6 +17,7 @@ use super::runner::Runner;
 use super::settings::Settings;
 use super::system::{Home, MARK_CODE, MARK_SHIFT, System};
 use crate::board::Stats;
+use crate::debugger::Debugger;
 use crate::image::Symbol;
 use crate::observe::ObservedMachine;
 use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
@@ -58,6 +59,7 @@ struct SavedSystem<F: Family> {
     stop: Option<Stop>,
     warnings: Warnings,
     chip_reset: Option<ResetCause>,
+    debugger: Debugger,
 }
 
 impl<F: Run> Machine<F> {
@@ -155,6 +157,7 @@ impl<F: Family> System<F> {
             warnings,
             chip_reset,
             polling: _,
+            debugger,
         } = self;
         SavedSystem {
             ram: ram.as_slice().into(),
@@ -175,6 +178,7 @@ impl<F: Family> System<F> {
             stop: stop.clone(),
             warnings: warnings.clone(),
             chip_reset: *chip_reset,
+            debugger: debugger.clone(),
         }
     }
 
@@ -205,6 +209,7 @@ impl<F: Family> System<F> {
         self.stop.clone_from(&saved.stop);
         self.warnings.clone_from(&saved.warnings);
         self.chip_reset = saved.chip_reset;
+        self.debugger.clone_from(&saved.debugger);
         rules_changed
     }
 

@@ -21,6 +21,7 @@ use super::family::Family;
 use super::flash_port::FlashPort;
 use super::settings::Settings;
 use crate::board::ProfileRow;
+use crate::debugger::Debugger;
 use crate::known::KnownOps;
 use crate::polling::Polling;
 use crate::stop::{Stop, StopReason};
@@ -67,7 +68,7 @@ pub struct System<F: Family> {
     pub(super) bus_rules: [u64; stm32_bus::SETTINGS.len()],
     pub(super) probes: Probes,
     pub(super) injections: Injections,
-    /// A word outside main RAM is watched.
+    /// A word outside main RAM, or a register, is watched.
     pub(super) watched_elsewhere: bool,
     pub(super) console: Console,
     /// Serial port that typed text goes to: the one that printed last.
@@ -80,6 +81,7 @@ pub struct System<F: Family> {
     pub(super) chip_reset: Option<rtoslab_periph::stm32::ResetCause>,
     /// Reads of registers, for waits that are passed over.
     pub(super) polling: Polling,
+    pub(super) debugger: Debugger,
 }
 
 /// Bytes of main RAM that answer at once: all of it, or the TCM that it begins with.
@@ -142,6 +144,7 @@ impl<F: Family> System<F> {
             warnings: Warnings::new(strict),
             chip_reset: None,
             polling: Polling::default(),
+            debugger: Debugger::default(),
         });
         system.flash_timing_changed();
         system
@@ -231,13 +234,18 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Reports writes to a word from now on. False if there is no memory that can be written.
+    /// Whether an address is a register's: a peripheral's or one of the core's own.
+    pub(super) fn is_register(&self, address: u32) -> bool {
+        address >> 20 == 0xe00 || self.periph.bus(address).is_some()
+    }
+
+    /// Reports writes to a word from now on. False if there is neither a memory that can be written nor a register.
     pub(super) fn watch(&mut self, address: u32) -> bool {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;
             self.watched.insert(offset);
-        } else if matches!(self.place(address), Some((Home::Area(_), _))) {
+        } else if matches!(self.place(address), Some((Home::Area(_), _))) || self.is_register(address) {
             self.watched_elsewhere = true;
         } else {
             return false;
@@ -256,6 +264,17 @@ impl<F: Family> System<F> {
         let Some(target) = memory.get_mut(offset as usize..offset as usize + data.len()) else { return false };
         target.copy_from_slice(data);
         self.forget_code(home, offset, data.len() as u32);
+        true
+    }
+
+    /// Writes the flash as a debugger does. False outside.
+    pub(super) fn program(&mut self, address: u32, data: &[u8]) -> bool {
+        let Some((Home::Flash, offset)) = self.place(address) else { return false };
+        let place =
+            Arc::make_mut(&mut self.flash).get_mut(offset as usize..).and_then(|rest| rest.get_mut(..data.len()));
+        let Some(place) = place else { return false };
+        place.copy_from_slice(data);
+        self.forget_code(Home::Flash, offset, data.len() as u32);
         true
     }
 
@@ -309,7 +328,25 @@ impl<F: Family> System<F> {
         let Some(word) = self.bytes_at(address, 4).and_then(|bytes| bytes.try_into().ok()) else {
             return;
         };
-        let word = u32::from_le_bytes(word);
+        self.note_store(core, address, u32::from_le_bytes(word), pc, at);
+    }
+
+    /// The store at `pc` wrote `value` to a register that may be watched.
+    pub(super) fn tell_register_write(&mut self, core: &mut Core, address: u32, value: u32, at: u64) {
+        let pc = core.pc();
+        self.note_store(core, address & !3, value << (8 * (address & 3)), pc, at);
+    }
+
+    /// A register that may be watched was read.
+    pub(super) fn tell_register_read(&mut self, core: &mut Core, address: u32, at: u64) {
+        if self.probes.stops_at_read(address) {
+            core.limit = 0;
+            let detail = format!("the watched register at 0x{:08x} was read", address & !3);
+            self.stop_at(StopReason::Watch, address & !3, at, detail);
+        }
+    }
+
+    fn note_store(&mut self, core: &mut Core, address: u32, word: u32, pc: u32, at: u64) {
         if self.probes.note_write(address, word, 0, at, pc) {
             core.limit = 0;
             let detail = format!("the watched word at 0x{address:08x} became {word}");

@@ -48,6 +48,7 @@ impl System {
         if self.polling.note(core.pc(), value, || self.devices.periph.is_steady(address)) {
             self.end_core_turn(core);
         }
+        self.note_register(core, address, None, now);
         Ok(value)
     }
 
@@ -69,7 +70,16 @@ impl System {
         self.devices.periph.write(address, bytes, value, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
         self.settle(core, now);
+        self.note_register(core, address, Some(value), now);
         Ok(())
+    }
+
+    /// An access to a register that may be watched.
+    pub(super) fn note_register(&mut self, core: &mut Core, address: u32, written: Option<u32>, now: u64) {
+        let pc = core.pc();
+        if self.devices.note_register(address, written, now, pc) {
+            self.end_core_turn(core);
+        }
     }
 
     /// Loads from system memory, whose content is not modelled.

@@ -7,6 +7,7 @@ use rtoslab_lab::{Console, Probes};
 use super::machine::Machine;
 use super::system::System;
 use crate::board::{Board, Position, ProfileRow, Stats};
+use crate::debugger::Debugger;
 use crate::m0plus::face;
 
 impl Board for Machine {
@@ -29,7 +30,10 @@ impl Board for Machine {
     }
 
     fn mark_watch(&mut self, address: u32) -> bool {
-        self.system.memories.mark_watch(address)
+        let devices = &mut self.system.devices;
+        let is_register = address >> 20 == 0xe00 || devices.periph.bus(address).is_some();
+        devices.watches_registers |= is_register;
+        is_register || self.system.memories.mark_watch(address)
     }
 
     /// All serial ports print to it, in the order of time.
@@ -73,6 +77,7 @@ impl Board for Machine {
 
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
         let mut at = self.cores[core].t;
+        self.cores[core].unprivileged = false;
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
@@ -80,8 +85,20 @@ impl Board for Machine {
         self.system.memories.write_ram(address, data)
     }
 
+    fn program(&mut self, address: u32, data: &[u8]) -> bool {
+        self.system.memories.program(address, data)
+    }
+
+    fn reset(&mut self) {
+        self.restart();
+    }
+
     fn executable(&mut self, address: u32) -> bool {
         self.system.memories.executable(address)
+    }
+
+    fn debugger(&mut self) -> &mut Debugger {
+        &mut self.system.devices.debugger
     }
 
     fn position(&self, _: usize) -> Position {

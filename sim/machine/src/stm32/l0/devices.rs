@@ -5,6 +5,7 @@ use rtoslab_periph::stm32::{self, Chip, Clocks, Effects, FlashErase, ResetCause,
 use rtoslab_timing::stm32_bus;
 
 use super::settings::Settings;
+use crate::debugger::Debugger;
 use crate::stm32::{Options, outputs};
 use crate::stop::{Stop, StopReason};
 use crate::warnings::{Warnings, not_modelled};
@@ -53,6 +54,10 @@ pub struct Devices {
     pub driven: u32,
     /// A reset of the chip that was asked for.
     pub reset: Option<ResetCause>,
+    /// The debugger.
+    pub debugger: Debugger,
+    /// A register is watched.
+    pub watches_registers: bool,
 }
 
 impl Devices {
@@ -75,6 +80,8 @@ impl Devices {
             warnings: Warnings::new(options.strict),
             driven: 0,
             reset: None,
+            debugger: Debugger::default(),
+            watches_registers: false,
         };
         devices.take_clocks();
         devices
@@ -163,8 +170,9 @@ impl Devices {
         }
     }
 
-    /// Warns of clocks that the chip cannot have.
+    /// Tells the debugger the clock, and warns of clocks that the chip cannot have.
     pub fn check_clocks(&mut self, pc: u32, now: u64) {
+        self.debugger.clock_changed(now, self.settings.clock_hz().unwrap_or(self.clocks.core_hz));
         if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
             self.warn_unsupported(&about, pc, now);
         }
@@ -202,6 +210,22 @@ impl Devices {
         let stops = self.probes.note_write(address, word, 0, now, pc);
         if stops {
             self.stop_at(StopReason::Watch, address, now, format!("the watched word at 0x{address:08x} became {word}"));
+        }
+        stops
+    }
+
+    /// An access to a register that may be watched. `written` is a store's value. True if the run must stop after it.
+    pub fn note_register(&mut self, address: u32, written: Option<u32>, now: u64, pc: u32) -> bool {
+        if !self.watches_registers {
+            return false;
+        }
+        let word = address & !3;
+        if let Some(value) = written {
+            return self.note_watched_store(word, value << (8 * (address & 3)), now, pc);
+        }
+        let stops = self.probes.stops_at_read(word);
+        if stops {
+            self.stop_at(StopReason::Watch, word, now, format!("the watched register at 0x{word:08x} was read"));
         }
         stops
     }

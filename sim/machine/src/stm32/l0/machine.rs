@@ -18,8 +18,8 @@ use super::system::System;
 use crate::board::Stats;
 use crate::image::{Core as CoreKind, Image, ImageError, Symbol};
 use crate::injection;
-use crate::m0plus::face;
 use crate::m0plus::turn::{self, FaultOutcome, is_active};
+use crate::m0plus::{debugging, face};
 use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
@@ -136,7 +136,7 @@ impl Machine {
             let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_requested();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
-                if stop.reason == StopReason::Lockup {
+                if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
                     self.now = self.system.devices.finish_sending(self.now);
                 }
                 return stop;
@@ -201,6 +201,16 @@ impl Machine {
             self.system.devices.reset.get_or_insert(ResetCause::Software);
         }
         let Some(cause) = self.system.devices.reset.take() else { return };
+        self.reset(cause);
+    }
+
+    /// A debugger's reset.
+    pub(super) fn restart(&mut self) {
+        self.system.devices.stop = None;
+        self.reset(ResetCause::Software);
+    }
+
+    fn reset(&mut self, cause: ResetCause) {
         self.now = self.now.max(self.cores[0].t);
         let devices = &mut self.system.devices;
         devices.periph.reset(cause, self.now, &mut devices.effects);
@@ -224,6 +234,9 @@ impl Machine {
         let system = &mut *self.system;
         let before = core.t;
         let request = std::mem::replace(&mut core.request, Request::None);
+        if system.devices.debugger.serves && debugging::is_call(core, request, |pc| system.halfword(pc)) {
+            return self.serve_semihosting();
+        }
         let (outcome, fault) = turn::serve(core, system, request, timing);
         if let Some(FaultOutcome { why, pc, cycle, lock_up }) = fault {
             match lock_up {

@@ -266,6 +266,12 @@ impl Memories {
         self.find(address, 1).filter(in_ram).is_some() && self.write(address, data)
     }
 
+    /// Writes the flash as a debugger does. False elsewhere.
+    pub fn program(&mut self, address: u32, data: &[u8]) -> bool {
+        let in_flash = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Flash;
+        self.find(address, 1).filter(in_flash).is_some() && self.write(address, data)
+    }
+
     /// True if code can execute at the address.
     pub fn executable(&self, address: u32) -> bool {
         self.find(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)

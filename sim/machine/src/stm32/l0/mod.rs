@@ -4,6 +4,7 @@ mod access;
 mod board;
 mod cached_timing;
 mod chip;
+mod debugging;
 mod devices;
 mod machine;
 mod memory;

@@ -93,6 +93,7 @@ impl Machine {
         let Some(saved) = self.saved_in(snapshot) else { return };
         let system = &mut *self.system;
         system.devices.probes = saved.devices.probes.clone();
+        system.devices.watches_registers = saved.devices.watches_registers;
         for address in system.devices.probes.watched_words() {
             system.memories.mark_watch(address);
         }
@@ -106,9 +107,11 @@ impl Devices {
     /// All of another's state, but for where probes sit.
     fn restore(&mut self, then: &Devices) {
         let mut probes = std::mem::take(&mut self.probes);
+        let watches_registers = self.watches_registers;
         probes.rewind(&then.probes);
         self.clone_from(then);
         self.probes = probes;
+        self.watches_registers = watches_registers;
     }
 }
 

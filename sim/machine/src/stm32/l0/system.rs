@@ -248,7 +248,11 @@ unsafe impl Bus for System {
             return Ok(self.memories.all[memory].get(offset, bytes));
         }
         match address >> 28 {
-            0xe => self.load_private(core, address, bytes, t),
+            0xe => {
+                let value = self.load_private(core, address, bytes, t)?;
+                self.note_register(core, address, None, *t);
+                Ok(value)
+            }
             0x1 => {
                 let value = self.load_system_memory(core, address, bytes, *t)?;
                 *t += MEMORY_CYCLES;
@@ -292,7 +296,9 @@ unsafe impl Bus for System {
             return Ok(());
         }
         if address >> 28 == 0xe {
-            return self.store_private(core, address, bytes, value, t);
+            self.store_private(core, address, bytes, value, t)?;
+            self.note_register(core, address, Some(value), *t);
+            return Ok(());
         }
         self.store_register::<CONTEND>(core, address, bytes, value, t)
     }

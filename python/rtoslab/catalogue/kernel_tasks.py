@@ -1,0 +1,68 @@
+"""The strict form of `firmware/kernels/<id>/tasks.toml`: where a debugger finds a kernel's tasks and registers."""
+
+from pydantic import Field
+
+from rtoslab.base import Strict
+
+
+class TaskRing(Strict):
+    """Lists whose nodes lead in a circle back to their head."""
+
+    heads: dict[str, str]
+    """Variable that is a head, or an array of them -> the state of the tasks in it. May be empty."""
+    head: str
+    """The structure of a head."""
+    first: str
+    """Its member that points at the first node."""
+    end: str | None = None
+    """Its member that the last node points at. Without one it is the head itself."""
+    node: str
+    """The structure of a node."""
+    next: str
+    """Its member that points at the next one."""
+    owner: str | None = None
+    """Its member that points at the task."""
+    inside: str | None = None
+    """The member of a task's control block that is the node. This or `owner`."""
+
+
+class TaskChain(Strict):
+    """A list that leads from task to task until it ends with zero, or comes back to its first one."""
+
+    first: dict[str, str]
+    """Word that points at the first task (`symbol`, or `symbol:structure.member`) -> the state of the tasks."""
+    next: str
+    """The member of the control block that points at the next one."""
+
+
+class TaskTable(Strict):
+    """An array of pointers to control blocks, with holes."""
+
+    table: str
+    """Variable that points at it."""
+    count: str
+    """Variable with the number of its places."""
+
+
+class KernelTasks(Strict):
+    """How a debugger shows the tasks of a kernel. Names of structures and members are those of its sources.
+
+    It is a file apart because no image is made of it."""
+
+    names: tuple[str, ...] = ()
+    """Members with the task's name, the first one that the image has. Else that of `[memory.task_block]`."""
+    rings: tuple[TaskRing, ...] = ()
+    chains: tuple[TaskChain, ...] = ()
+    tables: tuple[TaskTable, ...] = ()
+    frames: tuple[str, ...] = ()
+    """What a task's stack holds from its stack pointer up while it does not run, below the core's own frame. Words:
+    registers (`r4-r11`), `exc` (EXC_RETURN), `flag` (1 if there is floating-point state), `float` (S16 to S31 where
+    there is), `float-all` (S0 to S31 and FPSCR, always), `skip` (a word). The first one that fits the stack counts."""
+    frames_v6m: tuple[str, ...] = ()
+    """The same on ARMv6-M, where that differs."""
+    frame_pointer: str | None = None
+    """The member that points at the frame, where it is not `stack_pointer` of `[memory.task_block]`."""
+    in_block: dict[str, str] = Field(default_factory=dict)
+    """Register -> member of the control block that holds it."""
+    exc_return: str | None = None
+    """The member with the low byte of EXC_RETURN."""

@@ -1,0 +1,20 @@
+"""The output of firmware on a terminal, each channel marked."""
+
+from typing import BinaryIO
+
+
+class OutputLines:
+    """The output of the firmware, line by line as it comes. UART goes out as it is, each line of another channel with
+    its name."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._rests: dict[str, bytes] = {}
+
+    def show(self, channel: str, data: bytes) -> None:
+        """Writes what a channel brought. Its last line waits for its end."""
+        if channel != "uart":
+            *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")
+            data = b"".join(channel.encode() + b": " + line + b"\n" for line in lines)
+        self._stream.write(data)
+        self._stream.flush()

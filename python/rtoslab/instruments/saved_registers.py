@@ -1,0 +1,111 @@
+"""The registers of a task that does not run, read from the frame that its kernel left on its stack.
+
+Kernels and their versions differ in what they store, and an image does not say which of the ways it was built with. So
+each way that a kernel is known to have is tried, and counts only if what comes out can be a task: code at the program
+counter, the Thumb bit set, no exception in progress, a stack pointer inside the stack.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+Word = Callable[[int], int | None]
+"""Reads a word of the board's memory. None where there is none."""
+
+_CORE_FRAME: Final = ("r0", "r1", "r2", "r3", "r12", "lr", "pc", "xpsr")
+_CORE_FRAME_BYTES: Final = 32
+_FLOAT_FRAME_BYTES: Final = 104
+_FLOATS: Final = tuple(f"s{number}" for number in range(16))
+_HIGH_FLOATS: Final = tuple(f"s{number}" for number in range(16, 32))
+_ALIGNED: Final = 1 << 9
+"""In the stored xPSR: four bytes above the frame are padding."""
+_THUMB: Final = 1 << 24
+_EXCEPTION: Final = 0x1FF
+_EXC_RETURN: Final = 0xFFFF_FF00
+_THREAD: Final = 1 << 3
+_PROCESS_STACK: Final = 1 << 2
+_NO_FLOATS: Final = 1 << 4
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTask:
+    """What is known of a task's stack and code."""
+
+    frame: int
+    """Address of the lowest word that the kernel stored."""
+    stack: range
+    """Addresses of the stack. Empty if it is unknown."""
+    exc_return: int | None = None
+    """From the control block, where the kernel keeps it there."""
+
+
+def saved_registers(
+    task: SavedTask, frames: Iterable[str], word: Word, is_code: Callable[[int], bool]
+) -> dict[str, int]:
+    """The registers by name, by the first of the frames that fits. Empty if none does.
+
+    The words of a frame are those of `KernelTasks.frames`.
+    """
+    for frame in frames:
+        registers = _read(task, frame.split(), word)
+        if registers is not None and _can_be_task(registers, task.stack, is_code):
+            return registers
+    return {}
+
+
+def _can_be_task(registers: dict[str, int], stack: range, is_code: Callable[[int], bool]) -> bool:
+    state, address, pointer = registers["xpsr"], registers["pc"], registers["sp"]
+    in_stack = not stack or stack.start <= pointer <= stack.stop
+    return state & _THUMB != 0 and state & _EXCEPTION == 0 and address & 1 == 0 and is_code(address) and in_stack
+
+
+def _read(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
+    """None where there is no memory, or a word that cannot be there."""
+    registers: dict[str, int] = {}
+    at, exc_return = task.frame, task.exc_return
+    has_floats = exc_return is not None and not exc_return & _NO_FLOATS
+    for part in parts:
+        for name in _names(part, has_floats=has_floats):
+            value = word(at)
+            if value is None:
+                return None
+            at += 4
+            if name in {"exc", "flag"}:
+                told = _tells_floats(name, value)
+                if told is None:
+                    return None
+                has_floats = told
+            elif name != "skip":
+                registers[name] = value
+    return _with_core_frame(registers, at, word, has_floats=has_floats)
+
+
+def _tells_floats(name: str, value: int) -> bool | None:
+    """Whether the word says that there is floating-point state. None if it is no such word."""
+    if name == "flag":
+        return value == 1 if value <= 1 else None
+    returns_to_task = value & _EXC_RETURN == _EXC_RETURN and value & _THREAD and value & _PROCESS_STACK
+    return not value & _NO_FLOATS if returns_to_task else None
+
+
+def _names(part: str, *, has_floats: bool) -> Iterable[str]:
+    """One name for each word of a part of a frame."""
+    registers = re.fullmatch(r"r(\d+)-r(\d+)", part)
+    if registers is not None:
+        return [f"r{number}" for number in range(int(registers[1]), int(registers[2]) + 1)]
+    if part == "float":
+        return _HIGH_FLOATS if has_floats else ()
+    return (*_FLOATS, *_HIGH_FLOATS, "fpscr") if part == "float-all" else (part,)
+
+
+def _with_core_frame(registers: dict[str, int], at: int, word: Word, *, has_floats: bool) -> dict[str, int] | None:
+    """Adds what the core stored as it left the task (Armv7-M Architecture Reference Manual, DDI 0403E.e, B1.5.6)."""
+    names = (*_CORE_FRAME, *(*_FLOATS, "fpscr") * has_floats)
+    values = [word(at + 4 * number) for number in range(len(names))]
+    if None in values:
+        return None
+    stored = {name: value for name, value in zip(names, values, strict=True) if value is not None}
+    size = _FLOAT_FRAME_BYTES if has_floats else _CORE_FRAME_BYTES
+    pointer = at + size + (4 if stored["xpsr"] & _ALIGNED else 0)
+    return {**registers, **stored, "sp": pointer, "psp": pointer, "xpsr": stored["xpsr"] & ~_ALIGNED}

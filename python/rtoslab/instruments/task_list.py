@@ -1,0 +1,270 @@
+"""The tasks of a board that stands still, as a debugger shows them: name, state, core, registers.
+
+They are read from the kernel's own lists, by `tasks.toml` in the kernel's folder and the image's debug information.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rtoslab.base import RtoslabError, RunError
+from rtoslab.catalogue import Catalogue, Kernel, KernelTasks, TaskChain, TaskRing, TaskTable
+from rtoslab.instruments.image_kernel import kernel_of
+from rtoslab.instruments.saved_registers import SavedTask, saved_registers
+from rtoslab.intake import read_image
+from rtoslab.targets import (
+    Place,
+    TaskRow,
+    VirtualMachine,
+    best_names,
+    current_task_words,
+    places,
+    simulator_errors,
+)
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Snapshot
+
+_TASKS_MOST: Final = 256
+"""A list that is longer is none: it is not yet set up, or spoilt."""
+_NAME_MOST: Final = 32
+_POINTER_BYTES: Final = 4
+_LOW_BYTE: Final = 0xFFFF_FF00
+
+
+@dataclass(frozen=True, slots=True)
+class _Structure:
+    members: Mapping[str, Place]
+
+    def offset(self, member: str) -> int | None:
+        place = self.members.get(member)
+        return None if place is None else place.offset
+
+    @property
+    def bytes(self) -> int:
+        """Its size, as far as its members say."""
+        return max((place.offset + place.bytes for place in self.members.values()), default=0)
+
+
+class TaskList:
+    """The tasks of one image's kernel."""
+
+    def __init__(self, catalogue: Catalogue, image: Path, cpu: str, cores: int) -> None:
+        """`cpu`: the board's architecture, as in board.toml."""
+        self._cores = cores
+        self._is_v6m = cpu.startswith("armv6")
+        self._kernel: Kernel | None = kernel_of(catalogue, image, cpu)
+        self._tasks = KernelTasks() if self._kernel is None else catalogue.kernel_tasks(self._kernel.id)
+        block = self._kernel.memory.task_block if self._kernel is not None and self._kernel.memory else None
+        self._block = block
+        names = [block.type] if block is not None else []
+        names += [name for ring in self._tasks.rings for name in (ring.head, ring.node)]
+        names += [place.partition(":")[2].partition(".")[0] for chain in self._tasks.chains for place in chain.first]
+        content = read_image(image) if self._kernel is not None else b""
+        self._structures = places(content, [name for name in names if name]) if content else {}
+
+    @property
+    def kernel(self) -> str | None:
+        """The kernel's name. None if the image has none that is known."""
+        return None if self._kernel is None else self._kernel.title
+
+    def of(self, snapshot: "Snapshot") -> list[TaskRow]:
+        """The tasks of a board that stands so. Empty before the kernel has any, and without a kernel that is known."""
+        if self._kernel is None or self._block is None:
+            return []
+        return _Reader(snapshot.open(), self._kernel, self._tasks, self._structures, self._cores, self._is_v6m).rows()
+
+
+class _Reader:
+    """Reads one board."""
+
+    def __init__(
+        self,
+        machine: VirtualMachine,
+        kernel: Kernel,
+        tasks: KernelTasks,
+        structures: Mapping[str, Mapping[str, Place]],
+        cores: int,
+        is_v6m: bool,
+    ) -> None:
+        assert kernel.memory is not None
+        assert kernel.memory.task_block is not None
+        self._machine = machine
+        self._kernel = kernel
+        self._tasks = tasks
+        self._facts = kernel.memory.task_block
+        self._structures = {name: _Structure(members) for name, members in structures.items()}
+        self._block = self._structures.get(self._facts.type, _Structure({}))
+        self._cores = cores
+        self._frames = tasks.frames_v6m or tasks.frames if is_v6m else tasks.frames
+        self._sizes = {name: (address, size) for address, size, name in machine.symbols()}
+        self._code = best_names(machine.symbols())
+
+    def rows(self) -> list[TaskRow]:
+        """One for each task, those that execute first."""
+        running = self._running()
+        states = dict.fromkeys(running, "running")
+        for block, state in self._listed():
+            states.setdefault(block, state)
+            if len(states) > _TASKS_MOST:
+                return []
+        return [
+            (block, self._about(block, state), running.get(block), [] if block in running else self._registers(block))
+            for block, state in states.items()
+        ]
+
+    def _running(self) -> dict[int, int]:
+        """Control block -> core."""
+        words: dict[int, int] = {}
+        with suppress(RtoslabError):
+            smp = self._cores > 1 and self._kernel.probes is not None and self._kernel.probes.current_task_smp
+            words = current_task_words(self._machine, self._kernel, self._cores if smp else 1)
+        if not words:
+            with suppress(RtoslabError):
+                words = current_task_words(self._machine, self._kernel, 1)
+        none = self._kernel.probes.no_task if self._kernel.probes is not None else frozenset()
+        running: dict[int, int] = {}
+        for core, address in words.items():
+            block = self._word(address)
+            if block and block not in none and self._word(block) is not None:
+                running.setdefault(block, core)
+        return running
+
+    def _listed(self) -> Iterator[tuple[int, str]]:
+        """Control blocks in the kernel's lists, and the lists' states."""
+        for ring in self._tasks.rings:
+            for head, state in ring.heads.items():
+                for address in self._heads(head, self._structures.get(ring.head, _Structure({})).bytes):
+                    yield from ((block, state) for block in self._ring(ring, address))
+        for chain in self._tasks.chains:
+            for first, state in chain.first.items():
+                yield from ((block, state) for block in self._chain(chain, first))
+        for table in self._tasks.tables:
+            yield from ((block, "") for block in self._table(table))
+
+    def _heads(self, name: str, size: int) -> Iterator[int]:
+        """The addresses of the heads in a variable: of `name[0]` the first one alone."""
+        name, only, _ = name.partition("[0]")
+        address, held = self._sizes.get(name, (0, 0))
+        if address and size:
+            count = 1 if only else max(1, held // size)
+            yield from (address + size * place for place in range(min(count, _TASKS_MOST)))
+
+    def _ring(self, ring: TaskRing, head: int) -> Iterator[int]:
+        first = self._offset(ring.head, ring.first)
+        end = 0 if ring.end is None else self._offset(ring.head, ring.end, inside=True)
+        following = self._offset(ring.node, ring.next)
+        owner = self._offset(ring.node, ring.owner) if ring.owner else None
+        inside = self._offset(self._facts.type, ring.inside, inside=True) if ring.inside else None
+        if first is None or end is None or following is None or (owner is None and inside is None):
+            return
+        node, seen = self._word(head + first), 0
+        while node and node != head + end and seen < _TASKS_MOST:
+            block = self._word(node + owner) if owner is not None else node - (inside or 0)
+            if not block:
+                return
+            yield block
+            node, seen = self._word(node + following), seen + 1
+
+    def _chain(self, chain: TaskChain, first: str) -> Iterator[int]:
+        following = self._block.offset(chain.next)
+        symbol, _, member = first.partition(":")
+        structure, _, name = member.partition(".")
+        offset = self._offset(structure, name) if member else 0
+        address = self._sizes.get(symbol, (0, 0))[0]
+        if following is None or offset is None or not address:
+            return
+        block = begin = self._word(address + offset)
+        for _ in range(_TASKS_MOST):
+            if not block:
+                return
+            yield block
+            block = self._word(block + following)
+            if block == begin:
+                return
+
+    def _table(self, table: TaskTable) -> Iterator[int]:
+        base = self._word(self._sizes.get(table.table, (0, 0))[0])
+        count = self._word(self._sizes.get(table.count, (0, 0))[0])
+        if base and count and count <= _TASKS_MOST:
+            blocks = (self._word(base + _POINTER_BYTES * place) for place in range(count))
+            yield from (block for block in blocks if block)
+
+    def _offset(self, structure: str, member: str | None, *, inside: bool = False) -> int | None:
+        """Where a member begins. `inside`: a structure in a structure begins where its first member does."""
+        members = self._structures.get(structure, _Structure({})).members
+        if member is None:
+            return None
+        if member in members:
+            return members[member].offset
+        within = [place.offset for name, place in members.items() if inside and name.startswith(f"{member}.")]
+        return min(within, default=None)
+
+    def _about(self, block: int, state: str) -> str:
+        name = self._name(block) or f"0x{block:08x}"
+        urgency = self._member(block, self._facts.priority)
+        parts = [state] if state else []
+        if urgency is not None and self._facts.priority is not None:
+            parts.append(f"priority {_signed(urgency, self._block.members[self._facts.priority])}")
+        return f"{name} [{', '.join(parts)}]" if parts else name
+
+    def _name(self, block: int) -> str:
+        for member in (*self._tasks.names, self._facts.name):
+            place = self._block.members.get(member)
+            if place is not None:
+                address = block + place.offset if place.is_array else self._word(block + place.offset)
+                return self._text(address) if address else ""
+        return ""
+
+    def _text(self, address: int) -> str:
+        content = b""
+        with suppress(RunError), simulator_errors(RunError):
+            content = self._machine.read(address, _NAME_MOST)
+        text = content.partition(b"\0")[0].decode("ascii", errors="replace")
+        return re.sub(r"[^ -~]", "?", text)
+
+    def _registers(self, block: int) -> list[tuple[str, int]]:
+        """Those that the task continues with. Empty if its frame is none that is known."""
+        pointer = self._member(block, self._tasks.frame_pointer or self._facts.stack_pointer)
+        if not pointer:
+            return []
+        low = self._member(block, self._tasks.exc_return)
+        task = SavedTask(pointer, self._stack(block), None if low is None else _LOW_BYTE | low & 0xFF)
+        registers = saved_registers(task, self._frames, self._word, self._is_code)
+        if registers:
+            for register, member in self._tasks.in_block.items():
+                value = self._member(block, member)
+                if value is not None:
+                    registers[register] = value
+        return list(registers.items())
+
+    def _stack(self, block: int) -> range:
+        begin = self._member(block, self._facts.stack)
+        size = self._member(block, self._facts.bytes)
+        words = self._member(block, self._facts.words)
+        length = size if size is not None else 4 * (words or 0)
+        return range(begin, begin + length) if begin and length else range(0)
+
+    def _is_code(self, address: int) -> bool:
+        """Whether it is in a function of the image."""
+        below = [symbol for symbol in self._code if symbol[0] <= address]
+        return bool(below) and address < below[-1][0] + max(below[-1][1], 2)
+
+    def _member(self, block: int, member: str | None) -> int | None:
+        place = self._block.members.get(member or "")
+        return None if place is None else place.read(self._word, block)
+
+    def _word(self, address: int) -> int | None:
+        if not address:
+            return None
+        with suppress(RunError), simulator_errors(RunError):
+            return int.from_bytes(self._machine.read(address, 4), "little")
+        return None
+
+
+def _signed(urgency: int, place: Place) -> int:
+    """A priority as people write it: none is beyond half of what its member holds, so such a one is negative."""
+    return urgency - (1 << 8 * place.bytes) if urgency >> (8 * place.bytes - 1) else urgency

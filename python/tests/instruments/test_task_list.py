@@ -1,0 +1,109 @@
+"""Tasks for a debugger: found in the lists of each kernel, named, with the registers of their frames."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtoslab.base import find_root
+from rtoslab.catalogue import TASKS_FILE, Catalogue
+from rtoslab.instruments import TaskList
+from rtoslab.instruments.saved_registers import SavedTask, saved_registers
+from rtoslab.targets import make_machine
+from tests.instruments.laid_kernels import KERNELS, build
+
+CATALOGUE = Catalogue(find_root())
+BOARD = CATALOGUE.board("nucleo-f446re").facts
+CODE = 0x0800_0100
+CORE = [0x100, 0x101, 0x102, 0x103, 0x112, 0x0800_0201, CODE, 0x0100_0000]
+LOW_TO_HIGH = list(range(0x44, 0x4C))
+
+
+def tasks_of(image: Path) -> dict[str, tuple[int | None, dict[str, int]]]:
+    machine: Any = make_machine(BOARD, cores=1)
+    machine.load(image.read_bytes(), image.name)
+    # Data with values is where it is linked; `reset` sets the rest.
+    machine.run(2_000)
+    tasks = TaskList(CATALOGUE, image, BOARD.cpu, 1)
+    return {about: (core, dict(registers)) for _, about, core, registers in tasks.of(machine.snapshot())}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_tasks_of_a_kernel_have_names_and_registers(kernel: str, tmp_path: Path) -> None:
+    found = tasks_of(build(tmp_path, kernel))
+    names = {about.split(" ")[0]: entry for about, entry in found.items()}
+    assert list(names) == ["alpha", *sorted(names.keys() - {"alpha"}, key=list(names).index)]
+    assert names.keys() == {"alpha", "beta", "gamma"}, found
+    assert names["alpha"] == (0, {})
+    core, registers = names["beta"]
+    assert core is None
+    expected = {"r0": 0x100, "r3": 0x103, "r12": 0x112, **{f"r{number}": 0x40 + number for number in range(4, 12)}}
+    assert {name: registers[name] for name in expected} == expected
+    assert registers["lr"] == registers["pc"] | 1
+    if "s16" in registers:
+        assert (registers["s16"], registers["s31"]) == (0x200, 0x20F)
+    assert names["gamma"] == (None, {}), "a frame that cannot be one"
+
+
+def test_what_a_task_is_said_to_be(tmp_path: Path) -> None:
+    found = tasks_of(build(tmp_path, "rtx"))
+    assert set(found) == {"alpha [running, priority 24]", "gamma [ready, priority 0]", "beta [blocked, priority -4]"}
+
+
+def test_every_port_with_tasks_says_how_they_are_found() -> None:
+    ours = [entry for entry in CATALOGUE.kernels.values() if entry.facts.memory and entry.facts.memory.task_block]
+    lacking = [entry.id for entry in ours if entry.tree is None and not (entry.folder / TASKS_FILE).is_file()]
+    assert lacking == []
+    assert all(CATALOGUE.kernel_tasks(entry.id).frames for entry in ours)
+    assert CATALOGUE.kernel_tasks("bare").frames == ()
+
+
+def words(at: int, values: list[int]) -> dict[int, int]:
+    return {at + 4 * place: value for place, value in enumerate(values)}
+
+
+def read(values: list[int], frames: list[str], exc_return: int | None = None, top: int = 4096) -> dict[str, int]:
+    memory = words(1024, values)
+    return saved_registers(SavedTask(1024, range(1000, top), exc_return), frames, memory.get, lambda at: at == CODE)
+
+
+FLOATS = list(range(0x200, 0x210))
+WITH_FLOATS = [*CORE, *range(0x300, 0x310), 0x700, 0]
+
+
+@pytest.mark.parametrize(
+    ("values", "frame", "has_floats", "exc_return"),
+    [
+        ([*LOW_TO_HIGH, *CORE], "r4-r11", False, None),
+        ([*LOW_TO_HIGH, 0xFFFF_FFFD, *CORE], "r4-r11 exc float", False, None),
+        ([*LOW_TO_HIGH, 0xFFFF_FFED, *FLOATS, *WITH_FLOATS], "r4-r11 exc float", True, None),
+        ([0xFFFF_FFFD, *LOW_TO_HIGH[4:], *LOW_TO_HIGH[:4], *CORE], "exc r8-r11 r4-r7", False, None),
+        ([0, *LOW_TO_HIGH, *CORE], "flag r4-r11 float", False, None),
+        ([1, *LOW_TO_HIGH, *FLOATS, *WITH_FLOATS], "flag r4-r11 float", True, None),
+        ([*FLOATS, *LOW_TO_HIGH, *WITH_FLOATS], "float r4-r11", True, 0xFFFF_FFED),
+        ([*LOW_TO_HIGH, *CORE], "float r4-r11", False, 0xFFFF_FFFD),
+        ([9, 9, *LOW_TO_HIGH, *CORE], "skip skip r4-r11", False, None),
+    ],
+)
+def test_frames(values: list[int], frame: str, has_floats: bool, exc_return: int | None) -> None:
+    registers = read(values, [frame], exc_return)
+    assert [registers[f"r{number}"] for number in range(4, 12)] == LOW_TO_HIGH
+    assert (registers["pc"], registers["sp"]) == (CODE, 1024 + 4 * len(values))
+    assert ("s16" in registers, "s0" in registers) == (has_floats, has_floats)
+
+
+def test_padding_above_the_frame_belongs_to_it() -> None:
+    registers = read([*LOW_TO_HIGH, *CORE[:-1], 0x0100_0200, 0], ["r4-r11"])
+    assert (registers["sp"], registers["xpsr"]) == (1024 + 68, 0x0100_0000)
+
+
+def test_the_frame_that_fits_is_taken_and_none_if_none_does() -> None:
+    both = ["r4-r11 exc float", "r4-r11"]
+    assert read([*LOW_TO_HIGH, *CORE], both)["pc"] == CODE
+    assert read([*LOW_TO_HIGH, 0xFFFF_FFFD, *CORE], both)["pc"] == CODE
+    assert read([*LOW_TO_HIGH, *CORE[:-1], 0], both) == {}, "no Thumb bit"
+    assert read([*LOW_TO_HIGH, *CORE[:-1], 0x0100_000B], both) == {}, "in a handler"
+    assert read([*LOW_TO_HIGH, *CORE[:6], CODE + 2, CORE[7]], both) == {}, "no code"
+    assert read([*LOW_TO_HIGH, *CORE], both, top=1040) == {}, "beyond its stack"
+    assert read([*LOW_TO_HIGH, *CORE[:3]], both) == {}, "no memory"
+    assert read([2, *LOW_TO_HIGH, *CORE], ["flag r4-r11 float"]) == {}, "no flag"

@@ -1,0 +1,174 @@
+//! Instrumentation trace macrocell (ARMv7-M C1.7): stimulus ports that software writes to, and who may.
+//!
+//! What is written leaves at once: the trace port is as fast as the core.
+
+use super::core::Core;
+use super::scb::DEMCR_TRCENA;
+
+/// Ports.
+const PORTS: u32 = 32;
+const TER: u32 = 0xe00;
+const TPR: u32 = 0xe40;
+const TCR: u32 = 0xe80;
+const LAR: u32 = 0xfb0;
+const LSR: u32 = 0xfb4;
+const UNLOCK_KEY: u32 = 0xc5ac_ce55;
+/// TCR.ITMENA.
+const ENABLED: u32 = 1 << 0;
+const TCR_WRITABLE: u32 = 0x007f_0f1f;
+
+/// The unit's registers.
+#[derive(Debug, Clone)]
+pub struct Itm {
+    /// Ports that are open.
+    ports: u32,
+    /// Bit n: ports 8n to 8n + 7 are for privileged software alone.
+    privileged: u32,
+    control: u32,
+    /// TER, TPR and TCR ignore writes.
+    locked: bool,
+    /// Software asked for a port, or whether there is trace, while nobody had switched it on.
+    asked_in_vain: bool,
+}
+
+impl Default for Itm {
+    fn default() -> Itm {
+        Itm { ports: 0, privileged: 0, control: 0, locked: true, asked_in_vain: false }
+    }
+}
+
+/// What was written to a stimulus port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stimulus {
+    /// The port.
+    pub port: u8,
+    /// 1, 2 or 4.
+    pub bytes: u8,
+    /// The bytes, the first one lowest.
+    pub value: u32,
+}
+
+impl Itm {
+    /// Opens every port, as a debugger does that shows the output. DEMCR.TRCENA is not part of it.
+    pub fn open(&mut self) {
+        self.ports = u32::MAX;
+        self.control |= ENABLED;
+    }
+
+    /// Whether software asked for what only a debugger that shows it would have switched on.
+    pub fn is_missing_debugger(&self) -> bool {
+        self.asked_in_vain
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.control & ENABLED != 0
+    }
+
+    /// Reads a whole register.
+    pub fn read(&mut self, offset: u32) -> u32 {
+        self.asked_in_vain |= matches!(offset, 0..0x400 | TER | TCR) && !self.is_enabled();
+        match offset {
+            // A stimulus port always accepts.
+            0..0x400 => 1,
+            TER => self.ports,
+            TPR => self.privileged,
+            TCR => self.control,
+            // A lock is there.
+            LSR => 1 | u32::from(self.locked) << 1,
+            _ => 0,
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, privileged: bool) {
+        match offset {
+            LAR if privileged => self.locked = value != UNLOCK_KEY,
+            _ if self.locked => {}
+            TER => {
+                let admitted = |port: &u32| privileged || self.admits(*port);
+                let mask = (0..PORTS).filter(admitted).fold(0, |mask, port| mask | 1 << port);
+                self.ports = self.ports & !mask | value & mask;
+            }
+            _ if !privileged => {}
+            TPR => self.privileged = value & 0xf,
+            TCR => self.control = value & TCR_WRITABLE,
+            _ => {}
+        }
+    }
+
+    /// Whether software without privileges may use a port.
+    fn admits(&self, port: u32) -> bool {
+        self.privileged >> (port / 8) & 1 == 0
+    }
+}
+
+/// Writes `value`, `bytes` long, at an offset from 0xE0000000. Software without privileges reaches the ports that TPR
+/// leaves to it and their bits of TER; its other writes are discarded (Cortex-M3 TRM r1p1, 15.6.3). Returns what leaves
+/// through a port.
+pub fn write(core: &mut Core, offset: u32, bytes: u32, value: u32) -> Option<Stimulus> {
+    let (port, privileged) = (offset / 4, core.access_privileged());
+    if port >= PORTS {
+        core.itm.write(offset & 0xffc, value, privileged);
+        return None;
+    }
+    core.itm.asked_in_vain |= !core.itm.is_enabled();
+    let itm = &core.itm;
+    let traces = core.scb.demcr & DEMCR_TRCENA != 0 && itm.is_enabled() && itm.ports >> port & 1 != 0;
+    let leaves = traces && offset & 3 == 0 && (privileged || itm.admits(port));
+    leaves.then_some(Stimulus { port: port as u8, bytes: bytes as u8, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::v7m::features::Features;
+
+    fn core() -> Core {
+        let mut core = Core::new(Features::CORTEX_M4F);
+        core.scb.demcr = DEMCR_TRCENA;
+        core
+    }
+
+    #[test]
+    fn a_port_that_is_open_takes_what_is_written() {
+        let mut core = core();
+        assert_eq!(write(&mut core, 0, 1, 0x41), None, "closed");
+        assert!(core.itm.is_missing_debugger());
+        write(&mut core, TCR, 4, ENABLED);
+        assert_eq!(core.itm.read(TCR), 0, "locked");
+        write(&mut core, LAR, 4, UNLOCK_KEY);
+        write(&mut core, TCR, 4, ENABLED);
+        write(&mut core, TER, 4, 1 << 3);
+        assert_eq!((core.itm.read(TCR), core.itm.read(TER), core.itm.read(LSR)), (1, 8, 1));
+        assert_eq!(write(&mut core, 0, 1, 0x41), None, "another port");
+        assert_eq!(write(&mut core, 12, 2, 0x4241), Some(Stimulus { port: 3, bytes: 2, value: 0x4241 }));
+        core.scb.demcr = 0;
+        assert_eq!(write(&mut core, 12, 2, 0x4241), None, "no trace");
+    }
+
+    #[test]
+    fn a_debugger_opens_all_ports() {
+        let mut core = core();
+        core.itm.open();
+        assert_eq!(core.itm.read(TCR), ENABLED);
+        assert!(!core.itm.is_missing_debugger());
+        for port in 0..PORTS {
+            assert_eq!(write(&mut core, 4 * port, 1, 7).map(|written| written.port), Some(port as u8));
+        }
+        assert_eq!(write(&mut core, 4 * PORTS, 1, 7), None);
+    }
+
+    #[test]
+    fn tpr_keeps_ports_from_software_without_privileges() {
+        let mut core = core();
+        core.itm.open();
+        write(&mut core, LAR, 4, UNLOCK_KEY);
+        write(&mut core, TPR, 4, 1 << 1);
+        core.unprivileged = true;
+        assert!(write(&mut core, 0, 1, 7).is_some());
+        assert!(write(&mut core, 4 * 8, 1, 7).is_none());
+        write(&mut core, TPR, 4, 0);
+        assert_eq!(core.itm.read(TPR), 2, "it cannot change that");
+        write(&mut core, TER, 4, 0);
+        assert_eq!(core.itm.read(TER), 0xff00, "those that are not its own stay");
+    }
+}

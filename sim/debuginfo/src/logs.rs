@@ -1,0 +1,119 @@
+//! Log frames of defmt, read with the strings and places in the image that sent them.
+
+use std::fmt::Write as _;
+
+use anyhow::Error;
+use defmt_decoder::{DecodeError, Encoding, Frame, Locations, Table};
+
+/// A frame has this many bytes at most. What is longer is none: the stream is damaged.
+const FRAME_BYTES: usize = 1 << 16;
+
+/// A line of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogLine {
+    /// `error`, `warn`, `info`, `debug` or `trace`. None for `println!`.
+    pub level: Option<String>,
+    /// As the firmware formats it.
+    pub timestamp: Option<String>,
+    /// The text.
+    pub message: String,
+    /// Source file and line, if the image has debug information.
+    pub place: Option<(String, u64)>,
+    /// Module of that code.
+    pub module: Option<String>,
+}
+
+/// Decodes what one image sends.
+pub struct LogDecoder {
+    table: Table,
+    places: Locations,
+    /// Bytes of a frame whose end has not come.
+    rest: Vec<u8>,
+}
+
+impl LogDecoder {
+    /// The decoder of an image. `None` if the image does not use defmt.
+    pub fn of(image: &[u8]) -> Result<Option<LogDecoder>, Error> {
+        let Some(table) = Table::parse(image)? else { return Ok(None) };
+        // Without debug information there are no places. The text is complete.
+        let places = table.get_locations(image).unwrap_or_default();
+        Ok(Some(LogDecoder { table, places, rest: Vec::new() }))
+    }
+
+    /// Decodes bytes that came, after those that came before.
+    pub fn feed(&mut self, fresh: &[u8]) -> Vec<LogLine> {
+        self.rest.extend_from_slice(fresh);
+        match self.table.encoding() {
+            Encoding::Raw => self.take_raw(),
+            _ => self.take_delimited(),
+        }
+    }
+
+    /// Frames that follow each other without a mark. After a damaged one none can be found.
+    fn take_raw(&mut self) -> Vec<LogLine> {
+        let mut lines = Vec::new();
+        let mut used = 0;
+        loop {
+            match self.table.decode(&self.rest[used..]) {
+                Ok((frame, bytes)) if bytes > 0 => {
+                    lines.push(self.line(&frame));
+                    used += bytes;
+                }
+                Err(DecodeError::UnexpectedEof) if self.rest.len() - used <= FRAME_BYTES => break,
+                _ => {
+                    lines.push(damaged(self.rest.len() - used));
+                    used = self.rest.len();
+                    break;
+                }
+            }
+        }
+        self.rest.drain(..used);
+        lines
+    }
+
+    /// Frames that end with a zero.
+    fn take_delimited(&mut self) -> Vec<LogLine> {
+        let Some(end) = self.rest.iter().rposition(|byte| *byte == 0) else {
+            if self.rest.len() > FRAME_BYTES {
+                return vec![damaged(std::mem::take(&mut self.rest).len())];
+            }
+            return Vec::new();
+        };
+        let whole: Vec<u8> = self.rest.drain(..=end).collect();
+        let mut lines = Vec::new();
+        for frame in whole.split_inclusive(|byte| *byte == 0).filter(|frame| frame.len() > 1) {
+            let mut decoder = self.table.new_stream_decoder();
+            decoder.received(frame);
+            lines.push(match decoder.decode() {
+                Ok(decoded) => self.line(&decoded),
+                Err(_) => damaged(frame.len()),
+            });
+        }
+        lines
+    }
+
+    fn line(&self, frame: &Frame<'_>) -> LogLine {
+        let place = self.places.get(&frame.index());
+        LogLine {
+            level: frame.level().map(|level| level.as_str().to_owned()),
+            timestamp: frame.display_timestamp().map(|time| text(&time)),
+            message: text(&frame.display_message()),
+            place: place.map(|place| (place.file.to_string_lossy().into_owned(), place.line)),
+            module: place.map(|place| place.module.clone()),
+        }
+    }
+}
+
+/// A value that may fail to display itself, as far as it does.
+fn text(shown: &dyn std::fmt::Display) -> String {
+    let mut text = String::new();
+    if write!(text, "{shown}").is_err() {
+        text.push('?');
+    }
+    text
+}
+
+fn damaged(bytes: usize) -> LogLine {
+    let message = format!("({bytes} bytes are no defmt frame of this image)");
+    LogLine { level: None, timestamp: None, message, place: None, module: None }
+}

@@ -1,0 +1,98 @@
+//! The files that semihosting opens: the terminal and the list of features. Files of the host are out of reach.
+
+use std::collections::VecDeque;
+
+/// Files that are open at the same time.
+const MOST: usize = 16;
+/// Content of `:semihosting-features`: a magic number, then SYS_EXIT_EXTENDED and separate standard output and error.
+const FEATURES: [u8; 5] = [b'S', b'H', b'F', b'B', 3];
+
+/// An open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum File {
+    /// `:tt` to be read.
+    Input,
+    /// `:tt` to be written.
+    Output,
+    /// `:tt` to be appended to.
+    Error,
+    /// `:semihosting-features` at an offset.
+    Features(u32),
+}
+
+/// Why a file is not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is a file of the host.
+    OfHost,
+    /// Too many are open, or the mode is none.
+    Invalid,
+}
+
+/// Open files by handle, and what the standard input still holds.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    open: Vec<Option<File>>,
+    pub input: VecDeque<u8>,
+}
+
+impl Files {
+    /// Opens a file in one of the modes of `fopen`, 0 to 11. Returns its handle.
+    pub fn open(&mut self, name: &[u8], mode: u32) -> Result<u32, Refusal> {
+        let file = match (name, mode) {
+            (b":tt", 0..=3) => File::Input,
+            (b":tt", 4..=7) => File::Output,
+            (b":tt", 8..=11) => File::Error,
+            (b":semihosting-features", 0..=1) => File::Features(0),
+            (_, 12..) => return Err(Refusal::Invalid),
+            _ => return Err(Refusal::OfHost),
+        };
+        let place = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
+        if place == MOST {
+            return Err(Refusal::Invalid);
+        }
+        self.open.resize(self.open.len().max(place + 1), None);
+        self.open[place] = Some(file);
+        Ok(place as u32 + 1)
+    }
+
+    /// The file of a handle.
+    pub fn get(&mut self, handle: u32) -> Option<&mut File> {
+        self.open.get_mut((handle as usize).checked_sub(1)?)?.as_mut()
+    }
+
+    /// Closes a file. False if it is not open.
+    pub fn close(&mut self, handle: u32) -> bool {
+        let place = (handle as usize).checked_sub(1).and_then(|place| self.open.get_mut(place));
+        place.and_then(Option::take).is_some()
+    }
+
+    /// Reads up to `bytes` bytes. From a terminal a line at most, nothing at its end. `None` if it cannot be read.
+    pub fn read(&mut self, handle: u32, bytes: usize) -> Option<Vec<u8>> {
+        match self.get(handle)? {
+            File::Input => {
+                let line = self.input.iter().position(|byte| *byte == b'\n').map_or(self.input.len(), |end| end + 1);
+                Some(self.input.drain(..line.min(bytes)).collect())
+            }
+            File::Features(at) => {
+                let rest = FEATURES.get(*at as usize..).unwrap_or_default();
+                let part = &rest[..rest.len().min(bytes)];
+                *at += part.len() as u32;
+                Some(part.to_vec())
+            }
+            File::Output | File::Error => None,
+        }
+    }
+}
+
+impl File {
+    /// Bytes in it. A terminal has none.
+    pub fn length(self) -> u32 {
+        if matches!(self, File::Features(_)) { FEATURES.len() as u32 } else { 0 }
+    }
+
+    /// Whether it is the terminal.
+    pub fn is_terminal(self) -> bool {
+        !matches!(self, File::Features(_))
+    }
+}

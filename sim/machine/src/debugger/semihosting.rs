@@ -1,0 +1,219 @@
+//! Semihosting: requests of the firmware to its debugger, by `BKPT 0xAB` with a number in R0 and a parameter in R1
+//! (Arm, "Semihosting for AArch32 and AArch64", release 2.0).
+//!
+//! Only the terminal is reached. Files of the host, its time and its programs are not: a run gives the same bytes on
+//! every host.
+
+use super::files::{File, Refusal};
+use super::{Channel, Debugger};
+
+/// The instruction that calls.
+pub const BREAKPOINT: u16 = 0xbeab;
+
+/// -1, the error of most operations.
+const FAILED: u32 = u32::MAX;
+/// Bytes of one transfer, string or name at most. A longer one is a mistake of the firmware.
+const MOST_BYTES: usize = 1 << 20;
+/// Unit of SYS_ELAPSED: a microsecond.
+const TICKS_PER_S: u32 = 1_000_000;
+/// The reason of an exit that is none by a failure.
+const APPLICATION_EXIT: u32 = 0x2_0026;
+const NO_SUCH_FILE: u32 = 2;
+const BAD_HANDLE: u32 = 9;
+const INVALID: u32 = 22;
+
+/// The memory in which parameters and buffers are.
+pub trait TargetMemory {
+    /// Bytes of memory, without side effects. `None` where there is no memory.
+    fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>>;
+    /// Writes RAM. False outside.
+    fn put(&mut self, address: u32, bytes: &[u8]) -> bool;
+}
+
+/// The answer to a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// This value goes to R0.
+    Value(u32),
+    /// So does this one. The sentence says what the firmware asked for and does not get.
+    Unsupported(u32, String),
+    /// The firmware ends with this exit code.
+    Exit(u32),
+}
+
+impl Debugger {
+    /// Carries out the call `operation` at a cycle.
+    pub fn call(&mut self, operation: u32, parameter: u32, cycle: u64, memory: &mut dyn TargetMemory) -> Answer {
+        let block = words(memory, parameter);
+        let words = |count: usize| block.get(..count);
+        let ns = self.time.at(cycle);
+        let value = match operation {
+            0x01 => return self.open(words(3), memory),
+            0x02 => words(1).map(|block| self.close(block[0])),
+            0x03 => memory.bytes(parameter, 1).map(|byte| {
+                self.print(Channel::Semihosting, &byte);
+                0
+            }),
+            0x04 => string(memory, parameter).map(|text| {
+                self.print(Channel::Semihosting, &text);
+                0
+            }),
+            0x05 => words(3).and_then(|block| self.write(block, memory)),
+            0x06 => words(3).and_then(|block| self.read(block, memory)),
+            0x07 => Some(self.files.input.pop_front().map_or(FAILED, u32::from)),
+            0x08 => words(1).map(|block| u32::from((block[0] as i32) < 0)),
+            0x09 => words(1).map(|block| self.of_file(block[0], |file| u32::from(file.is_terminal()))),
+            0x0a => words(2).map(|block| self.seek(block[0], block[1])),
+            0x0c => words(1).map(|block| self.of_file(block[0], |file| file.length())),
+            0x10 => Some((ns / 10_000_000) as u32),
+            0x11 => Some((ns / 1_000_000_000) as u32),
+            0x13 => Some(self.errno),
+            0x15 => words(2).map(|block| command_line(block, parameter, memory)),
+            0x16 => words(1).map(|block| if memory.put(block[0], &[0; 16]) { 0 } else { FAILED }),
+            0x18 => return self.exit(u32::from(parameter != APPLICATION_EXIT)),
+            0x20 => {
+                let code = words(2).filter(|block| block[0] == APPLICATION_EXIT).map(|block| block[1]);
+                return self.exit(code.unwrap_or(1));
+            }
+            0x30 => {
+                let ticks = ns / (1_000_000_000 / u64::from(TICKS_PER_S));
+                Some(if memory.put(parameter, &ticks.to_le_bytes()) { 0 } else { FAILED })
+            }
+            0x31 => Some(TICKS_PER_S),
+            _ => return self.unsupported(operation),
+        };
+        value.map_or_else(
+            || {
+                let about = format!("semihosting: the parameters of operation 0x{operation:02x} are not in memory");
+                self.errno = INVALID;
+                Answer::Unsupported(FAILED, about)
+            },
+            Answer::Value,
+        )
+    }
+
+    fn open(&mut self, block: Option<&[u32]>, memory: &dyn TargetMemory) -> Answer {
+        let block = block.filter(|block| block[2] as usize <= MOST_BYTES);
+        let name = block.and_then(|block| memory.bytes(block[0], block[2] as usize));
+        let (Some(block), Some(name)) = (block, name) else {
+            self.errno = INVALID;
+            return Answer::Value(FAILED);
+        };
+        match self.files.open(&name, block[1]) {
+            Ok(handle) => Answer::Value(handle),
+            Err(Refusal::Invalid) => self.fail(INVALID).into(),
+            Err(Refusal::OfHost) => {
+                self.errno = NO_SUCH_FILE;
+                let name = String::from_utf8_lossy(&name).into_owned();
+                Answer::Unsupported(FAILED, format!("semihosting: no file of the host is opened, as {name:?}"))
+            }
+        }
+    }
+
+    fn exit(&mut self, code: u32) -> Answer {
+        self.exit_code = Some(code);
+        Answer::Exit(code)
+    }
+
+    fn close(&mut self, handle: u32) -> u32 {
+        if self.files.close(handle) { 0 } else { self.fail(BAD_HANDLE) }
+    }
+
+    /// Returns the bytes that were not written.
+    fn write(&mut self, block: &[u32], memory: &dyn TargetMemory) -> Option<u32> {
+        let channel = match self.files.get(block[0]) {
+            Some(File::Output) => Channel::Semihosting,
+            Some(File::Error) => Channel::SemihostingError,
+            _ => {
+                self.errno = BAD_HANDLE;
+                return Some(block[2]);
+            }
+        };
+        let text = memory.bytes(block[1], (block[2] as usize).min(MOST_BYTES))?;
+        self.print(channel, &text);
+        Some(block[2] - text.len() as u32)
+    }
+
+    /// Returns the bytes that were not read: all of them at the end of the file.
+    fn read(&mut self, block: &[u32], memory: &mut dyn TargetMemory) -> Option<u32> {
+        let Some(text) = self.files.read(block[0], (block[2] as usize).min(MOST_BYTES)) else {
+            self.errno = BAD_HANDLE;
+            return Some(block[2]);
+        };
+        (text.is_empty() || memory.put(block[1], &text)).then(|| block[2] - text.len() as u32)
+    }
+
+    fn seek(&mut self, handle: u32, place: u32) -> u32 {
+        match self.files.get(handle) {
+            Some(File::Features(at)) => {
+                *at = place;
+                0
+            }
+            Some(_) => self.fail(INVALID),
+            None => self.fail(BAD_HANDLE),
+        }
+    }
+
+    fn of_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
+        let file = self.files.get(handle).copied();
+        file.map_or_else(|| self.fail(BAD_HANDLE), value)
+    }
+
+    fn fail(&mut self, errno: u32) -> u32 {
+        self.errno = errno;
+        FAILED
+    }
+
+    fn unsupported(&mut self, operation: u32) -> Answer {
+        let what = match operation {
+            0x0d => "names of temporary files",
+            0x0e | 0x0f => "removing and renaming files of the host",
+            0x12 => "commands of the host",
+            _ => return self.unknown(operation),
+        };
+        Answer::Unsupported(self.fail(INVALID), format!("semihosting: there are no {what}"))
+    }
+
+    fn unknown(&mut self, operation: u32) -> Answer {
+        Answer::Unsupported(self.fail(INVALID), format!("semihosting: there is no operation 0x{operation:02x}"))
+    }
+}
+
+impl From<u32> for Answer {
+    fn from(value: u32) -> Answer {
+        Answer::Value(value)
+    }
+}
+
+/// The sentence of a stop by the firmware's own wish.
+pub fn exit_sentence(code: u32) -> String {
+    format!("The firmware ended with exit code {code}.")
+}
+
+/// The words of a parameter block, three at most: as many as there is memory for.
+fn words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
+    let word = |place: u32| memory.bytes(address.wrapping_add(4 * place), 4);
+    let word = |place: u32| word(place)?.try_into().ok().map(u32::from_le_bytes);
+    (0..3).map_while(word).collect()
+}
+
+/// The bytes of a string up to its zero.
+fn string(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    while text.len() < MOST_BYTES {
+        match memory.bytes(address.wrapping_add(text.len() as u32), 1)?.first() {
+            Some(0) | None => break,
+            Some(byte) => text.push(*byte),
+        }
+    }
+    Some(text)
+}
+
+/// The command line is empty.
+fn command_line(block: &[u32], parameter: u32, memory: &mut dyn TargetMemory) -> u32 {
+    let fits = block[1] > 0 && memory.put(block[0], &[0]) && memory.put(parameter.wrapping_add(4), &[0; 4]);
+    if fits { 0 } else { FAILED }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! Semihosting calls of the cores.
+
+use rtoslab_cpu::v6m::core::{Core, Request};
+
+use super::system::System;
+use crate::debugger::semihosting::{Answer, TargetMemory, exit_sentence};
+use crate::m0plus::debugging::{CYCLES, is_call, step_over_breakpoint};
+use crate::stop::StopReason;
+
+impl TargetMemory for System {
+    fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
+        self.bytes_at(address, count).map(<[u8]>::to_vec)
+    }
+
+    fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
+        self.write_sram(address, bytes)
+    }
+}
+
+impl System {
+    /// Whether a request of a core is a semihosting call that a debugger serves.
+    pub(super) fn calls_debugger(&self, core: &Core, request: Request) -> bool {
+        let halfword = |pc| self.bytes_at(pc, 2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+        self.debugger.serves && is_call(core, request, halfword)
+    }
+
+    /// Serves the call of the breakpoint that a core stands at.
+    pub(super) fn serve_semihosting(&mut self, core: &mut Core) {
+        let (pc, at) = (core.pc(), core.t);
+        let mut debugger = std::mem::take(&mut self.debugger);
+        let answer = debugger.call(core.r[0], core.r[1], at, self);
+        self.debugger = debugger;
+        match answer {
+            Answer::Value(value) => core.r[0] = value,
+            Answer::Unsupported(value, about) => {
+                core.r[0] = value;
+                self.falls_short(core, &about, at);
+            }
+            Answer::Exit(code) => self.stop_at(StopReason::Exit, core, pc, at, exit_sentence(code)),
+        }
+        self.charge(core, CYCLES, 1);
+        step_over_breakpoint(core, self);
+    }
+}

@@ -1,0 +1,51 @@
+//! Semihosting calls of the core.
+
+use rtoslab_cpu::profile::ProfileCell;
+use rtoslab_cpu::v7m::halt::step_over_breakpoint;
+
+use super::families::Run;
+use super::family::Family;
+use super::machine::Machine;
+use super::system::System;
+use crate::debugger::semihosting::{Answer, BREAKPOINT, TargetMemory, exit_sentence};
+use crate::observe::look_v7m;
+use crate::stop::StopReason;
+
+impl<F: Family> TargetMemory for System<F> {
+    fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
+        self.bytes_at(address, count).map(<[u8]>::to_vec)
+    }
+
+    fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
+        self.write_ram(address, bytes)
+    }
+}
+
+impl<F: Run> Machine<F> {
+    /// Whether the breakpoint that the core stands at is a semihosting call that a debugger serves.
+    pub(super) fn calls_debugger(&self) -> bool {
+        self.system.debugger.serves && self.core.stray.is_none() && self.system.halfword(self.core.pc()) == BREAKPOINT
+    }
+
+    /// Serves the call of the instruction that began at cycle `before`.
+    pub(super) fn serve_semihosting(&mut self, before: u64) {
+        let (pc, at) = (self.core.pc(), self.core.t);
+        let [operation, parameter] = [self.core.r[0], self.core.r[1]];
+        let mut debugger = std::mem::take(&mut self.system.debugger);
+        let answer = debugger.call(operation, parameter, at, &mut *self.system);
+        self.system.debugger = debugger;
+        match answer {
+            Answer::Value(value) => self.core.r[0] = value,
+            Answer::Unsupported(value, about) => {
+                self.core.r[0] = value;
+                self.system.falls_short(&mut self.core, &about, at);
+            }
+            Answer::Exit(code) => self.system.stop_at(StopReason::Exit, pc, at, exit_sentence(code)),
+        }
+        step_over_breakpoint(&mut self.core, &mut *self.system, &mut self.pipe);
+        let cell = ProfileCell { cycles: self.core.t - before, executions: 1, wait_cycles: 0 };
+        self.system.add_profile(pc, cell);
+        let look = look_v7m(&self.core);
+        self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
+    }
+}

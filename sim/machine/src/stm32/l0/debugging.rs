@@ -1,0 +1,50 @@
+//! Semihosting calls of the core.
+
+use rtoslab_cpu::profile::ProfileCell;
+
+use super::machine::Machine;
+use super::memory::Memories;
+use super::system::System;
+use crate::debugger::semihosting::{Answer, TargetMemory, exit_sentence};
+use crate::m0plus::debugging::{CYCLES, step_over_breakpoint};
+use crate::observe::look_v6m;
+use crate::stop::StopReason;
+
+impl TargetMemory for Memories {
+    fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>> {
+        self.read(address, count)
+    }
+
+    fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
+        self.write_ram(address, bytes)
+    }
+}
+
+impl System {
+    /// The halfword at an address. `None` where there is no memory.
+    pub(super) fn halfword(&self, address: u32) -> Option<u16> {
+        let bytes = self.memories.read(address, 2)?;
+        Some(u16::from_le_bytes([bytes[0], bytes[1]]))
+    }
+}
+
+impl Machine {
+    /// Serves the call of the breakpoint that the core stands at.
+    pub(super) fn serve_semihosting(&mut self) {
+        let (core, system) = (&mut self.cores[0], &mut *self.system);
+        let (pc, at) = (core.pc(), core.t);
+        let answer = system.devices.debugger.call(core.r[0], core.r[1], at, &mut system.memories);
+        match answer {
+            Answer::Value(value) => core.r[0] = value,
+            Answer::Unsupported(value, about) => {
+                core.r[0] = value;
+                system.devices.falls_short(&about, pc, at);
+            }
+            Answer::Exit(code) => system.devices.stop_at(StopReason::Exit, pc, at, exit_sentence(code)),
+        }
+        step_over_breakpoint(core, system);
+        system.memories.add_to_profile(pc, ProfileCell { cycles: CYCLES, executions: 1, wait_cycles: 0 });
+        let look = look_v6m(core);
+        self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
+    }
+}
