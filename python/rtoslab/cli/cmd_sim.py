@@ -162,6 +162,11 @@ def command(
         print_answer({**result.as_json(), "faults": faults})
     else:
         _print_result(result, faults)
+    return _exit_code(result)
+
+
+def _exit_code(result: SimResult) -> int:
+    """The command's exit code: the firmware's own, where it ended with one that a program can have."""
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
     if result.exit_code is not None and 0 < result.exit_code <= _CODES_MOST:

@@ -86,9 +86,10 @@ def test_a_call_inside_an_it_block_executes_always_and_the_block_goes_on(tmp_pat
 
     running = board("nucleo-f446re").load(build(tmp_path, "IN_BLOCK"))
     assert running.run(100_000).reason == "exit"
-    assert (running.word("results") if running.exit_code is None else 0, running.exit_code) == (0, 0)
-    assert running.word(running.address("results") + 4 * 30) == 2 + 2 * 32
-    assert running.word(running.address("results") + 4 * 31) == 2
+    assert running.exit_code == 0
+    results = running.address("results")
+    assert running.word(results + 4 * 30) == 2 + 2 * 32, "odd turns: the instructions before and behind BKPT"
+    assert running.word(results + 4 * 31) == 2, "even turns: BKPT alone"
 
 
 def test_a_board_in_the_hand_shows_what_it_tells_a_debugger(tmp_path: Path) -> None:

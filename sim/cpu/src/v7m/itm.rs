@@ -2,9 +2,6 @@
 //!
 //! What is written leaves at once: the trace port is as fast as the core.
 
-use super::core::Core;
-use super::scb::DEMCR_TRCENA;
-
 /// Ports.
 const PORTS: u32 = 32;
 const TER: u32 = 0xe00;
@@ -79,7 +76,22 @@ impl Itm {
         }
     }
 
-    fn write(&mut self, offset: u32, value: u32, privileged: bool) {
+    /// Writes `value`, `bytes` long, at an offset from 0xE0000000. Software without privileges reaches the ports that TPR
+    /// leaves to it and their bits of TER; its other writes are discarded (Cortex-M3 TRM r1p1, 15.6.3). `traces`:
+    /// DEMCR.TRCENA. Returns what leaves through a port.
+    pub fn write(&mut self, offset: u32, bytes: u32, value: u32, privileged: bool, traces: bool) -> Option<Stimulus> {
+        let port = offset / 4;
+        if port >= PORTS {
+            self.set(offset & 0xffc, value, privileged);
+            return None;
+        }
+        self.asked_in_vain |= !self.is_enabled();
+        let is_open = traces && self.is_enabled() && self.ports >> port & 1 != 0;
+        let leaves = is_open && offset & 3 == 0 && (privileged || self.admits(port));
+        leaves.then_some(Stimulus { port: port as u8, bytes: bytes as u8, value })
+    }
+
+    fn set(&mut self, offset: u32, value: u32, privileged: bool) {
         match offset {
             LAR if privileged => self.locked = value != UNLOCK_KEY,
             _ if self.locked => {}
@@ -101,74 +113,54 @@ impl Itm {
     }
 }
 
-/// Writes `value`, `bytes` long, at an offset from 0xE0000000. Software without privileges reaches the ports that TPR
-/// leaves to it and their bits of TER; its other writes are discarded (Cortex-M3 TRM r1p1, 15.6.3). Returns what leaves
-/// through a port.
-pub fn write(core: &mut Core, offset: u32, bytes: u32, value: u32) -> Option<Stimulus> {
-    let (port, privileged) = (offset / 4, core.access_privileged());
-    if port >= PORTS {
-        core.itm.write(offset & 0xffc, value, privileged);
-        return None;
-    }
-    core.itm.asked_in_vain |= !core.itm.is_enabled();
-    let itm = &core.itm;
-    let traces = core.scb.demcr & DEMCR_TRCENA != 0 && itm.is_enabled() && itm.ports >> port & 1 != 0;
-    let leaves = traces && offset & 3 == 0 && (privileged || itm.admits(port));
-    leaves.then_some(Stimulus { port: port as u8, bytes: bytes as u8, value })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::v7m::features::Features;
 
-    fn core() -> Core {
-        let mut core = Core::new(Features::CORTEX_M4F);
-        core.scb.demcr = DEMCR_TRCENA;
-        core
+    fn write(itm: &mut Itm, offset: u32, bytes: u32, value: u32) -> Option<Stimulus> {
+        itm.write(offset, bytes, value, true, true)
     }
 
     #[test]
     fn a_port_that_is_open_takes_what_is_written() {
-        let mut core = core();
-        assert_eq!(write(&mut core, 0, 1, 0x41), None, "closed");
-        assert!(core.itm.is_missing_debugger());
-        write(&mut core, TCR, 4, ENABLED);
-        assert_eq!(core.itm.read(TCR), 0, "locked");
-        write(&mut core, LAR, 4, UNLOCK_KEY);
-        write(&mut core, TCR, 4, ENABLED);
-        write(&mut core, TER, 4, 1 << 3);
-        assert_eq!((core.itm.read(TCR), core.itm.read(TER), core.itm.read(LSR)), (1, 8, 1));
-        assert_eq!(write(&mut core, 0, 1, 0x41), None, "another port");
-        assert_eq!(write(&mut core, 12, 2, 0x4241), Some(Stimulus { port: 3, bytes: 2, value: 0x4241 }));
-        core.scb.demcr = 0;
-        assert_eq!(write(&mut core, 12, 2, 0x4241), None, "no trace");
+        let mut itm = Itm::default();
+        assert_eq!(write(&mut itm, 0, 1, 0x41), None, "closed");
+        assert!(itm.is_missing_debugger());
+        write(&mut itm, TCR, 4, ENABLED);
+        assert_eq!(itm.read(TCR), 0, "locked");
+        write(&mut itm, LAR, 4, UNLOCK_KEY);
+        write(&mut itm, TCR, 4, ENABLED);
+        write(&mut itm, TER, 4, 1 << 3);
+        assert_eq!((itm.read(TCR), itm.read(TER), itm.read(LSR)), (1, 8, 1));
+        assert_eq!(write(&mut itm, 0, 1, 0x41), None, "another port");
+        assert_eq!(write(&mut itm, 12, 2, 0x4241), Some(Stimulus { port: 3, bytes: 2, value: 0x4241 }));
+        assert_eq!(write(&mut itm, 13, 1, 0x41), None, "not at its begin");
+        assert_eq!(itm.write(12, 2, 0x4241, true, false), None, "no trace");
     }
 
     #[test]
     fn a_debugger_opens_all_ports() {
-        let mut core = core();
-        core.itm.open();
-        assert_eq!(core.itm.read(TCR), ENABLED);
-        assert!(!core.itm.is_missing_debugger());
+        let mut itm = Itm::default();
+        itm.open();
+        assert_eq!(itm.read(TCR), ENABLED);
+        assert!(!itm.is_missing_debugger());
         for port in 0..PORTS {
-            assert_eq!(write(&mut core, 4 * port, 1, 7).map(|written| written.port), Some(port as u8));
+            assert_eq!(write(&mut itm, 4 * port, 1, 7).map(|written| written.port), Some(port as u8));
         }
-        assert_eq!(write(&mut core, 4 * PORTS, 1, 7), None);
+        assert_eq!(write(&mut itm, 4 * PORTS, 1, 7), None);
     }
 
     #[test]
     fn tpr_keeps_ports_from_software_without_privileges() {
-        let mut core = core();
-        core.itm.open();
-        write(&mut core, LAR, 4, UNLOCK_KEY);
-        write(&mut core, TPR, 4, 1 << 1);
-        core.unprivileged = true;
-        assert!(write(&mut core, 0, 1, 7).is_some());
-        assert!(write(&mut core, 4 * 8, 1, 7).is_none());
-        write(&mut core, TPR, 4, 0);
-        assert_eq!(core.itm.read(TPR), 2, "it cannot change that");
-        write(&mut core, TER, 4, 0);
-        assert_eq!(core.itm.read(TER), 0xff00, "those that are not its own stay");
+        let mut itm = Itm::default();
+        itm.open();
+        write(&mut itm, LAR, 4, UNLOCK_KEY);
+        write(&mut itm, TPR, 4, 1 << 1);
+        assert!(itm.write(0, 1, 7, false, true).is_some());
+        assert!(itm.write(4 * 8, 1, 7, false, true).is_none());
+        itm.write(TPR, 4, 0, false, true);
+        assert_eq!(itm.read(TPR), 2, "it cannot change that");
+        itm.write(TER, 4, 0, false, true);
+        assert_eq!(itm.read(TER), 0xff00, "those that are not its own stay");
     }
 }

@@ -3,7 +3,7 @@
 use super::cache::{self, Operation};
 use super::core::Core;
 use super::fault::Fault;
-use super::itm::{self, Stimulus};
+use super::itm::Stimulus;
 use super::nvic::exception;
 use super::scb::{self, ccr};
 use super::{exception as entry, identity};
@@ -76,7 +76,9 @@ pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) ->
         }
     }
     if address & !0xfff == ITM {
-        return Ok(itm::write(core, address & 0xfff, bytes, value).map_or(Effect::None, Effect::Stimulus));
+        let (privileged, traces) = (core.access_privileged(), core.scb.demcr & scb::DEMCR_TRCENA != 0);
+        let left = core.itm.write(address & 0xfff, bytes, value, privileged, traces);
+        return Ok(left.map_or(Effect::None, Effect::Stimulus));
     }
     let (mask, value) = (lanes(address, bytes), value << (8 * (address & 3)));
     match address & !0xfff {
