@@ -26,6 +26,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "capture": "record a latency benchmark's pin as a capture file",
     },
     "Explain": {
+        "diagnose": "find what goes wrong in any image, worst first",
         "profile": "show where every cycle went: by function, call path, line",
         "trace": "show what ran when, as a timeline for Perfetto or VCD",
         "query": "ask a written trace: load per task, latencies, SQL",

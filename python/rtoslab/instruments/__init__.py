@@ -10,23 +10,33 @@ them. `measured_intervals` measures from one instruction to another, `interval_t
 from rtoslab.instruments.call_counts import Spread
 from rtoslab.instruments.call_tables import call_heading, call_lines, call_notes, call_table, calls_as_json
 from rtoslab.instruments.difference import difference_tables
-from rtoslab.instruments.fault_report import fault_lines
+from rtoslab.instruments.fault_report import CallFrames, fault_lines
 from rtoslab.instruments.formats import folded_stacks, speedscope_profile
 from rtoslab.instruments.html import render_page, summary_text
 from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
-from rtoslab.instruments.lines import add_source_lines
+from rtoslab.instruments.lines import Source, add_source_lines, sources
 from rtoslab.instruments.masked_interrupts import owning_call
 from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.perfetto import perfetto_trace, read_trace
 from rtoslab.instruments.profile_tables import brief_tables, profile_tables
-from rtoslab.instruments.profiler import EndedProfileError, MaskedIntervals, Profile, load_profile, profile_subject
-from rtoslab.instruments.records import WAYS
+from rtoslab.instruments.profiler import (
+    EndedProfileError,
+    MaskedIntervals,
+    Profile,
+    function_of,
+    load_profile,
+    profile_of,
+    profile_subject,
+)
+from rtoslab.instruments.records import INTERVAL, MASKED, WAYS
+from rtoslab.instruments.session import ObservationRequest, Recording, record
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
 from rtoslab.instruments.survey import survey_table
 from rtoslab.instruments.task_list import TaskList
+from rtoslab.instruments.tasks import known_task_words, task_names
 from rtoslab.instruments.timelines import Timeline, record_timeline
 from rtoslab.instruments.totals import sums_by_function
 from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rtoslab.base import ImageFileError
 from rtoslab.instruments.lines import source_places
 from rtoslab.intake import open_elf_file, read_image
-from rtoslab.targets import Fault, StackMemory, frame_registers
+from rtoslab.targets import Fault, StackMemory, VirtualMachine, core_state, frame_registers
 
 Symbols = Sequence[tuple[int, int, str]]
 _SP: Final = 13
@@ -81,20 +81,32 @@ def _cause_text(fault: Fault) -> str:
     return f"{text}."
 
 
-def _caller_addresses(fault: Fault, image: Path) -> list[int]:
-    """Returns the return addresses, the innermost first. Empty if the image has no call frame information."""
+class CallFrames:
+    """The call frame information of an image, for call paths of a core that stands still."""
+
+    def __init__(self, image: Path) -> None:
+        self._entries = _read_frame_entries(image)
+
+    def callers(self, fault: Fault) -> list[int]:
+        """Returns the return addresses, the innermost first. Empty if the image has no call frame information."""
+        return list(_unwind(self._entries, fault)) if self._entries else []
+
+    def path(self, machine: VirtualMachine, core: int) -> list[int]:
+        """Returns addresses of the functions that a core is in, the innermost first: of its instruction, then of each
+        call."""
+        state = core_state(machine, core)
+        return [state.registers["pc"], *(address - 2 for address in self.callers(state))]
+
+
+def _read_frame_entries(image: Path) -> list[Any]:
+    """Returns the entries with an address of an image. Empty if it has none, or they are damaged."""
     try:
         content = read_image(image)
         with open_elf_file(content, image.name, ImageFileError) as elf:
             if not elf.has_dwarf_info():
                 return []
-            info = elf.get_dwarf_info()
-            entries = [
-                entry
-                for entry in _frame_entries(info)
-                if hasattr(entry, "header") and "initial_location" in entry.header
-            ]
-            return list(_unwind(entries, fault))
+            entries = _frame_entries(elf.get_dwarf_info())
+            return [entry for entry in entries if hasattr(entry, "header") and "initial_location" in entry.header]
     except ImageFileError:
         return []
 

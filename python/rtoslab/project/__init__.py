@@ -9,7 +9,7 @@ from rtoslab.project.building import build_image
 from rtoslab.project.judging import NOTHING_MEASURED, ProjectJudgement, judge_project, project_sentence
 from rtoslab.project.measuring import find_function, measure_project, project_subject
 from rtoslab.project.project_baseline import read_project_baseline, write_project_baseline
-from rtoslab.project.project_file import Project, read_project
+from rtoslab.project.project_file import Project, ProjectDiagnose, read_project
 from rtoslab.project.summary import (
     change_table,
     judgement_as_json,

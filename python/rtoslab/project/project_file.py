@@ -75,6 +75,30 @@ class ProjectGate(Strict):
     """What to do where the baseline was measured with another compiler."""
 
 
+DiagnoseKind = Literal[
+    "fault", "unhandled", "deadlock", "stack", "inversion", "starvation", "storm", "lost interrupt", "missed period",
+    "queue", "masked", "late interrupt", "repeated handler", "lost wake-up", "warning",
+]  # fmt: skip
+"""What `rtoslab diagnose` looks for, as `--json` names it."""
+
+
+class ProjectDiagnose(Strict):
+    """What `rtoslab diagnose` bears with. A finding beyond it ends the command with exit code 3."""
+
+    masked_us: Annotated[float, Field(ge=0)] = 100.0
+    """Interrupts masked after start-up, at a time."""
+    late_us: Annotated[float, Field(ge=0)] = 100.0
+    """From when a periodic interrupt was due to the begin of its handler."""
+    inversion_us: Annotated[float, Field(ge=0)] = 0.0
+    """By which a third task lengthens a wait for a lock."""
+    starvation_ms: Annotated[float, Field(gt=0)] = 100.0
+    """For which a task that could run does not."""
+    stack_percent: Annotated[float, Field(gt=0, le=100)] = 90.0
+    """Of its stack that a task may use."""
+    ignore: tuple[DiagnoseKind, ...] = ()
+    """Kinds of findings that do not count."""
+
+
 class Project(Strict):
     """A user's project: the content of rtoslab.toml."""
 
@@ -82,6 +106,7 @@ class Project(Strict):
     function: tuple[ProjectFunction, ...] = ()
     interval: tuple[ProjectInterval, ...] = ()
     gate: ProjectGate = Field(default_factory=ProjectGate)
+    diagnose: ProjectDiagnose | None = None
 
 
 def read_project(folder: Path) -> Project:
@@ -109,7 +134,7 @@ def require_images(project: Project) -> None:
             raise CatalogueError(f"{PROJECT_FILE}: {quote(item.name)} of {quote(item.image)} stands twice; remove one.")
         names.add((item.image, item.name, by))
     unused = sorted(set(project.image) - {item.image for _, item in images})
-    if unused:
+    if unused and project.diagnose is None:
         raise CatalogueError(
             f"{PROJECT_FILE}: no [[function]] and no [[interval]] names the image {quote(unused[0])}; "
             "name one or remove it."

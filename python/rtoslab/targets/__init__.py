@@ -39,7 +39,15 @@ from rtoslab.targets.events import (
 )
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, parse_exception, switching_exceptions
 from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
-from rtoslab.targets.faults import Fault, StackMemory, frame_registers
+from rtoslab.targets.faults import (
+    Fault,
+    StackMemory,
+    core_state,
+    fault_entries,
+    fault_returns,
+    frame_registers,
+    read_fault,
+)
 from rtoslab.targets.handlings import UNKNOWN, HandlerRuns
 from rtoslab.targets.heap_pieces import HEAP_PIECES
 from rtoslab.targets.intervals import Interval, Intervals, find_intervals
@@ -51,7 +59,7 @@ from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
 from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_kind
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
-from rtoslab.targets.structures import MemberPlace, member_places
+from rtoslab.targets.structures import MemberPlace, Structures, member_places
 from rtoslab.targets.unhandled import unhandled_exceptions
 from rtoslab.targets.virtual import (
     CHUNK_CYCLES,

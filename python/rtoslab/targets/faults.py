@@ -107,6 +107,13 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
     return Fault(core, exception, cycle, registers, stacks, _read_status(machine, core), half)
 
 
+def core_state(machine: VirtualMachine, core: int) -> Fault:
+    """A core as it stands, in the form of a fault without a cause: for its call path."""
+    registers = machine.registers(core)
+    stacks = tuple(_stack(machine, registers[name]) for name in ("msp", "psp"))
+    return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
+
+
 def frame_registers(stacks: Iterable[StackMemory], frame: int, returns: int) -> dict[str, int]:
     """Returns the registers in an exception's frame, and the sp after it. Empty where the frame is outside `stacks`."""
     for stack in stacks:

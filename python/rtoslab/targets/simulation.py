@@ -244,7 +244,7 @@ def _has_reached_goal(request: SimRequest, reason: str) -> bool:
     if request.expect is not None:
         return reason == PASSED
     if reason == EXIT:
-        return request.until is None or cycle_number(request.until) is not None
+        return request.until is None or parse_cycle_count(request.until) is not None
     by_cycles = request.until is not None and parse_cycle_count(request.until) is not None
     return request.until is None or reason == "until" or (by_cycles and reason == "cycles")
 

@@ -131,7 +131,8 @@ class VirtualBoard:
         return self.cycle
 
     def read(self, place: Place, length: int = 4) -> bytes:
-        """Reads memory, and registers of peripherals and core, without side effects. Raises RunError where there are none."""
+        """Reads memory, and registers of peripherals and core, without side effects. Raises RunError for other
+        addresses."""
         with simulator_errors(RunError):
             return self._machine.peek(0, self._address_of(place), length)
 

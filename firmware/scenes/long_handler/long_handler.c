@@ -1,0 +1,35 @@
+/* A handler computes for long, as urgent as the tick or more: the tick comes late. */
+#include "bench_scene.h"
+
+#define ROUNDS 3000u
+
+static port_task_t task;
+
+int main(void);
+void BOARD_SOFT_IRQ_HANDLER(void);
+
+void BOARD_SOFT_IRQ_HANDLER(void)
+{
+    work(ROUNDS);
+}
+
+static void entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        port_sleep_ticks(3);
+        work(7500);
+        board_soft_irq_pend();
+        work(100);
+    }
+}
+
+int main(void)
+{
+    board_init();
+    port_prepare();
+    board_soft_irq_enable(PORT_ISR_URGENCY);
+    make_task(&task, "task", entry, 1);
+    port_start();
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* The healthy twin of long_critical_section and of lost_ticks: what can be computed outside the section is. */
+#include "bench_scene.h"
+
+static port_task_t task;
+static volatile uint32_t shared;
+
+int main(void);
+void careful(void);
+
+__attribute__((noinline)) void careful(void)
+{
+    port_critical_t entered;
+
+    work(500);
+    entered = port_critical_enter();
+    shared++;
+    port_critical_exit(entered);
+}
+
+static void entry(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        careful();
+        port_sleep_ticks(1);
+    }
+}
+
+int main(void)
+{
+    board_init();
+    port_prepare();
+    make_task(&task, "task", entry, 1);
+    port_start();
+    return 0;
+}

@@ -1,0 +1,129 @@
+"""`rtoslab diagnose`: what goes wrong in any image, worst first."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileError, PlanError, find_root, write_whole
+from rtoslab.catalogue import Catalogue
+from rtoslab.cli.choices import board_option
+from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.early_end import answer
+from rtoslab.cli.names import CatalogueName, Duration
+from rtoslab.cli.own_project import project_folder, stated_options
+from rtoslab.diagnose import (
+    Diagnosis,
+    Limits,
+    closing_lines,
+    diagnose,
+    diagnosis_as_json,
+    diagnosis_page,
+    finding_lines,
+    heading_lines,
+    load_table,
+)
+from rtoslab.instruments import Subject, make_subject, rich_table
+from rtoslab.intake import is_file, path_text
+from rtoslab.project import Project, build_image, project_subject, read_project
+
+_STRETCH: Final = ("board", "cores", "kernel", "length_ms")
+"""Options that a project says itself."""
+
+
+@click.command("diagnose")
+@click.argument("image", required=False, type=click.Path(path_type=Path))
+@board_option
+@click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
+@click.option(
+    "--kernel",
+    type=CatalogueName("kernels"),
+    help="The kernel that the image was built with.  [default: the one whose functions it has]",
+)
+@click.option(
+    "--for",
+    "length_ms",
+    type=Duration(),
+    default="500ms",
+    show_default=True,
+    help="Time to look at after start-up, at the board's usual clock.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.html",
+    help="Write a page with a timeline of each finding.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.pass_context
+def command(
+    context: click.Context,
+    image: Path | None,
+    board: str,
+    cores: int | None,
+    kernel: str | None,
+    length_ms: int,
+    page: Path | None,
+    as_json: bool,
+) -> int:
+    """Run an IMAGE on a virtual board and say what goes wrong in it, worst first.
+
+    Looks for faults, deadlocks, priority inversions, starvation, missed periods, interrupts that are lost, late or
+    masked for long, full queues, handlers that run twice, and stacks that are nearly full. Each finding says when,
+    where (function and line) and by whom. Also shows the load of each task and handler. Nothing is added to the image.
+
+    Limits are in [diagnose] of rtoslab.toml, in this folder or above it. Without IMAGE, all images of that file are
+    run. Exit code 3 if something was found beyond the limits. Notes do not count.
+    """
+    catalogue = Catalogue(find_root())
+    folder = project_folder()
+    project = read_project(folder) if folder is not None else None
+    if image is None:
+        if project is None or folder is None:
+            raise PlanError(f"Say which image to diagnose, or work in a folder with {PROJECT_FILE}, or below it.")
+        if stated_options(context, *_STRETCH):
+            raise PlanError(f"{PROJECT_FILE} says of each image how it is run; say it there, or name the image.")
+        subjects = _project_subjects(catalogue, project, folder)
+    else:
+        if not is_file(image):
+            raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
+        subject = make_subject(catalogue, str(image), kernel=kernel, board=board, cores=cores, window_ms=length_ms)
+        subjects = iter([(image.name, subject)])
+    results: dict[str, Diagnosis] = {name: diagnose(subject, _limits(project)) for name, subject in subjects}
+    if page is not None:
+        write_whole(page, diagnosis_page(results), "the page")
+    if not as_json:
+        for result in results.values():
+            _show(result)
+    else:
+        answers = {name: diagnosis_as_json(result) for name, result in results.items()}
+        answer(answers[image.name] if image is not None else {"images": answers})
+    return EXIT_POINT_FAILED if any(result.failures for result in results.values()) else EXIT_OK
+
+
+def _limits(project: Project | None) -> Limits:
+    return (project.diagnose if project is not None else None) or Limits()
+
+
+def _project_subjects(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, Subject]]:
+    """Builds every image of a project."""
+    for name, image in project.image.items():
+        build_image(name, image, folder)
+        yield name, project_subject(catalogue, image, folder)
+
+
+def _show(result: Diagnosis) -> None:
+    for line in heading_lines(result):
+        click.echo(line)
+    for number, finding in enumerate(result.findings, 1):
+        click.echo()
+        for line in finding_lines(number, finding, result.clock_hz):
+            click.echo(line)
+    click.echo()
+    PlainConsole().print(rich_table(load_table(result)))
+    for line in closing_lines(result):
+        click.echo(line)
+    click.echo()

@@ -1,0 +1,261 @@
+"""The runs of one image that a diagnosis is made from. They are the same to the cycle.
+
+`survey_run` is quick: it finds where start-up ends, the faults, the tasks. `observed_run` sees every call, switch and
+masked interval after start-up. `Replay` stands at single cycles of the same run once more, for call paths and memory.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+import numpy as np
+
+from rtoslab.base import RunError, SymbolError
+from rtoslab.diagnose.history import IDENT_ARGUMENTS, History, HistoryReader
+from rtoslab.diagnose.kernel_services import Service, services_of
+from rtoslab.instruments import (
+    ObservationRequest,
+    ObservedMachine,
+    Recording,
+    Stretch,
+    Subject,
+    known_task_words,
+    record,
+)
+from rtoslab.targets import (
+    EVENT,
+    FIRST_EXTERNAL,
+    IDENT_CURRENT,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_WRITE,
+    PENDSV,
+    SVCALL,
+    SYSTICK,
+    Fault,
+    VirtualMachine,
+    apply_settings,
+    fault_entries,
+    fault_returns,
+    find_address,
+    load_image,
+    make_machine,
+    read_fault,
+    simulator_errors,
+    switching_exceptions,
+    unhandled_exceptions,
+)
+
+_CHUNK_CYCLES: Final = 1_000_000
+_IDENT_TOP: Final = 1
+_FAULTS: Final = range(3, 7)
+_SYST_CSR: Final = 0xE000_E010
+_SYST_RVR: Final = 0xE000_E014
+_NVIC_ISER: Final = 0xE000_E100
+_NVIC_IPR: Final = 0xE000_E400
+_SHPR3: Final = 0xE000_ED20
+"""Armv7-M Architecture Reference Manual, DDI 0403E.e, B3.2 to B3.4; ARMv6-M has the same addresses."""
+_KEPT_INTERVALS: Final = 2_000_000
+"""As many masked intervals are kept whole: of 40 bytes each."""
+
+
+@dataclass(slots=True)
+class RunOverview:
+    """What a quick run of the image showed. Cycles since reset."""
+
+    start: int = 0
+    """Where start-up ends: the first task runs, or, without a kernel, the first handler begins."""
+    has_started: bool = False
+    end: int = 0
+    stop: str = ""
+    detail: str = ""
+    clock_hz: int = 0
+    faults: list[tuple[int, int, int]] = field(default_factory=list)
+    """Core, exception and first cycle of the handler."""
+    returned: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Core and exception of the faults whose handler returned."""
+    first_runs: dict[int, int] = field(default_factory=dict)
+    """Control block of each task, and the cycle in which the kernel first named it as the running one."""
+    tops: list[int] = field(default_factory=list)
+    """Upper ends of stacks, as the kernel's own function was told them."""
+    warnings: list[str] = field(default_factory=list)
+    unhandled: str = ""
+    priorities: dict[int, int] = field(default_factory=dict)
+    """Of the interrupts that are enabled at the end: exception and priority."""
+    instructions: tuple[int, ...] = ()
+    tick_cycles: int | None = None
+    """SysTick's period where it is driven by the core's clock."""
+
+    @property
+    def first_task(self) -> int:
+        """When the kernel first named a running task for the first time. Without tasks the end of start-up."""
+        return min(self.first_runs.values(), default=self.start)
+
+
+def open_machine(subject: Subject) -> ObservedMachine:
+    """The subject's board at reset, with its image."""
+    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
+    apply_settings(machine, subject.settings)
+    load_image(machine, subject.image, subject.elf.name)
+    return machine
+
+
+def survey_run(subject: Subject) -> RunOverview:
+    """Runs the image to its end or for the subject's cycles. Raises RunError, SymbolError."""
+    machine = open_machine(subject)
+    overview = RunOverview()
+    words = known_task_words(machine, subject.kernel, subject.cores)
+    for core, address in words.items():
+        machine.watch_write(address, IDENT_CURRENT + core)
+    block = subject.kernel.memory.task_block if subject.kernel and subject.kernel.memory else None
+    if block is not None and block.top_call and machine.symbol(block.top_call) is not None:
+        machine.watch_exec(find_address(machine, block.top_call), _IDENT_TOP)
+    machine.trace_exceptions(True)
+    probes = subject.kernel.probes if subject.kernel else None
+    reader = _OverviewReader(overview, subject, probes.no_task if probes else frozenset(), bool(words))
+    # The length counts from where start-up ends.
+    while (left := overview.start + subject.stretch.cycles - machine.cycle()) > 0:
+        with simulator_errors(RunError):
+            stop = machine.run(min(_CHUNK_CYCLES, left))
+        reader.feed(machine.take_events())
+        machine.take_uart()
+        overview.stop, overview.detail = stop["reason"], stop["detail"]
+        if stop["reason"] not in {"cycles", "watch"}:
+            break
+    overview.end, overview.clock_hz = machine.cycle(), machine.clock_hz()
+    overview.warnings = list(machine.warnings())
+    overview.unhandled = " ".join(unhandled_exceptions(machine, subject.cores))
+    overview.priorities = _priorities(machine, subject)
+    overview.tick_cycles = _tick_cycles(machine)
+    overview.instructions = _instructions(machine, subject.cores)
+    return overview
+
+
+class _OverviewReader:
+    def __init__(self, overview: RunOverview, subject: Subject, no_task: frozenset[int], has_tasks: bool) -> None:
+        self._overview = overview
+        self._no_task = no_task
+        self._has_tasks = has_tasks
+        switching = switching_exceptions(subject.kernel) if subject.kernel else frozenset()
+        self._switching = sorted({SVCALL, PENDSV, *switching})
+
+    def feed(self, raw: bytes) -> None:
+        """Takes the events of the next chunk."""
+        overview = self._overview
+        overview.faults += fault_entries(raw)
+        overview.returned |= fault_returns(raw)
+        events = np.frombuffer(raw, dtype=EVENT)
+        tops = (events["kind"] == KIND_EXEC) & (events["id"] == _IDENT_TOP)
+        overview.tops += events["value"][tops].tolist()
+        writes = events[(events["kind"] == KIND_WRITE) & (events["id"] >= IDENT_CURRENT)]
+        for block, cycle in zip(writes["value"].tolist(), writes["cycle"].tolist(), strict=True):
+            if block and block not in self._no_task:
+                overview.first_runs.setdefault(block, cycle)
+        if not overview.has_started:
+            self._look_for_start(events)
+
+    def _look_for_start(self, events: "np.ndarray[tuple[int], np.dtype[np.void]]") -> None:
+        if self._has_tasks:
+            first = min(self._overview.first_runs.values(), default=None)
+            starts = (events["kind"] == KIND_EXCEPTION_EXIT) & np.isin(events["id"], self._switching)
+            starts &= events["cycle"] >= (first if first is not None else np.iinfo(np.uint64).max)
+        else:
+            starts = (events["kind"] == KIND_EXCEPTION_ENTER) & ~np.isin(events["id"], list(_FAULTS))
+        cycles = events["cycle"][starts]
+        if len(cycles):
+            self._overview.start, self._overview.has_started = int(cycles.min()), True
+
+
+def _priorities(machine: VirtualMachine, subject: Subject) -> dict[int, int]:
+    """The enabled interrupts of core 0 with their priorities."""
+    lines = subject.board.irq.lines
+    words = (lines + 31) // 32
+    enabled = machine.read_registers(0, [_NVIC_ISER + 4 * number for number in range(words)])
+    levels = machine.read_registers(0, [_NVIC_IPR + 4 * number for number in range((lines + 3) // 4)])
+    priorities = {
+        FIRST_EXTERNAL + line: (levels[line // 4] or 0) >> 8 * (line % 4) & 0xFF
+        for line in range(lines)
+        if (enabled[line // 32] or 0) >> line % 32 & 1
+    }
+    system, control = machine.read_registers(0, [_SHPR3, _SYST_CSR])
+    if (control or 0) & 2:
+        priorities[SYSTICK] = (system or 0) >> 24
+    return priorities
+
+
+def _tick_cycles(machine: VirtualMachine) -> int | None:
+    control, reload = machine.read_registers(0, [_SYST_CSR, _SYST_RVR])
+    return reload + 1 if control is not None and reload and control & 7 == 7 else None
+
+
+def _instructions(machine: VirtualMachine, cores: int) -> tuple[int, ...]:
+    return tuple(core["instructions"] for core in machine.stats()["cores"][:cores])
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRun:
+    """A run with everything that happened after start-up."""
+
+    recording: Recording
+    history: History
+    services: Mapping[int, Service]
+
+
+def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
+    """Runs the image once more under the observer, and keeps what happened from the first task on."""
+    services: dict[int, Service] = {}
+    words: dict[int, int] = {}
+    levels = sorted(set(overview.priorities.values()))
+
+    def request(machine: ObservedMachine) -> ObservationRequest:
+        if subject.kernel is not None:
+            services.update(services_of(subject.kernel, machine.symbol))
+        words.update(known_task_words(machine, subject.kernel, subject.cores))
+        for index, service in services.items():
+            machine.watch_call(service.address, IDENT_ARGUMENTS + index, service.has_third)
+        return ObservationRequest(
+            priorities=tuple(levels),
+            keep_intervals=_KEPT_INTERVALS if levels else 0,
+            calls={service.address: index for index, service in services.items()},
+            writes={address: IDENT_CURRENT + core for core, address in words.items()},
+            threads_and_locks=True,
+            exceptions=True,
+        )
+
+    start = overview.first_task
+    stretch = Stretch(start=str(start), cycles=max(1, overview.end - start))
+    recording = record(replace(subject, expected=None, stretch=stretch), request)
+    return ObservedRun(recording, HistoryReader(recording, services, words).read(), services)
+
+
+class Replay:
+    """The same run again, without an observer. It stands at one cycle after another."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self.machine = open_machine(subject)
+
+    def go(self, cycle: int) -> VirtualMachine:
+        """Stands at a cycle, or at the first instruction after it."""
+        if cycle < self.machine.cycle():
+            self.machine = open_machine(self._subject)
+        while (left := cycle - self.machine.cycle()) > 0:
+            with simulator_errors(RunError):
+                stop = self.machine.run(left)
+            self.machine.take_events()
+            if stop["reason"] not in {"cycles", "watch"}:
+                break
+        return self.machine
+
+    def fault(self, core: int, exception: int, cycle: int) -> Fault:
+        """The fault whose handler begins in that cycle."""
+        return read_fault(self.go(cycle), core, exception, cycle)
+
+    def word(self, address: int) -> int | None:
+        """A word of memory as it is now. None where there is none."""
+        try:
+            with simulator_errors(SymbolError):
+                return int.from_bytes(self.machine.read(address, 4), "little")
+        except (SymbolError, OverflowError):
+            return None

@@ -1,0 +1,94 @@
+"""Deadlocks: tasks that wait in a circle, each for a lock that the next one holds, or one for a lock of its own.
+
+A task that waits for something else, an event or a message, is in no circle, however long it waits.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rtoslab.diagnose.drawings import drawn_tasks
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import Call, History, Task
+from rtoslab.diagnose.lock_holders import Holding, Lock, Wait
+from rtoslab.diagnose.named_places import NamedPlaces
+
+_Link = tuple[Wait, Holding]
+"""A task's wait, and what the next one holds."""
+
+
+def find_deadlocks(history: History, locks: Mapping[int, Lock], names: NamedPlaces) -> Iterator[Finding]:
+    """Yields a finding for each circle."""
+    waits = [wait for lock in locks.values() for wait in lock.waits]
+    last = {wait.task: wait for wait in sorted(waits, key=lambda wait: wait.start)}
+    reported: set[frozenset[Task]] = set()
+    for wait in sorted(waits, key=lambda wait: wait.start):
+        if wait.take.succeeded or (not wait.take.ended and wait is not last[wait.task]):
+            continue  # it got its lock
+        circle = _circle(wait, locks, waits)
+        tasks = frozenset(link[0].task for link in circle)
+        if circle and tasks not in reported:
+            reported.add(tasks)
+            yield _finding(circle, history, names)
+
+
+def _circle(first: Wait, locks: Mapping[int, Lock], waits: Sequence[Wait]) -> list[_Link]:
+    """The circle that a task is part of at the end of its wait. Empty if there is none."""
+    cycle, wait, links, seen = first.end - 1, first, list[_Link](), set[Task]()
+    while wait.task not in seen:
+        seen.add(wait.task)
+        holding = locks[wait.take.object].holder(cycle)
+        if holding is None:
+            return []
+        links.append((wait, holding))
+        if holding.task == first.task:
+            return links
+        following = next(
+            (
+                item
+                for item in waits
+                if item.task == holding.task and item.start <= cycle < item.end and not item.take.succeeded
+            ),
+            None,
+        )
+        if following is None:
+            return []
+        wait = following
+    return []
+
+
+def _finding(circle: Sequence[_Link], history: History, names: NamedPlaces) -> Finding:
+    begin = max(wait.start for wait, _ in circle)
+    end = min(wait.end for wait, _ in circle)
+    is_final = all(_is_for_ever(wait.take) for wait, _ in circle)
+    tasks = [wait.task for wait, _ in circle]
+    parts = [
+        f"{names.task(wait.task)} waits for {names.object(wait.take.object)}, "
+        f"which {_holder(wait, holding, names)} holds"
+        for wait, holding in circle
+    ]
+    ending = "" if is_final else "; a time-out ends it"
+    return Finding(
+        kind="deadlock",
+        level="error" if is_final else "warning",
+        title=f"{', and '.join(parts)}{ending}.",
+        cycle=begin,
+        cycles=end - begin,
+        who=tuple(names.task(task) for task in tasks),
+        where=tuple(line for wait, holding in circle for line in _places(wait, holding, names)),
+        tracks=drawn_tasks(
+            history, names, tasks, min(holding.start for _, holding in circle), begin + (end - begin) // 8
+        ),
+        facts={f"lock_{number}": names.object(wait.take.object) for number, (wait, _) in enumerate(circle, 1)},
+    )
+
+
+def _holder(wait: Wait, holding: Holding, names: NamedPlaces) -> str:
+    return "it itself" if holding.task == wait.task else names.task(holding.task)
+
+
+def _is_for_ever(take: Call) -> bool:
+    return not take.ended and take.waits_forever
+
+
+def _places(wait: Wait, holding: Holding, names: NamedPlaces) -> Iterator[str]:
+    yield f"{names.task(wait.task)} waits in {wait.take.service.name} at {names.call_place(wait.take)}"
+    yield f"{names.task(holding.task)} took {names.object(wait.take.object)} in {names.call_place(holding.take)}"

@@ -1,0 +1,153 @@
+"""Joins what the detectors find in the runs of one image."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rtoslab.base import SymbolError
+from rtoslab.diagnose.board_runs import ObservedRun, Replay, RunOverview, observed_run, survey_run
+from rtoslab.diagnose.deadlocks import find_deadlocks
+from rtoslab.diagnose.findings import Finding, worst_first
+from rtoslab.diagnose.full_queues import find_full_queues
+from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost
+from rtoslab.diagnose.inversions import find_inversions
+from rtoslab.diagnose.kernel_services import SENDS, missing_services
+from rtoslab.diagnose.limits import Limits
+from rtoslab.diagnose.lock_holders import find_locks
+from rtoslab.diagnose.long_masks import find_long_masks, longest_masks, masking_function, sleeping_functions
+from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
+from rtoslab.diagnose.missed_periods import find_missed_periods
+from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.processor_load import LoadShare, load_shares
+from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
+from rtoslab.diagnose.stack_use import StackUse, find_full_stacks, stack_uses
+from rtoslab.diagnose.starved_tasks import find_starvation
+from rtoslab.diagnose.taken_faults import find_faults
+from rtoslab.instruments import Profile, Subject, profile_of
+from rtoslab.targets import Structures
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedLongest:
+    """The longest time for which interrupts were masked after start-up."""
+
+    function: str
+    place: str
+    """Its function and line, and who called it."""
+    cycles: int
+    cycle: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What one image does wrong, and the figures beside it."""
+
+    label: str
+    board: str
+    kernel: str | None
+    clock_hz: int
+    start_up_cycles: int
+    end_cycle: int
+    findings: tuple[Finding, ...]
+    """Worst first."""
+    loads: tuple[LoadShare, ...]
+    stacks: tuple[StackUse, ...]
+    masked: MaskedLongest | None
+    not_looked_for: tuple[str, ...]
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """The findings that count for the exit code."""
+        return tuple(finding for finding in self.findings if finding.level != "note")
+
+
+def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
+    """Runs an image and says what goes wrong in it. Raises RunError, ImageFileError, SymbolError."""
+    overview = survey_run(subject)
+    run = observed_run(subject, overview)
+    uses = stack_uses(subject, overview, run.history)
+    names = NamedPlaces(subject, run, Replay(subject))
+    profile = profile_of(run.recording)
+    findings = [
+        *find_faults(subject, overview, Replay(subject)),
+        *find_full_stacks(uses, limits),
+        *_of_tasks(subject, run, names, limits),
+        *find_late_and_lost(run, overview, sleeping_functions(profile), names, limits),
+        *find_long_masks(run.history, profile, overview, names, limits),
+        *find_repeated_handlers(run.history, names),
+    ]
+    return Diagnosis(
+        label=subject.label,
+        board=subject.board.id,
+        kernel=subject.kernel.title if subject.kernel else None,
+        clock_hz=run.recording.clock_hz,
+        start_up_cycles=overview.start,
+        end_cycle=overview.end,
+        findings=worst_first([_ignored(finding, limits) for finding in findings]),
+        loads=load_shares(run.history, names),
+        stacks=uses.stacks,
+        masked=_longest(profile, overview, names),
+        not_looked_for=(*missing_services(subject.kernel, run.services), *uses.unseen, *_unstarted(subject, overview)),
+    )
+
+
+def _ignored(finding: Finding, limits: Limits) -> Finding:
+    return replace(finding, level="note") if finding.kind in limits.ignore else finding
+
+
+def _of_tasks(subject: Subject, run: ObservedRun, names: NamedPlaces, limits: Limits) -> list[Finding]:
+    if subject.kernel is None:
+        return []
+    locks = find_locks(run.history)
+    return [
+        *find_deadlocks(run.history, locks, names),
+        *find_inversions(run.history, locks, names, limits),
+        *find_starvation(run.history, names, limits),
+        *find_missed_periods(run.history, names),
+        *find_lost_wakeups(run.history, names),
+        *find_full_queues(run.history, _queue_lengths(subject, run), names),
+    ]
+
+
+def _queue_lengths(subject: Subject, run: ObservedRun) -> Mapping[int, int]:
+    """Address of each queue that was sent to -> its length, where the image's debug information says it."""
+    kernel = subject.kernel
+    assert kernel is not None
+    called: dict[str, set[int]] = {}
+    for call in run.history.calls:
+        if call.service.serves(*SENDS):
+            called.setdefault(call.service.name, set()).add(call.object)
+    try:
+        objects = Structures(subject.image, kernel).objects(_reader(run), called)
+    except SymbolError:
+        return {}
+    return {
+        address: facts["length"]
+        for (_, address), facts in objects.items()
+        if facts.get("length") and facts.get("item_bytes", 1)
+    }
+
+
+def _reader(run: ObservedRun) -> Callable[[int], int | None]:
+    machine: Any = run.recording.machine
+
+    def word(address: int) -> int | None:
+        return int.from_bytes(machine.read(address, 4), "little")
+
+    return word
+
+
+def _longest(profile: Profile, overview: RunOverview, names: NamedPlaces) -> MaskedLongest | None:
+    longest = longest_masks(profile, overview)
+    if not longest:
+        return None
+    held = longest[0][0]
+    place = names.own_frames(names.path(held.core, held.longest_start))
+    return MaskedLongest(masking_function(held, profile), place, held.longest_cycles, held.longest_start)
+
+
+def _unstarted(subject: Subject, overview: RunOverview) -> list[str]:
+    if overview.has_started:
+        return []
+    what = "no task ran" if subject.kernel else "no interrupt came"
+    return [f"all that concerns tasks and interrupts: {what} in {overview.end:,} cycles; a longer --for may help."]

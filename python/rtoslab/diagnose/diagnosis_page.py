@@ -1,0 +1,144 @@
+"""Diagnoses as one self-contained page: each finding with its timeline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from typing import Final
+
+from markupsafe import Markup
+
+from rtoslab.base import Table, __version__, web_page
+from rtoslab.diagnose.diagnosis import Diagnosis
+from rtoslab.diagnose.diagnosis_text import load_table, masked_sentence, milliseconds, summary_sentences, when_sentence
+from rtoslab.diagnose.findings import KINDS, Finding, Span
+
+_WIDTH: Final = 900
+_LABEL: Final = 150
+_ROW: Final = 26
+_BAR: Final = 16
+_AXIS: Final = 24
+_TICKS: Final = 5
+_NARROWEST: Final = 0.8
+_LETTER: Final = 6.6
+_COLOURS: Final = {
+    "runs": "#009E73", "ready": "#D55E00", "waits": "#E69F00", "holds": "#CC79A7", "handler": "#56B4E9",
+    "masked": "#8c3a1f",
+}  # fmt: skip
+_LEGEND: Final = {
+    "runs": "runs",
+    "ready": "could run and does not", "waits": "waits in a call of the kernel", "handler": "handler runs",
+    "masked": "interrupts masked",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownFinding:
+    kind: str
+    level: str
+    when: str
+    title: str
+    where: Sequence[str]
+    drawing: Markup | None
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownDiagnosis:
+    of: str
+    """Which image it is of, where there are several."""
+    summary: str
+    findings: Sequence[_ShownFinding]
+    table: Table
+    rest: Sequence[str]
+
+
+def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
+    """The whole page. The keys name the images."""
+    import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
+
+    source = (files("rtoslab.diagnose") / "templates" / "diagnosis.html.j2").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(source).render(
+        title=", ".join(diagnoses),
+        page=web_page(),
+        version=__version__,
+        diagnoses=[_shown(name, diagnosis, len(diagnoses) > 1) for name, diagnosis in diagnoses.items()],
+        legend=tuple((text, _COLOURS[role]) for role, text in _LEGEND.items()),
+    )
+
+
+def _shown(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagnosis:
+    masked = masked_sentence(diagnosis)
+    return _ShownDiagnosis(
+        of=f" of {name}" if is_one_of_many else "",
+        summary=" ".join([*summary_sentences(diagnosis), *([masked] if masked else [])]),
+        findings=[_shown_finding(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
+        table=load_table(diagnosis),
+        rest=diagnosis.not_looked_for,
+    )
+
+
+def _shown_finding(finding: Finding, clock_hz: int) -> _ShownFinding:
+    kind = KINDS[finding.kind]
+    drawing = drawn_finding(finding, clock_hz)
+    return _ShownFinding(
+        kind=kind[:1].upper() + kind[1:],
+        level=finding.level,
+        when=when_sentence(finding, clock_hz),
+        title=finding.title,
+        where=finding.where,
+        drawing=Markup(drawing) if drawing else None,  # noqa: S704 (ours)
+    )
+
+
+def drawn_finding(finding: Finding, clock_hz: int) -> str:
+    """The timeline of a finding as inline SVG. Empty where it has none."""
+    spans = [span for track in finding.tracks for span in track.spans]
+    if not spans:
+        return ""
+    start, end = min(span.start for span in spans), max(span.end for span in spans)
+    scale = (_WIDTH - _LABEL) / max(1, end - start)
+    height = _ROW * len(finding.tracks) + _AXIS
+    parts = [f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>']
+    for row, track in enumerate(finding.tracks):
+        y = row * _ROW + (_ROW - _BAR) / 2
+        parts.append(f'<text x="0" y="{y + _BAR - 4:.1f}" fill="#000000">{escape(_short(track.name))}</text>')
+        parts += [_bar(span, start, scale, y, clock_hz) for span in track.spans]
+    parts += _axis(start, end, scale, height, clock_hz)
+    label = escape(f"{KINDS[finding.kind]}: {finding.title}", quote=True)
+    return (
+        f'<svg class="marks" role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {height}" '
+        f'xmlns="http://www.w3.org/2000/svg" font-family="Arial, Liberation Sans, sans-serif" font-size="12">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _short(name: str) -> str:
+    room = int(_LABEL / _LETTER) - 1
+    return name if len(name) <= room else name[: room - 1] + "…"
+
+
+def _bar(span: Span, start: int, scale: float, y: float, clock_hz: int) -> str:
+    x, width = _LABEL + (span.start - start) * scale, max(_NARROWEST, (span.end - span.start) * scale)
+    what = _LEGEND.get(span.role, span.role) + (f" ({span.label})" if span.label else "")
+    title = escape(f"{what}, from cycle {span.start:,}, {milliseconds(span.end - span.start, clock_hz)}")
+    height = _BAR if span.role in {"runs", "handler", "masked"} else _BAR / 2
+    return (
+        f'<rect x="{x:.2f}" y="{y + (_BAR - height) / 2:.1f}" width="{width:.2f}" height="{height:g}" '
+        f'fill="{_COLOURS[span.role]}"><title>{title}</title></rect>'
+    )
+
+
+def _axis(start: int, end: int, scale: float, height: int, clock_hz: int) -> list[str]:
+    y = height - _AXIS + 4
+    parts = [f'<line x1="{_LABEL}" y1="{y}" x2="{_WIDTH}" y2="{y}" stroke="#555"/>']
+    for number in range(_TICKS):
+        cycle = start + (end - start) * number // (_TICKS - 1)
+        x = _LABEL + (cycle - start) * scale
+        anchor = "start" if number == 0 else "end" if number == _TICKS - 1 else "middle"
+        text = f"{cycle / clock_hz * 1e3:,.3f} ms"
+        parts.append(f'<line x1="{x:.1f}" y1="{y}" x2="{x:.1f}" y2="{y + 4}" stroke="#555"/>')
+        parts.append(f'<text x="{x:.1f}" y="{y + 17}" text-anchor="{anchor}" fill="#000000">{text}</text>')
+    return parts

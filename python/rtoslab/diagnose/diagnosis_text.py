@@ -1,0 +1,127 @@
+"""A diagnosis in words and tables, and as plain values for programs."""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Final
+
+from rtoslab.base import Table, count_text
+from rtoslab.diagnose.diagnosis import Diagnosis
+from rtoslab.diagnose.findings import KINDS, Finding
+
+_WIDTH: Final = 80
+_INDENT: Final = "   "
+
+
+def milliseconds(cycles: int, clock_hz: int) -> str:
+    """A time in the unit that suits it."""
+    seconds = cycles / clock_hz
+    if seconds < 0.001:
+        return f"{seconds * 1e6:,.1f} us"
+    return f"{seconds * 1e3:,.3f} ms"
+
+
+def summary_sentences(diagnosis: Diagnosis) -> list[str]:
+    """Returns what was run, and how many findings there are."""
+    kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", no kernel recognised"
+    length = milliseconds(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
+    failures, notes = len(diagnosis.failures), len(diagnosis.findings) - len(diagnosis.failures)
+    also = f" and {count_text(notes, 'note')}" if notes else ""
+    start_up = milliseconds(diagnosis.start_up_cycles, diagnosis.clock_hz)
+    clock = f"{diagnosis.clock_hz / 1e6:g} MHz"
+    return [
+        f"{diagnosis.label} on {diagnosis.board}{kernel}: {length} at {clock} after {start_up} of start-up.",
+        f"{count_text(failures, 'finding')}{also}." if failures else f"Nothing wrong was found{also}.",
+    ]
+
+
+def heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yields the same on the terminal."""
+    for sentence in summary_sentences(diagnosis):
+        yield from _wrapped(sentence)
+
+
+def when_sentence(finding: Finding, clock_hz: int) -> str:
+    """When a finding began, how long it lasted, how often it was seen."""
+    length = f", for {milliseconds(finding.cycles, clock_hz)}" if finding.cycles else ""
+    often = f", {finding.count:,} times" if finding.count > 1 else ""
+    return f"at {milliseconds(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
+
+
+def masked_sentence(diagnosis: Diagnosis) -> str:
+    """Returns the longest time for which interrupts were masked. Empty where they never were."""
+    masked = diagnosis.masked
+    if masked is None:
+        return ""
+    length = milliseconds(masked.cycles, diagnosis.clock_hz)
+    return (
+        f"After start-up interrupts were masked for at most {masked.cycles:,} cycles ({length}), by {masked.function} "
+        f"in {masked.place}."
+    )
+
+
+def finding_lines(number: int, finding: Finding, clock_hz: int) -> Iterator[str]:
+    """Yields one finding: what, when, how long, how often, and where."""
+    kind = KINDS[finding.kind]
+    level = "" if finding.level == "error" else f" ({finding.level})"
+    yield from _wrapped(f"{number}. {kind.upper()}{level} {when_sentence(finding, clock_hz)}", hanging=_INDENT)
+    yield from _wrapped(finding.title, _INDENT)
+    for line in finding.where:
+        yield from _wrapped(f"- {line}", _INDENT, hanging="  ")
+
+
+def closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yields the longest masked time, and what was not looked for."""
+    yield from _wrapped(masked_sentence(diagnosis))
+    for line in diagnosis.not_looked_for:
+        yield from _wrapped(f"Not looked for: {line}")
+
+
+def load_table(diagnosis: Diagnosis) -> Table:
+    """Tasks and handlers with their load and the peaks of their stacks."""
+    stacks = {use.task: use for use in diagnosis.stacks}
+    rows = []
+    for share in diagnosis.loads:
+        use = stacks.pop(share.name, None)
+        rows.append(
+            (
+                share.name,
+                f"{share.percent:.2f}",
+                share.times,
+                *(_stack(use.used_bytes, use.size_bytes) if use else _NONE),
+            )
+        )
+    rows += [(use.task, None, None, *_stack(use.used_bytes, use.size_bytes)) for use in stacks.values()]
+    columns = ("task or handler", "% of a core", "times", "stack peak", "of bytes", "%")
+    return Table("load", "Load, and peaks of stacks in this run", columns, rows)
+
+
+_NONE: Final = (None, None, None)
+
+
+def _stack(used: int, size: int) -> tuple[int, int, str]:
+    return used, size, f"{100 * used / size:.0f}"
+
+
+def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
+    """All of it."""
+    return {
+        "image": diagnosis.label,
+        "board": diagnosis.board,
+        "kernel": diagnosis.kernel,
+        "clock_hz": diagnosis.clock_hz,
+        "start_up_cycles": diagnosis.start_up_cycles,
+        "end_cycle": diagnosis.end_cycle,
+        "findings": [asdict(finding) for finding in diagnosis.findings],
+        "load": [asdict(share) for share in diagnosis.loads],
+        "stacks": [asdict(use) for use in diagnosis.stacks],
+        "masked_longest": asdict(diagnosis.masked) if diagnosis.masked else None,
+        "not_looked_for": list(diagnosis.not_looked_for),
+    }
+
+
+def _wrapped(text: str, indent: str = "", hanging: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent + hanging, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip

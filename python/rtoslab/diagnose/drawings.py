@@ -1,0 +1,48 @@
+"""The timeline around a finding: a line for each task, handler or lock that takes part."""
+
+from collections.abc import Iterable, Sequence
+
+from rtoslab.diagnose.findings import Span, Track
+from rtoslab.diagnose.history import History, Task
+from rtoslab.diagnose.named_places import NamedPlaces
+
+_MARGIN = 8
+"""The window reaches so far before and after: an eighth of what it is about."""
+_LEAST_CYCLES = 200
+_SPANS_MOST = 400
+
+
+def window(history: History, start: int, end: int) -> tuple[int, int]:
+    """An interval with some of what was before and after it."""
+    margin = max(_LEAST_CYCLES, (end - start) // _MARGIN)
+    return max(history.start, start - margin), min(history.end, end + margin)
+
+
+def drawn_tasks(history: History, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int) -> tuple[Track, ...]:
+    """Returns the lines of some tasks: when each ran, waited in a call, or was ready and did not run."""
+    since, until = window(history, start, end)
+    return tuple(Track(names.task(task), _task_spans(history, task, since, until)) for task in tasks)
+
+
+def _task_spans(history: History, task: Task, since: int, until: int) -> tuple[Span, ...]:
+    spans = [
+        Span(max(run.start, since), min(run.end, until), "runs") for run in history.runs_within(task, since, until)
+    ]
+    for before, back, _ in history.gaps(task):
+        start, end = max(before.end, since), min(back, until)
+        if start < end:
+            call = before.blocked_in
+            spans.append(Span(start, end, "waits" if call else "ready", call.service.name if call else ""))
+    return tuple(sorted(spans, key=lambda span: span.start)[:_SPANS_MOST])
+
+
+def drawn_handlers(history: History, name: str, exceptions: Iterable[int], start: int, end: int) -> Track:
+    """Returns the line of some handlers."""
+    since, until = window(history, start, end)
+    wanted = set(exceptions)
+    spans = [
+        Span(max(handler.start, since), min(handler.end, until), "handler")
+        for handler in history.handlers
+        if handler.exception in wanted and handler.start < until and handler.end > since
+    ]
+    return Track(name, tuple(spans[:_SPANS_MOST]))

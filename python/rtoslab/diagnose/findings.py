@@ -1,0 +1,83 @@
+"""What a diagnosis says: findings, worst first, each with when, where and by whom."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Level = Literal["error", "warning", "note"]
+"""A note is a fact that may be meant so. It counts for no exit code."""
+
+KINDS: Final = {
+    "fault": "fault",
+    "unhandled": "interrupt without a handler",
+    "deadlock": "deadlock",
+    "stack": "stack",
+    "inversion": "priority inversion",
+    "starvation": "starvation",
+    "storm": "handler without an end",
+    "lost interrupt": "interrupt lost",
+    "missed period": "missed period",
+    "queue": "queue full",
+    "masked": "interrupts masked",
+    "late interrupt": "interrupt late",
+    "repeated handler": "handler runs twice",
+    "lost wake-up": "lost wake-up",
+    "warning": "warning of the board",
+}
+"""Kind of finding -> what it is called. The order is that of the report: what stops a system first."""
+LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A bar on a finding's timeline. Cycles since reset."""
+
+    start: int
+    end: int
+    role: Literal["runs", "waits", "holds", "handler", "masked", "ready"]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A line of a finding's timeline: a task, a handler, a lock."""
+
+    name: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that goes wrong, or may."""
+
+    kind: str
+    level: Level
+    title: str
+    """One sentence."""
+    cycle: int
+    """When it began."""
+    cycles: int = 0
+    """How long it lasted. 0: a moment."""
+    count: int = 1
+    """How often it was seen. The rest of the finding is about the worst one."""
+    who: tuple[str, ...] = ()
+    """Tasks and handlers that take part, the sufferer first."""
+    where: tuple[str, ...] = ()
+    """Lines about places: who did what, in which function, at which line."""
+    tracks: tuple[Track, ...] = ()
+    """The timeline around it."""
+    facts: dict[str, int | str] = field(default_factory=dict)
+    """Figures for programs that read the report."""
+
+
+def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Returns them by level, by kind and by length."""
+    kinds = list(KINDS)
+    return tuple(
+        sorted(
+            findings,
+            key=lambda finding: (
+                LEVELS.index(finding.level), kinds.index(finding.kind), -finding.cycles, finding.cycle, finding.title,
+            ),
+        )
+    )  # fmt: skip

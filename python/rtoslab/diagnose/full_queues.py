@@ -1,0 +1,102 @@
+"""Queues that fill: sends that failed, so that an item was lost unless its sender tries again, and sends that waited.
+
+That a sender waits may be meant so, and is a note. Overwriting sends never fail.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from rtoslab.diagnose.drawings import drawn_tasks
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import Call, History
+from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
+from rtoslab.diagnose.named_places import NamedPlaces
+
+
+def find_full_queues(history: History, lengths: Mapping[int, int], names: NamedPlaces) -> Iterator[Finding]:
+    """Yields findings about queues. `lengths`: address of a queue -> how many items it has room for."""
+    taken = {call.object for call in history.calls if call.service.serves(*TAKES)}
+    sends: dict[int, list[Call]] = defaultdict(list)
+    receives: dict[int, list[Call]] = defaultdict(list)
+    for call in history.calls:
+        if call.service.serves(*SENDS) and call.object not in taken and not _is_give(call, lengths):
+            sends[call.object].append(call)
+        elif call.service.serves(*RECEIVES):
+            receives[call.object].append(call)
+    for queue, calls in sends.items():
+        failed = [call for call in calls if call.ended and not call.succeeded]
+        if failed:
+            yield _failed(history, names, queue, calls, failed)
+        waited = _waited(history, calls, receives.get(queue, []), lengths.get(queue))
+        if waited:
+            yield _waiting(history, names, queue, calls, waited)
+
+
+def _is_give(call: Call, lengths: Mapping[int, int]) -> bool:
+    """Whether the function also gives semaphores, and the object is not known for a queue."""
+    return call.service.serves(*GIVES) and call.object not in lengths
+
+
+def _failed(history: History, names: NamedPlaces, queue: int, calls: Sequence[Call], failed: Sequence[Call]) -> Finding:
+    first, name = failed[0], names.object(queue)
+    sender = names.task(first.task) if first.task is not None else names.handler(first.core, first.handler)
+    waited = (
+        " after a wait" if any(call.task is not None and call.end - call.start > _WAITED for call in failed) else ""
+    )
+    return Finding(
+        kind="queue",
+        level="warning",
+        title=f"The queue {name} was full: {len(failed):,} of {len(calls):,} sends failed{waited}.",
+        cycle=first.start,
+        cycles=failed[-1].end - first.start,
+        count=len(failed),
+        who=(sender,),
+        where=(f"{sender} sends by {first.service.name} in {names.call_place(first)}",),
+        tracks=drawn_tasks(history, names, list(history.runs)[:4], first.start, min(first.start + 1, history.end)),
+        facts={"queue": name, "failed": len(failed), "sends": len(calls)},
+    )
+
+
+_WAITED: Final = 10_000
+"""Cycles: a send that only looks whether there is room takes less."""
+
+
+def _waited(
+    history: History, calls: Sequence[Call], receives: Sequence[Call], length: int | None
+) -> list[tuple[Call, int]]:
+    """Returns the sends that found the queue full and waited, with the cycles that they took."""
+    if length is None:
+        return []
+    blocked = {id(run.blocked_in) for runs in history.runs.values() for run in runs if run.blocked_in is not None}
+    steps = [(call.end, 1) for call in calls if call.succeeded] + [
+        (call.end, -1) for call in receives if call.succeeded
+    ]
+    steps.sort()
+    result, at, count = [], 0, 0
+    for call in calls:
+        while at < len(steps) and steps[at][0] <= call.start:
+            count += steps[at][1]
+            at += 1
+        if id(call) in blocked and count >= length:
+            result.append((call, call.end - call.start))
+    return result
+
+
+def _waiting(
+    history: History, names: NamedPlaces, queue: int, calls: Sequence[Call], waited: Sequence[tuple[Call, int]]
+) -> Finding:
+    worst, cycles = max(waited, key=lambda item: item[1])
+    name, sender = names.object(queue), names.task(worst.task)
+    return Finding(
+        kind="queue",
+        level="note",
+        title=f"The queue {name} was full, and {len(waited):,} of {len(calls):,} sends waited for room.",
+        cycle=worst.start,
+        cycles=cycles,
+        count=len(waited),
+        who=(sender,),
+        where=(f"{sender} waits longest in {worst.service.name} at {names.call_place(worst)}",),
+        tracks=drawn_tasks(history, names, list(history.runs)[:4], worst.start, worst.end),
+        facts={"queue": name, "waited": len(waited), "sends": len(calls)},
+    )

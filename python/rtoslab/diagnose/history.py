@@ -1,0 +1,278 @@
+"""What the tasks of a run did: when each ran, when it was off the core and why, and every call that may wait.
+
+The trap it prevents: a task that is off the core need not wait. A task is called *preempted* only outside every call
+that may block, and *waiting* only where something less urgent ran instead of it.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from rtoslab.diagnose.kernel_services import Service
+from rtoslab.instruments import Recording
+from rtoslab.targets import (
+    IDENT_CURRENT,
+    KIND_CALL,
+    KIND_EXCEPTION_ENTER,
+    KIND_EXCEPTION_EXIT,
+    KIND_EXEC,
+    KIND_RETURN,
+    KIND_THREAD,
+    KIND_WRITE,
+)
+
+IDENT_ARGUMENTS: Final = 0x2000
+"""Plus the index of a service: the watch that gives its second argument and its caller."""
+_NEAR: Final = 64
+"""Cycles between the two events of one call, at most; and between a handler's return and the next instruction."""
+_HANDLERS_BACK: Final = 256
+"""So many handlers may follow each other without an instruction between."""
+Task = int
+"""The address of a task's control block, or minus the number of a thread without one."""
+
+
+@dataclass(slots=True)
+class Call:
+    """A call of a kernel function. Cycles since reset."""
+
+    task: Task | None
+    """None: a handler's."""
+    core: int
+    service: Service
+    start: int
+    object: int
+    end: int = 0
+    """Where it is open, the run's end."""
+    ended: bool = False
+    returned: int = 0
+    timeout: int | None = None
+    """Its argument of time, in ticks. None where it was not seen."""
+    caller: int = 0
+    """Where its caller goes on."""
+    handler: int = 0
+    """The exception whose handler made it. 0: a task's."""
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it did what was asked. A function that does not say is believed."""
+        return self.ended and (self.service.success is None or self.returned == self.service.success)
+
+    @property
+    def waits_forever(self) -> bool:
+        """Whether no time-out ends it."""
+        return self.service.forever is None or self.timeout == self.service.forever
+
+
+@dataclass(slots=True)
+class Handler:
+    """One run of a handler."""
+
+    core: int
+    exception: int
+    start: int
+    """Its first cycle."""
+    entry_cycles: int
+    """From the exception's recognition to there."""
+    end: int = 0
+    ended: bool = False
+    depth: int = 0
+    """How many handlers it interrupted."""
+    follows: bool = False
+    """Whether it began as another one ended, with no instruction between (tail-chained)."""
+
+
+@dataclass(slots=True)
+class Run:
+    """A task has the core."""
+
+    core: int
+    start: int
+    end: int = 0
+    blocked_in: Call | None = None
+    """The call in which it left the core. None: it was in none that may block."""
+    ended: bool = False
+    """Whether it left the core before the run's end."""
+
+
+@dataclass(slots=True)
+class History:
+    """Everything of one run, in order of time."""
+
+    start: int
+    end: int
+    clock_hz: int
+    runs: dict[Task, list[Run]] = field(default_factory=dict)
+    entries: dict[Task, int] = field(default_factory=dict)
+    """Address of the function that each task began with."""
+    calls: list[Call] = field(default_factory=list)
+    """By their starts."""
+    handlers: list[Handler] = field(default_factory=list)
+    """By their starts."""
+
+    def gaps(self, task: Task) -> Iterator[tuple[Run, int, bool]]:
+        """Yields where a task was off the core: the run before, the gap's end, and whether the task came back."""
+        runs = self.runs.get(task, [])
+        for before, after in pairwise(runs):
+            yield before, after.start, True
+        if runs and runs[-1].ended and runs[-1].end < self.end:
+            yield runs[-1], self.end, False
+
+    def ran(self, task: Task, start: int, end: int) -> int:
+        """Cycles in which a task had a core, within an interval. Handlers that ran meanwhile are in them."""
+        return sum(min(run.end, end) - max(run.start, start) for run in self.runs_within(task, start, end))
+
+    def runs_within(self, task: Task, start: int, end: int) -> list[Run]:
+        """The runs of a task that overlap an interval."""
+        runs = self.runs.get(task, [])
+        first = bisect_right(runs, start, key=lambda run: run.end)
+        last = bisect_left(runs, end, key=lambda run: run.start)
+        return runs[first:last]
+
+    def running(self, start: int, end: int) -> dict[Task, int]:
+        """Cycles of each task that had a core within an interval, the most first."""
+        cycles = {task: self.ran(task, start, end) for task in self.runs}
+        return dict(sorted(((task, count) for task, count in cycles.items() if count), key=lambda item: -item[1]))
+
+    def thread_cycle(self, core: int, cycle: int) -> int:
+        """Returns the last cycle before this one in which a core was in no handler. A handler that has just returned
+        counts: a task is seen to leave the core only then."""
+        at = bisect_right(self.handlers, cycle, key=lambda handler: handler.start)
+        first: Handler | None = None
+        for handler in reversed(self.handlers[max(0, at - _HANDLERS_BACK) : at]):
+            if handler.core != core or handler.depth:
+                continue
+            if first is None and handler.ended and handler.end < cycle - _NEAR:
+                return cycle
+            first = handler
+            if not handler.follows:
+                break
+        return cycle if first is None else max(self.start, first.start - first.entry_cycles - 1)
+
+
+class HistoryReader:
+    """Reads the events of a recording."""
+
+    def __init__(self, recording: Recording, services: Mapping[int, Service], words: Mapping[int, int]) -> None:
+        """`words`: core -> address of the word that names its running task."""
+        self._recording = recording
+        self._services = services
+        probes = recording.subject.kernel.probes if recording.subject.kernel else None
+        self._no_task = probes.no_task if probes else frozenset()
+        self._history = History(recording.start_cycle, recording.end_cycle, recording.clock_hz)
+        self._current = {core: recording.at_start.get(address, 0) for core, address in words.items()}
+        self._running: dict[int, tuple[Task, Run]] = {}
+        self._handlers: dict[int, list[Handler]] = {core: [] for core in range(recording.subject.cores)}
+        self._left: dict[int, int] = {}
+        """Core -> the cycle in which its last handler returned."""
+        self._open: dict[tuple[str, int], list[Call]] = {}
+        self._arguments = self._argument_events()
+
+    def read(self) -> History:
+        """All of it."""
+        steps = {
+            KIND_WRITE: self._write, KIND_THREAD: self._thread, KIND_EXCEPTION_ENTER: self._enter,
+            KIND_EXCEPTION_EXIT: self._exit, KIND_CALL: self._call, KIND_RETURN: self._return,
+        }  # fmt: skip
+        events, start = self._recording.events, self._history.start
+        before = set() if self._current else {KIND_THREAD}  # with tasks, the first of them begins at the start
+        fields = ("kind", "core", "cycle", "id", "value", "pc")
+        for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
+            if kind in steps and (cycle >= start or kind in before):
+                steps[kind](core, cycle, ident, value, pc)
+        self._close()
+        return self._history
+
+    def _argument_events(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
+        """(core, service) -> cycles, second arguments and callers of the watched calls."""
+        events = self._recording.events
+        watched = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_ARGUMENTS)]
+        result = {}
+        for index in self._services:
+            for core in range(self._recording.subject.cores):
+                mine = watched[(watched["id"] == IDENT_ARGUMENTS + index) & (watched["core"] == core)]
+                result[core, index] = (mine["cycle"].tolist(), mine["zero"].tolist(), mine["pc"].tolist())
+        return result
+
+    def _write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        on = ident - IDENT_CURRENT
+        if value not in self._no_task:
+            self._current[on] = value
+        elif on in self._running:
+            self._leave(on, cycle)
+
+    def _thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        task = self._current.get(core) or -value
+        self._history.entries.setdefault(task, pc)
+        cycle = max(cycle, self._history.start)
+        before = self._running.get(core)
+        if before is not None and before[0] == task:
+            return
+        if before is not None:
+            self._leave(core, cycle)
+        run = Run(core, cycle)
+        self._running[core] = task, run
+        self._history.runs.setdefault(task, []).append(run)
+
+    def _leave(self, core: int, cycle: int) -> None:
+        task, run = self._running.pop(core)
+        run.end, run.ended = cycle, True
+        run.blocked_in = self._blocking_call(task)
+        if cycle <= run.start:
+            self._history.runs[task].remove(run)
+
+    def _blocking_call(self, task: Task) -> Call | None:
+        """The outermost call in progress in which a task may wait."""
+        return next((call for call in self._open.get(("task", task), []) if call.service.may_block), None)
+
+    def _enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        stack = self._handlers.setdefault(core, [])
+        follows = not stack and 0 <= cycle - self._left.get(core, -_NEAR) <= value
+        handler = Handler(core, ident, cycle, value, depth=len(stack), follows=follows)
+        stack.append(handler)
+        self._history.handlers.append(handler)
+
+    def _exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        stack = self._handlers.setdefault(core, [])
+        if stack and stack[-1].exception == ident:
+            handler = stack.pop()
+            handler.end, handler.ended = cycle, True
+            self._left[core] = cycle
+
+    def _context(self, core: int) -> tuple[str, int]:
+        if self._handlers.get(core):
+            return "handler", core
+        return "task", self._running[core][0] if core in self._running else 0
+
+    def _call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        context = self._context(core)
+        handlers = self._handlers.get(core)
+        task = context[1] if context[0] == "task" else None
+        call = Call(task, core, self._services[ident], cycle, value, handler=handlers[-1].exception if handlers else 0)
+        cycles, seconds, callers = self._arguments[core, ident]
+        at = bisect_left(cycles, cycle - _NEAR)
+        if at < len(cycles) and cycles[at] <= cycle + _NEAR:
+            call.timeout, call.caller = seconds[at], callers[at]
+        self._open.setdefault(context, []).append(call)
+        if handlers or core in self._running:  # start-up code makes objects before the first task runs
+            self._history.calls.append(call)
+
+    def _return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        calls = self._open.get(self._context(core), [])
+        while calls:
+            call = calls.pop()
+            call.end, call.ended, call.returned = cycle, True, value
+            if call.service is self._services[ident]:
+                return
+
+    def _close(self) -> None:
+        for _, run in self._running.values():
+            run.end = self._history.end
+        for calls in self._open.values():
+            for call in calls:
+                call.end = self._history.end
+        for handlers in self._handlers.values():
+            for handler in handlers:
+                handler.end = self._history.end
+        self._history.handlers.sort(key=lambda handler: handler.start)

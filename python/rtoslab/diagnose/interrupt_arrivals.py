@@ -1,0 +1,176 @@
+"""Periodic interrupts that come late, and such as are lost because a request was still pending when the next came.
+
+When an interrupt was due is known of periodic ones alone: their handlers begin on a grid of equal distances. The
+lateness of a run of the handler is its distance from the earliest place on the grid. A request is lost where interrupts
+of its priority were held off over two places of the grid, and the handler then ran once.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rtoslab.diagnose.board_runs import ObservedRun, RunOverview
+from rtoslab.diagnose.drawings import drawn_handlers, drawn_tasks
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import Handler, History
+from rtoslab.diagnose.limits import Limits, cycles_of
+from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.instruments import INTERVAL
+from rtoslab.targets import FIRST_EXTERNAL, SYSTICK
+
+_LEAST_RUNS: Final = 8
+_REGULAR_SHARE: Final = 0.6
+_JITTER: Final = 0.02
+"""Of the period: distances that differ by no more are equal."""
+_JITTER_CYCLES: Final = 8
+_OCCUPIED: Final = 0.5
+"""Of the grid's places, at least: a burst of equal distances now and then is no period."""
+_ON_GRID: Final = 0.25
+_ON_GRID_SHARE: Final = 0.8
+"""So many come within a quarter of the period."""
+_NAMED: Final = 2
+_TWO: Final = 2
+"""A request stays pending; the second one finds it so, and is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """When a periodic interrupt is due."""
+
+    exception: int
+    period: float
+    runs: Sequence[Handler]
+    numbers: "NDArray[np.int64]"
+    """Which place of the grid each run of the handler belongs to."""
+    lateness: "NDArray[np.float64]"
+    """Cycles from that place to the run's recognition."""
+
+
+def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None) -> Grid | None:
+    """Returns the grid of an interrupt. None if it is not periodic. `period` in cycles, where it is known."""
+    if len(runs) < _LEAST_RUNS:
+        return None
+    times = np.array([run.start - run.entry_cycles for run in runs], dtype=np.int64)
+    distances = np.diff(times)
+    usual = float(period or np.median(distances))
+    regular = np.abs(distances - usual) <= max(_JITTER_CYCLES, _JITTER * usual)
+    if usual <= 0 or (period is None and float(np.mean(regular)) < _REGULAR_SHARE):
+        return None
+    numbers = np.concatenate([[0], np.cumsum(np.rint(distances / usual).astype(np.int64))])
+    exact = float(period) if period else _slope(times, numbers)
+    offsets = times - numbers * exact
+    lateness = offsets - offsets.min()
+    is_full = numbers[-1] <= len(runs) / _OCCUPIED
+    on_grid = float(np.mean(lateness <= max(_JITTER_CYCLES, _ON_GRID * usual)))
+    return Grid(exception, exact, runs, numbers, lateness) if is_full and on_grid >= _ON_GRID_SHARE else None
+
+
+def _slope(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:
+    half = len(times) // 2
+    steps = numbers[half:][:half] - numbers[:half]
+    return float(np.median((times[half:][:half] - times[:half]) / np.maximum(steps, 1)))
+
+
+def grids(history: History, overview: RunOverview) -> list[Grid]:
+    """The periodic interrupts of core 0."""
+    by_exception: dict[int, list[Handler]] = {}
+    for handler in history.handlers:
+        if handler.core == 0 and (handler.exception == SYSTICK or handler.exception >= FIRST_EXTERNAL):
+            by_exception.setdefault(handler.exception, []).append(handler)
+    candidates = (
+        find_grid(exception, runs, overview.tick_cycles if exception == SYSTICK else None)
+        for exception, runs in sorted(by_exception.items())
+    )
+    return [grid for grid in candidates if grid is not None]
+
+
+def find_late_and_lost(
+    run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces, limits: Limits
+) -> Iterator[Finding]:
+    """Yields findings about periodic interrupts."""
+    limit = cycles_of(limits.late_us, run.history.clock_hz)
+    for grid in grids(run.history, overview):
+        yield from _lost(grid, run, overview, sleeping, names)
+        worst = int(np.argmax(grid.lateness))
+        lateness = int(grid.lateness[worst])
+        if lateness > limit:
+            count = int(np.count_nonzero(grid.lateness > limit))
+            yield _late(grid, grid.runs[worst], lateness, count, run.history, names)
+
+
+def _late(grid: Grid, handler: Handler, lateness: int, count: int, history: History, names: NamedPlaces) -> Finding:
+    name = names.handler(handler.core, grid.exception)
+    taken = handler.start - handler.entry_cycles
+    due = taken - lateness
+    place = names.own_frames(names.path(handler.core, max(history.start, taken - max(1, lateness // 2))))
+    return Finding(
+        kind="late interrupt",
+        level="warning",
+        title=f"{name} came {lateness:,} cycles late, of a period of {grid.period:,.0f}.",
+        cycle=due,
+        cycles=lateness,
+        count=count,
+        who=(name,),
+        where=(f"meanwhile ran {place}",),
+        tracks=(*_tasks(history, names, due, taken), drawn_handlers(history, name, [grid.exception], due, handler.end)),
+        facts={"late_cycles": lateness, "period_cycles": round(grid.period)},
+    )
+
+
+def _tasks(history: History, names: NamedPlaces, start: int, end: int) -> tuple[Any, ...]:
+    return drawn_tasks(history, names, list(history.running(start, end))[:_NAMED], start, end)
+
+
+def _lost(
+    grid: Grid, run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces
+) -> Iterator[Finding]:
+    """Yields a finding if requests of this interrupt were lost, about the longest time."""
+    priority = overview.priorities.get(grid.exception)
+    intervals = np.frombuffer(run.recording.observed["intervals"], dtype=INTERVAL)
+    mine = intervals[(intervals["priority"] == (-1 if priority is None else priority)) & (intervals["core"] == 0)]
+    long: list[Any] = []
+    lost = 0
+    for before in np.flatnonzero(np.diff(grid.numbers) > 1).tolist():
+        first, last = grid.runs[before], grid.runs[before + 1]
+        held = mine[(mine["start"] >= first.start) & (mine["start"] < last.start) & (mine["end"] <= last.end)]
+        for row in held:
+            passed = _places(grid, int(row["start"]), int(row["end"]))
+            asleep = {names.function(int(row["opener_pc"])), names.function(int(row["closer_pc"]))} & sleeping
+            if passed >= _TWO and not asleep:
+                long.append(row)
+                lost += passed - 1
+    if not long:
+        return
+    worst = max(long, key=lambda row: int(row["end"]) - int(row["start"]))
+    start, end = int(worst["start"]), int(worst["end"])
+    name = names.handler(0, grid.exception)
+    frames = names.path(0, start)
+    opener = next((frame.function for frame in frames if not frame.is_kernel), names.function(int(worst["opener_pc"])))
+    yield Finding(
+        kind="lost interrupt",
+        level="error",
+        title=f"{name} was lost {lost:,} times: {opener} held it off for {end - start:,} cycles, over a period "
+        f"of {grid.period:,.0f}.",
+        cycle=start,
+        cycles=end - start,
+        count=lost,
+        who=(name, opener),
+        where=(
+            f"in {names.own_frames(frames)}",
+            f"held off from {names.line(int(worst['opener_pc']))} to {names.line(int(worst['closer_pc']))}",
+        ),
+        tracks=(
+            *_tasks(run.history, names, start, end),
+            drawn_handlers(run.history, name, [grid.exception], start, end),
+        ),
+        facts={"lost": lost, "period_cycles": round(grid.period)},
+    )
+
+
+def _places(grid: Grid, start: int, end: int) -> int:
+    """How many places of the grid lie within an interval."""
+    first = grid.runs[0].start - grid.runs[0].entry_cycles - float(grid.lateness[0])
+    return int(np.ceil((end - first) / grid.period) - np.ceil((start - first) / grid.period))

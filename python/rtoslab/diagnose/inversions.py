@@ -1,0 +1,161 @@
+"""Priority inversions that a third task lengthens.
+
+A more urgent task that waits until a less urgent one gives a lock back is right: that is what a lock is for. It is an
+inversion if meanwhile the holder could run and does not, because a third task runs that is less urgent than the one
+that waits, and has no part in the lock.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from rtoslab.diagnose.drawings import drawn_tasks
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import History, Task
+from rtoslab.diagnose.kernel_services import TAKES
+from rtoslab.diagnose.limits import Limits, cycles_of
+from rtoslab.diagnose.lock_holders import Lock, Wait
+from rtoslab.diagnose.named_places import NamedPlaces
+
+_EXAMINED = 100
+"""As many waits are examined on the board, the longest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The holder of a lock could run, and did not."""
+
+    holder: Task
+    core: int
+    left: int
+    """When it was preempted."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    lock: Lock
+    wait: Wait
+    parts: tuple[_Part, ...]
+    cycles: Counter[Task]
+    """Of each third task, within the parts."""
+
+
+def find_inversions(
+    history: History, locks: Mapping[int, Lock], names: NamedPlaces, limits: Limits
+) -> Iterator[Finding]:
+    """Yields a finding for each pair of a lock and a task that waited for it, about its worst wait."""
+    candidates = [
+        candidate
+        for lock in locks.values()
+        for wait in lock.waits
+        if (candidate := _candidate(history, locks, lock, wait, names)) is not None
+    ]
+    candidates.sort(key=lambda candidate: (-candidate.cycles.total(), candidate.wait.start))
+    limit = cycles_of(limits.inversion_us, history.clock_hz)
+    worst: dict[tuple[int, Task], Finding] = {}
+    counts: Counter[tuple[int, Task]] = Counter()
+    for candidate in candidates[:_EXAMINED]:
+        finding = _examine(candidate, history, names, limit)
+        if finding is not None:
+            key = candidate.lock.address, candidate.wait.task
+            counts[key] += 1
+            worst.setdefault(key, finding)
+    for key, finding in worst.items():
+        yield replace(finding, count=counts[key])
+
+
+def _candidate(
+    history: History, locks: Mapping[int, Lock], lock: Lock, wait: Wait, names: NamedPlaces
+) -> _Candidate | None:
+    holders: set[Task] = set()
+    parts = tuple(_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
+    cycles: Counter[Task] = Counter()
+    for part in parts:
+        for task, count in history.running(part.start, part.end).items():
+            if task not in {wait.task, *holders} and not names.is_idle(task):
+                cycles[task] += count
+    return _Candidate(lock, wait, parts, cycles) if cycles else None
+
+
+def _parts(
+    history: History,
+    locks: Mapping[int, Lock],
+    lock: Lock,
+    start: int,
+    end: int,
+    waiting: set[Task],
+    holders: set[Task],
+) -> Iterator[_Part]:
+    """Yields when the holder of a lock was preempted; of a holder that waits for another lock, the holder of that."""
+    for holding in lock.held_within(start, end):
+        task = holding.task
+        if task in waiting:
+            continue
+        holders.add(task)
+        for before, back, _ in history.gaps(task):
+            since, until = max(before.end, holding.start, start), min(back, holding.end, end)
+            if since >= until:
+                continue
+            call = before.blocked_in
+            if call is None:
+                yield _Part(task, before.core, before.end, since, until)
+            elif call.service.serves(*TAKES) and call.object in locks:
+                yield from _parts(history, locks, locks[call.object], since, until, {*waiting, task}, holders)
+
+
+def _examine(candidate: _Candidate, history: History, names: NamedPlaces, limit: int) -> Finding | None:
+    """Keeps the tasks that were less urgent than the one that waited, as priorities stood when it began to."""
+    wait = candidate.wait
+    names.replay.go(wait.take.start)
+    priorities = names.priorities(history.runs)
+    mine = priorities.get(wait.task)
+    if mine is None:
+        return None
+    parts = [part for part in candidate.parts if priorities.get(part.holder, mine) < mine]
+    cycles: Counter[Task] = Counter()
+    for task in candidate.cycles:
+        if priorities.get(task, mine) < mine:
+            cycles[task] = sum(history.ran(task, part.start, part.end) for part in parts)
+    cycles = +cycles
+    if cycles.total() <= limit or not parts:
+        return None
+    return _finding(candidate, parts[0], cycles, history, names)
+
+
+def _finding(
+    candidate: _Candidate, part: _Part, cycles: Counter[Task], history: History, names: NamedPlaces
+) -> Finding | None:
+    wait, lock = candidate.wait, candidate.lock
+    waits_at = names.call_place(wait.take)
+    holding = next((item for item in lock.held_within(wait.start, wait.end) if item.task == part.holder), None)
+    taken_at = names.call_place(holding.take) if holding is not None else "an unknown place"
+    preempted_at, is_own = names.preempted_place(part.core, part.left)
+    if not is_own:  # it may have been on its way to sleep
+        return None
+    (worst, _), others = cycles.most_common(1)[0], len(cycles) - 1
+    run = next(iter(history.runs_within(worst, part.start, part.end)), None)
+    middle = (max(run.start, part.start) + min(run.end, part.end)) // 2 if run is not None else part.start
+    runs_at, _ = names.preempted_place(wait.take.core, middle)
+    high, low, third = names.task(wait.task), names.task(part.holder), names.task(worst)
+    name = names.object(lock.address)
+    also = f" and {others} more" if others else ""
+    return Finding(
+        kind="inversion",
+        level="error",
+        title=f"{high} waited for {name}, which {low} held, while {third}{also}, less urgent than {high}, ran instead.",
+        cycle=wait.start,
+        cycles=cycles.total(),
+        who=(high, low, third),
+        where=(
+            f"{high} waits in {wait.take.service.name} at {waits_at}",
+            f"{low} took it in {taken_at}, and was preempted in {preempted_at}",
+            f"{third} ran in {runs_at}",
+        ),
+        tracks=drawn_tasks(history, names, [wait.task, part.holder, worst], wait.start, wait.end),
+        facts={
+            "lock": name, "waiter": high, "holder": low, "lengthened_by": third,
+            "wait_cycles": wait.end - wait.start, "lengthened_cycles": cycles.total(),
+        },
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Which functions of an image take, give, send and wait, by its kernel's kernel.toml."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.base import code_address
+from rtoslab.catalogue import Kernel
+
+TAKES: Final = ("mutex_lock", "mutex_lock_for", "semaphore_take", "semaphore_take_for")
+GIVES: Final = ("mutex_unlock", "semaphore_give", "semaphore_give_from_isr")
+SENDS: Final = ("queue_send", "queue_send_from_isr", "mailbox_send", "pointer_send")
+RECEIVES: Final = (
+    "queue_receive", "queue_receive_from_isr", "mailbox_receive", "mailbox_receive_for", "pointer_receive",
+)  # fmt: skip
+SLEEP_UNTIL: Final = "sleep_until"
+CONDITION_WAIT: Final = "condition_wait"
+SUSPEND: Final = "suspend"
+RESUMES: Final = ("resume", "resume_from_isr")
+DELETE: Final = "task_delete"
+_SLEEPS: Final = ("sleep_ticks", SLEEP_UNTIL, "suspend_self", SUSPEND, DELETE)
+_EVENTS: Final = (
+    "notify_take", CONDITION_WAIT, "event_wait_any", "event_wait_any_for", "event_wait_all",
+)  # fmt: skip
+BLOCKING: Final = frozenset({*TAKES, *SENDS, *RECEIVES, *_SLEEPS, *_EVENTS})
+"""Services in which a task may wait. A call of another service ends without one."""
+FOLLOWED: Final = frozenset({*BLOCKING, *GIVES, *RESUMES})
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A function of the image, and the services of the port contract that end in it."""
+
+    name: str
+    address: int
+    """Without the Thumb bit."""
+    services: frozenset[str]
+    forever: int | None
+    """The argument with which it waits for ever. None where it has none, and always does."""
+    has_third: bool
+    """Whether that is its third argument, not its second."""
+    success: int | None
+    """What it returns where it did what was asked. None where it does not say."""
+
+    def serves(self, *services: str) -> bool:
+        """Whether it serves one of these."""
+        return not self.services.isdisjoint(services)
+
+    @property
+    def may_block(self) -> bool:
+        """Whether a task may wait in it."""
+        return not self.services.isdisjoint(BLOCKING)
+
+
+def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, Service]:
+    """Returns the functions to follow, by their index. `address_of` gives None for a name that the image lacks."""
+    symbols = _symbols_of_version(kernel, address_of)
+    by_name: dict[str, set[str]] = {}
+    for service, names in symbols.items():
+        for name in names if service in FOLLOWED else ():
+            if not name.startswith("isr_"):
+                by_name.setdefault(name, set()).add(service)
+    result: dict[int, Service] = {}
+    for name, services in sorted(by_name.items()):
+        address = address_of(name)
+        if address is not None:
+            result[len(result)] = _service(kernel, name, code_address(address), frozenset(services))
+    return result
+
+
+def _symbols_of_version(kernel: Kernel, address_of: Callable[[str], int | None]) -> Mapping[str, tuple[str, ...]]:
+    """The functions of each service: those of an earlier version of the kernel where the image has only these."""
+    symbols = dict(kernel.symbols)
+    for earlier in kernel.earlier:
+        for service, names in earlier.symbols.items():
+            if not _has_any(symbols.get(service, ()), address_of) and _has_any(names, address_of):
+                symbols[service] = names
+    return symbols
+
+
+def _has_any(names: Iterable[str], address_of: Callable[[str], int | None]) -> bool:
+    return any(address_of(name) is not None for name in names)
+
+
+def _service(kernel: Kernel, name: str, address: int, services: frozenset[str]) -> Service:
+    forever, has_third = None, False
+    for service in sorted(services & {*TAKES, *_EVENTS}):
+        words = kernel.arguments.get(service, ())
+        if len(words) >= 2 and isinstance(words[-1], int) and not service.endswith("_for"):
+            forever, has_third = words[-1], len(words) > 2
+    results = {kernel.results[service] for service in services if service in kernel.results}
+    return Service(name, address, services, forever, has_third, results.pop() if len(results) == 1 else None)
+
+
+def missing_services(kernel: Kernel | None, services: Mapping[int, Service]) -> list[str]:
+    """Returns a sentence for each kind of finding that cannot be looked for, as the image or the kernel lacks calls."""
+    if kernel is None:
+        why = "no kernel was recognised by the functions of the image; name it with --kernel."
+        return [f"priority inversions, deadlocks, starvation, missed periods, queues, lost wake-ups: {why}"]
+    served = {service for function in services.values() for service in function.services}
+    kinds = (
+        ("priority inversions and deadlocks", (*TAKES,), "takes a mutex or a semaphore"),
+        ("missed periods", (SLEEP_UNTIL,), "sleeps until a tick"),
+        ("queues that fill", SENDS, "sends to a queue"),
+    )
+    return [
+        f"{kind}: the image has no function of {kernel.title} that {what}."
+        for kind, names, what in kinds
+        if served.isdisjoint(names)
+    ]

@@ -1,0 +1,10 @@
+"""What a finding must exceed to be said, and whether it fails the command: `[diagnose]` in rtoslab.toml."""
+
+from rtoslab.project import ProjectDiagnose
+
+Limits = ProjectDiagnose
+
+
+def cycles_of(microseconds: float, clock_hz: int) -> int:
+    """Cycles of a limit in microseconds."""
+    return int(microseconds * clock_hz / 1_000_000)

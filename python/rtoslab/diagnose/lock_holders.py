@@ -1,0 +1,136 @@
+"""Who held which lock when, and who waited for it: mutexes, and semaphores that are used as such.
+
+A semaphore is a lock if each task that took it gave it back itself before anybody else took it, and no handler and no
+other task gave it. Where two tasks hold one object, or somebody gives what he has not taken, it counts or signals.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rtoslab.diagnose.history import Call, History, Task
+from rtoslab.diagnose.kernel_services import CONDITION_WAIT, GIVES, TAKES
+
+_MUTEX_TAKES = ("mutex_lock", "mutex_lock_for")
+_OTHER_TAKES = ("semaphore_take", "semaphore_take_for")
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A task has a lock, from the return of its take to the begin of its give."""
+
+    task: Task
+    start: int
+    end: int
+    take: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A task is off the core in a take."""
+
+    task: Task
+    start: int
+    end: int
+    take: Call
+
+
+@dataclass(slots=True)
+class Lock:
+    """One lock's use."""
+
+    address: int
+    holdings: list[Holding] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
+
+    def holder(self, cycle: int) -> Holding | None:
+        """Who has it in a cycle."""
+        at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
+        return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
+
+    def held_within(self, start: int, end: int) -> Sequence[Holding]:
+        """The holdings that overlap an interval."""
+        return [holding for holding in self.holdings if holding.start < end and holding.end > start]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    cycle: int
+    order: int
+    """Gives before takes of one cycle."""
+    call: Call
+    is_take: bool
+
+
+def find_locks(history: History) -> dict[int, Lock]:
+    """Address of each lock -> its use."""
+    steps: dict[int, list[_Step]] = defaultdict(list)
+    for call in history.calls:
+        if call.service.serves(*TAKES) and call.succeeded:
+            steps[call.object].append(_Step(call.end, 1, call, is_take=True))
+        elif call.service.serves(CONDITION_WAIT) and call.timeout is not None:
+            steps[call.timeout].append(_Step(call.start, 0, call, is_take=False))
+            if call.ended:
+                steps[call.timeout].append(_Step(call.end, 1, call, is_take=True))
+        elif call.service.serves(*GIVES) and (call.succeeded or not call.ended):
+            steps[call.object].append(_Step(call.start, 0, call, is_take=False))
+    waits = _waits(history)
+    locks = {}
+    for address, mine in steps.items():
+        if any(step.is_take for step in mine) or address in waits:
+            holdings = _holdings(sorted(mine, key=lambda step: (step.cycle, step.order)), history.end)
+            if holdings is not None:
+                locks[address] = Lock(address, holdings, waits.get(address, []))
+    return locks
+
+
+def _holdings(steps: Sequence[_Step], end: int) -> list[Holding] | None:
+    """Returns who held it when. None: it is no lock."""
+    holdings: list[Holding] = []
+    take: Call | None = None
+    depth = 0
+    for step in steps:
+        task, is_mutex = step.call.task, _is_mutex(step.call)
+        if step.is_take:
+            if take is not None and take.task != task:
+                if not is_mutex:
+                    return None
+                holdings.append(_holding(take, step.cycle))
+                take = None
+            depth = depth + 1 if take is not None else 1
+            take = take or step.call
+        elif take is None or take.task != task:
+            if not is_mutex:
+                return None
+        else:
+            depth -= 1
+            if depth == 0:
+                holdings.append(_holding(take, step.cycle))
+                take = None
+    if take is not None:
+        holdings.append(_holding(take, end + 1))
+    return holdings if all(holding.task is not None for holding in holdings) else None
+
+
+def _is_mutex(call: Call) -> bool:
+    """Whether the function is for mutexes alone."""
+    service = call.service
+    if service.serves(CONDITION_WAIT):
+        return True
+    return service.serves(*_MUTEX_TAKES, "mutex_unlock") and not service.serves(*_OTHER_TAKES, "semaphore_give")
+
+
+def _holding(take: Call, end: int) -> Holding:
+    assert take.task is not None
+    return Holding(take.task, take.end, end, take)
+
+
+def _waits(history: History) -> Mapping[int, list[Wait]]:
+    waits: dict[int, list[Wait]] = defaultdict(list)
+    for task in history.runs:
+        for before, end, _ in history.gaps(task):
+            call = before.blocked_in
+            if call is not None and call.service.serves(*TAKES):
+                waits[call.object].append(Wait(task, before.end, end, call))
+    return waits

@@ -1,0 +1,109 @@
+"""Interrupts that are masked for long after start-up, or held off by a handler as urgent as they are, or more.
+
+Looked at is each interrupt that is enabled at the end of the run, at its priority. Its own handler does not count, nor
+does code that sleeps with interrupts masked: an interrupt wakes it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from rtoslab.diagnose.board_runs import RunOverview
+from rtoslab.diagnose.drawings import drawn_handlers, drawn_tasks, window
+from rtoslab.diagnose.findings import Finding, Span, Track
+from rtoslab.diagnose.history import History
+from rtoslab.diagnose.limits import Limits, cycles_of
+from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_of, owner
+from rtoslab.targets import APPLICATION
+
+_SHOWN = 5
+_SLEEP = WAYS.index("sleep")
+_CRITICAL = "critical"
+"""The class of functions that only mask, in kernel.toml."""
+
+
+def sleeping_functions(profile: Profile) -> frozenset[str]:
+    """Functions in which a core slept."""
+    return frozenset(function_of(spent.stack) for spent in profile.spent if spent.cycles[_SLEEP])
+
+
+def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
+    """Returns the masked intervals, the longest first, each with the enabled interrupts that it kept waiting."""
+    priorities = overview.priorities
+    sleeping = sleeping_functions(profile)
+    affected: dict[tuple[object, ...], set[int]] = defaultdict(set)
+    intervals: dict[tuple[object, ...], MaskedIntervals] = {}
+    for held in profile.held:
+        is_start_up = held.longest_start < overview.start
+        if is_start_up or {function_of(held.opener), function_of(held.closer)} & sleeping:
+            continue
+        for exception, priority in priorities.items():
+            if priority == held.priority and not held.opener[0].endswith(f" [exception {exception}]"):
+                key = held.core, held.opener_line, held.closer_line, held.opener, held.longest_start
+                affected[key].add(exception)
+                intervals.setdefault(key, held)
+    ordered = sorted(intervals.items(), key=lambda item: (-item[1].longest_cycles, item[1].longest_start))
+    return [(held, tuple(sorted(affected[key]))) for key, held in ordered]
+
+
+def find_long_masks(
+    history: History, profile: Profile, overview: RunOverview, names: NamedPlaces, limits: Limits
+) -> Iterator[Finding]:
+    """Yields a finding for each place that masked interrupts beyond the limit, about its longest time."""
+    limit = cycles_of(limits.masked_us, history.clock_hz)
+    places: set[tuple[str, str]] = set()
+    for held, exceptions in longest_masks(profile, overview):
+        place = held.opener_line or function_of(held.opener), held.closer_line or function_of(held.closer)
+        if held.longest_cycles <= limit or len(places) == _SHOWN:
+            return
+        if place not in places:
+            places.add(place)
+            yield _finding(history, held, exceptions, names, masking_function(held, profile))
+
+
+def masking_function(held: MaskedIntervals, profile: Profile) -> str:
+    """Whose interval it is: the handler, the kernel function that the application called, or, where that only masks,
+    the application's own."""
+    name = owner(held.opener, profile)
+    if profile.classes.get(name) != _CRITICAL:
+        return name
+    own = [
+        item for item in held.opener if profile.classes.get(item, APPLICATION) == APPLICATION and not item.endswith("]")
+    ]
+    return own[-1] if own else name
+
+
+def _finding(
+    history: History, held: MaskedIntervals, exceptions: tuple[int, ...], names: NamedPlaces, owner_name: str
+) -> Finding:
+    start, end = held.longest_start, held.longest_start + held.longest_cycles
+    opener, closer = function_of(held.opener), function_of(held.closer)
+    waiting = [names.handler(held.core, exception) for exception in exceptions]
+    by_handler = " [exception " in held.opener[-1]
+    kept = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")
+    title = (
+        f"The handler {owner_name} ran for {held.longest_cycles:,} cycles and kept {kept} waiting."
+        if by_handler
+        else f"{owner_name} masked interrupts for {held.longest_cycles:,} cycles: {kept}."
+    )
+    since, until = window(history, start, end)
+    task = next((task for task in history.runs if history.ran(task, start, end)), None)
+    return Finding(
+        kind="masked",
+        level="warning",
+        title=title,
+        cycle=start,
+        cycles=held.longest_cycles,
+        count=held.count,
+        who=(owner_name, *waiting),
+        where=(
+            f"in {names.own_frames(names.path(held.core, start))}",
+            f"from {opener} ({held.opener_line or 'no line'}) to {closer} ({held.closer_line or 'no line'})",
+        ),
+        tracks=(
+            Track("masked", (Span(max(start, since), min(end, until), "masked", owner_name),)),
+            *(drawn_tasks(history, names, [task], start, end) if task is not None else ()),
+            drawn_handlers(history, "handlers", {handler.exception for handler in history.handlers}, start, end),
+        ),
+        facts={"function": owner_name, "opener": opener, "closer": closer},
+    )

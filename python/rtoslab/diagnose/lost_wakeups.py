@@ -1,0 +1,51 @@
+"""Lost wake-ups: a task is resumed while it is not suspended, and then suspends itself for ever.
+
+A resume is not remembered. A task that looks whether there is work, and suspends itself if not, can be interrupted
+between the two by the one that makes the work.
+"""
+
+from collections.abc import Iterator
+
+from rtoslab.diagnose.drawings import drawn_tasks
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import Call, History, Task
+from rtoslab.diagnose.kernel_services import RESUMES
+from rtoslab.diagnose.named_places import NamedPlaces
+
+
+def find_lost_wakeups(history: History, names: NamedPlaces) -> Iterator[Finding]:
+    """Yields a finding for each task that is suspended at the end, and was resumed last before it was."""
+    suspends: dict[Task, list[Call]] = {}
+    resumes: dict[Task, list[Call]] = {}
+    for call in history.calls:
+        if call.service.serves("suspend_self") and call.task is not None and call.object in {0, call.task}:
+            suspends.setdefault(call.task, []).append(call)
+        elif call.service.serves(*RESUMES):
+            resumes.setdefault(call.object, []).append(call)
+    for task, calls in suspends.items():
+        last = calls[-1]
+        before = [call for call in resumes.get(task, []) if call.start < last.start]
+        after = [call for call in resumes.get(task, []) if call.start >= last.start]
+        ended = calls[-2].end if len(calls) > 1 else history.start
+        if not last.ended and before and not after and before[-1].start > ended:
+            yield _finding(history, names, task, before[-1], last)
+
+
+def _finding(history: History, names: NamedPlaces, task: Task, resume: Call, suspend: Call) -> Finding:
+    name = names.task(task)
+    waker = names.task(resume.task) if resume.task is not None else names.handler(resume.core, resume.handler)
+    others = [resume.task] if resume.task is not None else []
+    return Finding(
+        kind="lost wake-up",
+        level="warning",
+        title=f"{name} suspended itself for ever; {waker} had resumed it {suspend.start - resume.start:,} cycles "
+        "before, while it still ran.",
+        cycle=suspend.start,
+        cycles=history.end - suspend.start,
+        who=(name, waker),
+        where=(
+            f"{waker} resumes it at {names.call_place(resume)}",
+            f"{name} suspends itself at {names.call_place(suspend)}",
+        ),
+        tracks=drawn_tasks(history, names, [task, *others], resume.start, suspend.start + suspend.start - resume.start),
+    )

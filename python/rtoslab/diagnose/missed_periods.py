@@ -1,0 +1,90 @@
+"""Missed periods: a periodic task calls to sleep until its next period, and that has begun already.
+
+Periodic is a task that sleeps until given ticks. Its period is missed where such a call returns at once. Calls before
+the first one that lasts do not count: a task may have to catch up with the time before it began.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rtoslab.diagnose.drawings import drawn_tasks
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import Call, History, Run, Task
+from rtoslab.diagnose.kernel_services import SLEEP_UNTIL
+from rtoslab.diagnose.named_places import NamedPlaces
+
+_NAMED = 3
+_LEAST_JOBS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What a task did from one sleep to the next."""
+
+    release: int
+    """When it should have begun: each sleep ends one period after the one before."""
+    call: Call
+    """The sleep that ends it."""
+    slept: bool
+    period: int
+
+    @property
+    def cycles(self) -> int:
+        """From its release to its end."""
+        return self.call.start - self.release
+
+
+def find_missed_periods(history: History, names: NamedPlaces) -> Iterator[Finding]:
+    """Yields a finding for each task that missed a period, about the job that ended latest."""
+    sleeps: dict[Task, list[Call]] = {}
+    for call in history.calls:
+        if call.task is not None and call.service.serves(SLEEP_UNTIL) and call.ended:
+            sleeps.setdefault(call.task, []).append(call)
+    for task, calls in sleeps.items():
+        jobs = _jobs(history.runs.get(task, []), calls)
+        missed = [job for job in jobs if not job.slept]
+        if missed:
+            yield _finding(history, names, task, jobs, missed)
+
+
+def _jobs(runs: Sequence[Run], calls: Sequence[Call]) -> list[_Job]:
+    """The jobs between sleeps, from the first sleep on that lasted."""
+    slept_in = {id(run.blocked_in) for run in runs if run.blocked_in is not None}
+    first = next((number for number, call in enumerate(calls) if id(call) in slept_in), len(calls))
+    begins = np.array([call.end for call in calls[first:-1]], dtype=np.int64)
+    if len(begins) < _LEAST_JOBS:
+        return []
+    numbers, half = np.arange(len(begins)), len(begins) // 2
+    period = float(np.median((begins[half:][:half] - begins[:half]) / half))
+    grid = float((begins - numbers * period).min())
+    return [
+        _Job(min(int(grid + number * period), begin), call, id(call) in slept_in, round(period))
+        for number, (begin, call) in enumerate(zip(begins.tolist(), calls[first + 1 :], strict=True))
+    ]
+
+
+def _finding(history: History, names: NamedPlaces, task: Task, jobs: Sequence[_Job], missed: Sequence[_Job]) -> Finding:
+    worst = max(missed, key=lambda job: job.cycles)
+    end, name = worst.call.start, names.task(task)
+    running = history.running(worst.release, end)
+    own = running.pop(task, 0)
+    others = {other: cycles for other, cycles in running.items() if not names.is_idle(other)}
+    shares = [f"{names.task(other)} for {cycles:,}" for other, cycles in list(others.items())[:_NAMED]]
+    return Finding(
+        kind="missed period",
+        level="error",
+        title=f"{name} missed {len(missed)} of {len(jobs)} periods: a job ended {worst.cycles:,} cycles after its "
+        f"release, of a period of {worst.period:,}.",
+        cycle=worst.release,
+        cycles=worst.cycles,
+        count=len(missed),
+        who=(name, *(names.task(other) for other in list(others)[:_NAMED])),
+        where=(
+            f"{name} comes too late to {worst.call.service.name} at {names.call_place(worst.call)}",
+            f"until then {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
+        ),
+        tracks=drawn_tasks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
+        facts={"period_cycles": worst.period, "job_cycles": worst.cycles, "own_cycles": own},
+    )

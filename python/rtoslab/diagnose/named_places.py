@@ -1,0 +1,170 @@
+"""Names for what a run gives as numbers: tasks, kernel objects, handlers, and the places of code with their callers."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.base import ImageFileError, code_address
+from rtoslab.diagnose.board_runs import ObservedRun, Replay
+from rtoslab.diagnose.history import Call, Task
+from rtoslab.images import read_elf
+from rtoslab.instruments import CallFrames, Source, Subject, sources, task_names
+from rtoslab.targets import (
+    APPLICATION,
+    FIRST_EXTERNAL,
+    LIBRARY,
+    PENDSV,
+    SVCALL,
+    SYSTICK,
+    Structures,
+    best_names,
+    kind_of,
+)
+
+_FRAMES_SHOWN: Final = 3
+_ASSEMBLER: Final = re.compile(r"\.[sS]:\d+$")
+"""A line of the code that a kernel begins a task with. It is left out of call paths."""
+_EXCEPTIONS: Final = {2: "NMI", SVCALL: "SVCall", PENDSV: "PendSV", SYSTICK: "SysTick"}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A function on a call path."""
+
+    function: str
+    line: str
+    """`file:line`. Empty where the image does not say."""
+    is_kernel: bool
+
+    def __str__(self) -> str:
+        return f"{self.function} ({self.line})" if self.line else self.function
+
+
+class NamedPlaces:
+    """The names of one run."""
+
+    def __init__(self, subject: Subject, run: ObservedRun, replay: Replay) -> None:
+        self._subject = subject
+        self._run = run
+        self.replay = replay
+        self._symbols = best_names(run.recording.symbols)
+        self._starts = [address for address, _, _ in self._symbols]
+        self._frames = CallFrames(subject.elf)
+        self._structures = Structures(subject.image, subject.kernel) if subject.kernel else None
+        self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
+        self._sources: dict[int, Source] = {}
+        self._words: dict[int, str] | None = None
+        self._data = _data_symbols(subject)
+        self._outermost = {self.function(entry) for entry in run.history.entries.values()} - {""}
+
+    def task(self, task: Task | None) -> str:
+        """The task's name, or that of its first function."""
+        if task is None:
+            return "a handler"
+        return self._tasks.get(task) or (f"thread {-task}" if task <= 0 else f"task {task:#x}")
+
+    def handler(self, core: int, exception: int, entry: int | None = None) -> str:
+        """The function at an exception's vector."""
+        name = _EXCEPTIONS.get(exception, f"interrupt {exception - FIRST_EXTERNAL}")
+        if entry is None:
+            table = self.replay.machine.registers(core)["vtor"]
+            word = self.replay.word(table + 4 * exception)
+            entry = None if word is None else code_address(word)
+        function = self.function(entry) if entry is not None else ""
+        return f"{function} ({name})" if function else name
+
+    def function(self, address: int) -> str:
+        """The function that holds an address. Empty where no symbol reaches."""
+        index = bisect_right(self._starts, address) - 1
+        if index < 0:
+            return ""
+        start, size, name = self._symbols[index]
+        return name if not size or address < start + size else ""
+
+    def object(self, address: int) -> str:
+        """The variable that is a kernel object or points at it. Its address where there is none."""
+        for start, size, name in self._data:
+            if start <= address < start + size:
+                return name if address == start else f"{name}+{address - start}"
+        return self._pointers().get(address) or f"{address:#010x}"
+
+    def _pointers(self) -> dict[int, str]:
+        """Variables of four bytes, by the address that they hold at the end of the run."""
+        if self._words is None:
+            machine = self._run.recording.machine
+            self._words = {}
+            for start, size, name in self._data:
+                if size == 4 and start % 4 == 0:
+                    value = int.from_bytes(machine.read(start, 4), "little")
+                    self._words.setdefault(value, name)
+        return self._words
+
+    def path(self, core: int, cycle: int) -> list[Frame]:
+        """The functions that a core was in as it came to a cycle, the innermost first."""
+        machine = self.replay.go(cycle)
+        addresses = self._frames.path(machine, core)
+        places = sources(self._subject.elf, [address for address in addresses if address not in self._sources])
+        self._sources.update(places)
+        frames = []
+        for address in addresses:
+            name = self.function(address) or f"{address:#010x}"
+            frames.append(Frame(name, self._sources[address].site, self._is_kernel(name)))
+            if name in self._outermost:
+                break  # beyond a task's first function is what the kernel put there
+        return frames
+
+    def line(self, address: int) -> str:
+        """The function and line of one instruction."""
+        source = sources(self._subject.elf, [address])[address]
+        return str(Frame(self.function(address) or f"{address:#010x}", source.site, is_kernel=False))
+
+    def _is_kernel(self, name: str) -> bool:
+        kernel = self._subject.kernel
+        return kernel is not None and kind_of(name, kernel) not in {APPLICATION, LIBRARY}
+
+    def own_frames(self, frames: list[Frame]) -> str:
+        """The path from the innermost function of the application outwards, in words."""
+        first = next((index for index, frame in enumerate(frames) if not frame.is_kernel), 0)
+        shown = [frame for frame in frames[first : first + _FRAMES_SHOWN] if not _ASSEMBLER.search(frame.line)]
+        shown = shown or frames[first : first + 1]
+        return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
+
+    def call_place(self, call: Call) -> str:
+        """Where a call was made."""
+        return self.own_frames(self.path(call.core, call.start)[1:] or self.path(call.core, call.start))
+
+    def preempted_place(self, core: int, cycle: int) -> tuple[str, bool]:
+        """Where the thread of a core was before the handlers that are at work in a cycle, and whether that is code of
+        the application."""
+        frames = self.path(core, self._run.history.thread_cycle(core, cycle))
+        return self.own_frames(frames), bool(frames) and not frames[0].is_kernel
+
+    def priorities(self, tasks: Iterable[Task]) -> dict[Task, int]:
+        """The priorities of tasks as they are where the replay stands: greater numbers are more urgent."""
+        kernel = self._subject.kernel
+        blocks = [task for task in tasks if task > 0]
+        if kernel is None or self._structures is None or not blocks:
+            return {}
+        numbers = self._structures.priorities(self.replay.word, blocks)
+        return {task: -number if kernel.urgent_first else number for task, number in numbers.items()}
+
+    def is_idle(self, task: Task) -> bool:
+        """Whether it is a task of the kernel's for when no other one runs."""
+        kernel = self._subject.kernel
+        names = kernel.probes.idle_symbols if kernel and kernel.probes else ()
+        return self.function(self._run.history.entries.get(task, 0)) in names
+
+
+def _data_symbols(subject: Subject) -> list[tuple[int, int, str]]:
+    try:
+        image = read_elf(subject.elf)
+    except ImageFileError:
+        return []
+    pool = subject.kernel.memory.pool_symbol if subject.kernel and subject.kernel.memory else ""
+    return [
+        (symbol.address, symbol.size, symbol.name)
+        for symbol in image.symbols
+        if not symbol.is_function and symbol.name != pool
+    ]

@@ -1,0 +1,67 @@
+"""Whose the cores' cycles were: each task's without handlers, and each handler's without those that interrupted it."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from rtoslab.diagnose.history import History
+from rtoslab.diagnose.named_places import NamedPlaces
+
+
+@dataclass(frozen=True, slots=True)
+class LoadShare:
+    """A task's or a handler's part of the time of all cores."""
+
+    name: str
+    is_handler: bool
+    is_idle: bool
+    cycles: int
+    percent: float
+    """Of one core's time."""
+    times: int
+    """How often it got the core, or began."""
+
+
+def load_shares(history: History, names: NamedPlaces) -> tuple[LoadShare, ...]:
+    """Returns the shares, tasks and handlers each with the greatest first."""
+    handlers, inside, begins = Counter[int](), Counter[int](), Counter[int]()
+    stack: list[tuple[int, int, int]] = []
+    ordered = sorted(history.handlers, key=lambda handler: (handler.core, handler.start))
+    for handler in ordered:
+        length = handler.end - handler.start
+        handlers[handler.exception] += length
+        begins[handler.exception] += 1
+        while stack and (stack[-1][0] != handler.core or stack[-1][1] <= handler.start):
+            stack.pop()
+        if stack:
+            handlers[stack[-1][2]] -= length
+        stack.append((handler.core, handler.end, handler.exception))
+    outer = {core: [item for item in ordered if item.core == core and not item.depth] for core in range(2)}
+    for task, runs in history.runs.items():
+        first = dict.fromkeys(outer, 0)
+        for run in runs:
+            mine, at = outer[run.core], first[run.core]
+            while at < len(mine) and mine[at].end <= run.start:
+                at += 1
+            first[run.core] = at
+            while at < len(mine) and mine[at].start < run.end:
+                inside[task] += min(mine[at].end, run.end) - max(mine[at].start, run.start)
+                at += 1
+    whole = max(1, history.end - history.start)
+    tasks = [
+        (
+            names.task(task),
+            False,
+            names.is_idle(task),
+            sum(run.end - run.start for run in runs) - inside[task],
+            len(runs),
+        )
+        for task, runs in history.runs.items()
+    ]
+    others = [
+        (names.handler(0, exception), True, False, cycles, begins[exception]) for exception, cycles in handlers.items()
+    ]
+    return tuple(
+        LoadShare(name, is_handler, is_idle, cycles, 100 * cycles / whole, times)
+        for part in (tasks, others)
+        for name, is_handler, is_idle, cycles, times in sorted(part, key=lambda item: -item[3])
+    )

@@ -1,0 +1,90 @@
+"""Handlers that run twice for one request, and handlers that never end because their request is not taken back.
+
+A handler that clears its peripheral's flag as its last act may be left before the flag has gone down, and begins again
+at once. Then nearly every run of it is followed by a second one, with no instruction of a task between.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rtoslab.diagnose.drawings import drawn_handlers
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import Handler, History
+from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.targets import FIRST_EXTERNAL
+
+_LEAST: Final = 3
+_SHARE: Final = 0.9
+"""Of all first runs: so many are followed by a second one."""
+_ENDLESS: Final = 100
+"""So many runs of a handler without an instruction between them have no end."""
+_DRAWN: Final = 6
+
+
+def find_repeated_handlers(history: History, names: NamedPlaces) -> Iterator[Finding]:
+    """Yields a finding for each interrupt line whose handler begins again at once."""
+    chains: dict[tuple[int, int], list[list[Handler]]] = defaultdict(list)
+    last: dict[int, Handler] = {}
+    for handler in history.handlers:
+        if handler.depth:
+            continue
+        before = last.get(handler.core)
+        last[handler.core] = handler
+        if handler.exception < FIRST_EXTERNAL:
+            continue
+        mine = chains[handler.core, handler.exception]
+        if before is not None and before.exception == handler.exception and handler.follows:
+            mine[-1].append(handler)
+        else:
+            mine.append([handler])
+    for (core, exception), mine in chains.items():
+        finding = _judge(history, names, core, exception, mine)
+        if finding is not None:
+            yield finding
+
+
+def _judge(
+    history: History, names: NamedPlaces, core: int, exception: int, chains: Sequence[Sequence[Handler]]
+) -> Finding | None:
+    name = names.handler(core, exception)
+    longest = max(chains, key=len)
+    if len(longest) >= _ENDLESS:
+        return Finding(
+            kind="storm",
+            level="error",
+            title=f"{name} ran {len(longest):,} times without an instruction of a task between: it does not take back "
+            "its request.",
+            cycle=longest[0].start,
+            cycles=longest[-1].end - longest[0].start,
+            count=len(longest),
+            who=(name,),
+            where=(f"begins at {names.line(_entry(names, core, exception))}",),
+            tracks=(drawn_handlers(history, name, [exception], longest[0].start, longest[_DRAWN].end),),
+        )
+    twice = [chain for chain in chains if len(chain) > 1]
+    if len(twice) < _LEAST or len(twice) < _SHARE * len(chains):
+        return None
+    first = twice[0]
+    spent = sum(handler.end - handler.start for chain in twice for handler in chain[1:])
+    return Finding(
+        kind="repeated handler",
+        level="warning",
+        title=f"{name} ran twice for {len(twice):,} of {len(chains):,} requests: the request was still up as it "
+        "returned.",
+        cycle=first[0].start,
+        cycles=spent,
+        count=len(twice),
+        who=(name,),
+        where=(
+            f"begins at {names.line(_entry(names, core, exception))}",
+            "clear the peripheral's flag earlier, or read it back before the handler returns",
+        ),
+        tracks=(drawn_handlers(history, name, [exception], first[0].start, first[-1].end),),
+        facts={"repeated": len(twice), "requests": len(chains)},
+    )
+
+
+def _entry(names: NamedPlaces, core: int, exception: int) -> int:
+    table = names.replay.machine.registers(core)["vtor"]
+    return (names.replay.word(table + 4 * exception) or 0) & ~1

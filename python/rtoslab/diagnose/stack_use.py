@@ -1,0 +1,237 @@
+"""Peaks of stacks against their sizes: the image runs once more, with free stack painted before each task's first run.
+
+The lowest bytes are not painted but remembered: kernels keep marks of their own there, and look at them. If the painted
+run differs by an instruction from the others, the firmware reads its free stack: then nothing is painted, and the
+contents before and after are compared.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.base import ImageFileError, RunError, SymbolError
+from rtoslab.catalogue import TaskBlock
+from rtoslab.diagnose.board_runs import Replay, RunOverview
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import History
+from rtoslab.diagnose.kernel_services import DELETE
+from rtoslab.diagnose.limits import Limits
+from rtoslab.footprint import members_of
+from rtoslab.images import read_elf
+from rtoslab.instruments import Subject
+from rtoslab.targets import Place, find_address, simulator_errors
+
+_PAINT: Final = 0x5A
+_MARKS_BYTES: Final = 64
+"""At the lower end: not painted."""
+_NAME_BYTES: Final = 32
+_LARGEST_BYTES: Final = 256 * 1024
+_MAIN_SIZES: Final = ("__main_stack_bytes", "_Min_Stack_Size", "__STACK_SIZE", "__stack_size__", "Stack_Size")
+_MAIN_LIMITS: Final = ("__StackBottom", "__StackLimit", "__stack_limit", "_sstack")
+"""What linker scripts call the size of the main stack, and its lower end."""
+MAIN: Final = "(main stack)"
+
+
+@dataclass(frozen=True, slots=True)
+class StackUse:
+    """A stack's peak in this run."""
+
+    task: str
+    used_bytes: int
+    size_bytes: int
+    cycle: int
+    """When the task was first chosen to run."""
+
+    @property
+    def percent(self) -> float:
+        """Its share of the stack."""
+        return 100 * self.used_bytes / self.size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Stack:
+    task: str
+    base: int
+    end: int
+    cycle: int
+    before: bytes
+    """Its content before the task's first run, paint included."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackUses:
+    """All stacks of a run that could be measured."""
+
+    stacks: tuple[StackUse, ...]
+    unseen: tuple[str, ...]
+    """Sentences about those that could not."""
+
+
+def stack_uses(subject: Subject, overview: RunOverview, history: History) -> StackUses:
+    """Runs the image once more, or twice. Raises RunError."""
+    ends = _ends(history, overview)
+    run = _Run(subject, overview, ends, paints=True)
+    if not run.is_same:
+        run = _Run(subject, overview, ends, paints=False)
+    return StackUses(tuple(sorted(run.uses(), key=lambda use: -use.percent)), tuple(run.unseen))
+
+
+def _ends(history: History, overview: RunOverview) -> dict[int, int]:
+    """Control block of each task that was deleted -> when that was first: its memory may then be another's. A block may
+    have been another task's before."""
+    ends: dict[int, int] = {}
+    for call in history.calls:
+        task = call.object or call.task
+        if call.service.serves(DELETE) and task and call.start > overview.first_runs.get(task, call.start):
+            ends.setdefault(task, call.start)
+    return ends
+
+
+def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[Finding]:
+    """Yields a finding for each stack that is used beyond the limit."""
+    for use in uses.stacks:
+        if use.percent < limits.stack_percent:
+            continue
+        is_over = use.used_bytes >= use.size_bytes
+        title = (
+            f"The stack of {use.task} was used to its last byte: {use.size_bytes:,} bytes, and may have run over."
+            if is_over
+            else f"{use.used_bytes:,} of the {use.size_bytes:,} bytes of the stack of {use.task} were used."
+        )
+        yield Finding(
+            kind="stack",
+            level="error" if is_over else "warning",
+            title=title,
+            cycle=use.cycle,
+            who=(use.task,),
+            facts={"used_bytes": use.used_bytes, "size_bytes": use.size_bytes},
+        )
+
+
+class _Run:
+    def __init__(self, subject: Subject, overview: RunOverview, ends: Mapping[int, int], *, paints: bool) -> None:
+        self._subject = subject
+        self._ends = ends
+        self._over: dict[int, StackUse] = {}
+        """Tasks that were deleted, by their control blocks."""
+        self._overview = overview
+        self._paints = paints
+        self._replay = Replay(subject)
+        self._stacks: dict[int, _Stack] = {}
+        """By their control blocks. 0: the main stack."""
+        self.unseen: list[str] = []
+        self._main_stack()
+        self._tasks()
+        machine = self._replay.go(overview.end)
+        counted = tuple(core["instructions"] for core in machine.stats()["cores"][: subject.cores])
+        self.is_same = counted == overview.instructions
+
+    def uses(self) -> list[StackUse]:
+        """How far each stack was used."""
+        return [*self._over.values(), *map(self._use, self._stacks.values())]
+
+    def _use(self, stack: _Stack) -> StackUse:
+        now = self._replay.machine.read(stack.base, stack.end - stack.base)
+        first = next((at for at, (old, new) in enumerate(zip(stack.before, now, strict=True)) if old != new), None)
+        used = 0 if first is None else stack.end - stack.base - first
+        return StackUse(stack.task, used, stack.end - stack.base, stack.cycle)
+
+    def _main_stack(self) -> None:
+        machine = self._replay.machine
+        top = machine.registers(0)["sp"]
+        if machine.symbol("main") is not None:
+            machine.until(find_address(machine, "main"))
+            with simulator_errors(RunError):
+                machine.run(max(1, self._overview.end))
+            machine.take_events()
+        pointer = machine.registers(0)["sp"]
+        bottom = self._main_bottom(top)
+        if bottom is None:
+            self.unseen.append(
+                f"main stack: the image does not say its size; one of {', '.join((*_MAIN_SIZES, *_MAIN_LIMITS))} would."
+            )
+        elif bottom < pointer <= top:
+            self._begin(0, MAIN, bottom, top, pointer)
+
+    def _main_bottom(self, top: int) -> int | None:
+        try:
+            constants = read_elf(self._subject.elf).constants
+        except ImageFileError:
+            return None
+        limits = [constants[name] for name in _MAIN_LIMITS if name in constants]
+        limits += [top - constants[name] for name in _MAIN_SIZES if name in constants]
+        return next((limit for limit in limits if 0 < top - limit <= _LARGEST_BYTES), None)
+
+    def _tasks(self) -> None:
+        kernel = self._subject.kernel
+        if kernel is None:
+            return
+        block = kernel.memory.task_block if kernel.memory else None
+        if block is None:
+            self.unseen.append(f"stacks of tasks: kernel.toml of {kernel.title} describes no control block.")
+            return
+        try:
+            members = members_of(self._subject.elf, block.type)
+        except SymbolError as cause:
+            self.unseen.append(f"stacks of tasks: {cause}")
+            return
+        begins = [(cycle, True, address) for address, cycle in self._overview.first_runs.items()]
+        ends = [(cycle, False, address) for address, cycle in self._ends.items()]
+        for cycle, begins_here, address in sorted([*begins, *ends]):
+            self._replay.go(cycle)
+            if begins_here:
+                self._task(address, block, members)
+            elif address in self._stacks:
+                self._over[address] = self._use(self._stacks.pop(address))
+
+    def _task(self, address: int, block: TaskBlock, members: Mapping[str, Place]) -> None:
+        name = self._name(address, block, members)
+        base, pointer = (self._member(address, members, member) for member in (block.stack, block.stack_pointer))
+        end = self._end(address, base, block, members)
+        if base is None or pointer is None or end is None or not 0 < end - base <= _LARGEST_BYTES:
+            self.unseen.append(f"stack of {name}: the control block does not say its size.")
+        elif base < pointer <= end:
+            self._begin(address, name, base, end, pointer)
+        else:
+            self.unseen.append(f"stack of {name}: it ran before the kernel first named it.")
+
+    def _end(self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, Place]) -> int | None:
+        if base is None:
+            return None
+        if block.bytes or block.words:
+            size = self._member(address, members, block.bytes or block.words or "")
+            return None if size is None else base + size * (1 if block.bytes else 4)
+        tops = [top for top in self._overview.tops if top > base]
+        return min(tops) + block.top_offset_bytes if tops else None
+
+    def _member(self, address: int, members: Mapping[str, Place], name: str) -> int | None:
+        return members[name].read(self._replay.word, address) if name in members else None
+
+    def _name(self, address: int, block: TaskBlock, members: Mapping[str, Place]) -> str:
+        place = members.get(block.name)
+        where = 0 if place is None else address + place.offset
+        if place is not None and not place.is_array:
+            where = self._replay.word(where) or 0
+        if not where:
+            return f"task {address:#x}"
+        try:
+            with simulator_errors(SymbolError):
+                text = (
+                    self._replay.machine.read(where, _NAME_BYTES).partition(b"\0")[0].decode("ascii", errors="replace")
+                )
+        except SymbolError:
+            text = ""
+        return text or f"task {address:#x}"
+
+    def _begin(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
+        machine = self._replay.machine
+        try:
+            with simulator_errors(SymbolError):
+                low = base + _MARKS_BYTES
+                if self._paints and low < pointer:
+                    machine.write(low, bytes([_PAINT]) * (pointer - low))
+                content = machine.read(base, end - base)
+        except SymbolError:
+            self.unseen.append(f"stack of {task}: it is not in the board's memory.")
+            return
+        self._stacks[block] = _Stack(task, base, end, machine.cycle(), content)

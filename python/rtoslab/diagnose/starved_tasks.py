@@ -1,0 +1,68 @@
+"""Starvation: a task that could run does not, because others have the core.
+
+A task could run for certain where it was preempted in code of its own, outside every call in which it may wait, and
+nobody suspended or ended it since.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rtoslab.diagnose.drawings import drawn_tasks
+from rtoslab.diagnose.findings import Finding
+from rtoslab.diagnose.history import History, Run, Task
+from rtoslab.diagnose.kernel_services import DELETE, SUSPEND
+from rtoslab.diagnose.limits import Limits, cycles_of
+from rtoslab.diagnose.named_places import NamedPlaces
+
+_NAMED = 3
+
+
+def find_starvation(history: History, names: NamedPlaces, limits: Limits) -> Iterator[Finding]:
+    """Yields a finding for each task that was kept from running for too long, about the longest time."""
+    limit = cycles_of(limits.starvation_ms * 1000, history.clock_hz)
+    for task in history.runs:
+        if names.is_idle(task):
+            continue
+        gaps = [
+            (end - before.end, before, end)
+            for before, end, _ in history.gaps(task)
+            if before.blocked_in is None
+            and end - before.end > limit
+            and not _is_stopped(history, task, before.end, end)
+        ]
+        for cycles, before, end in sorted(gaps, key=lambda gap: -gap[0])[:1]:
+            finding = _examine(history, names, task, before, end)
+            if finding is not None:
+                yield replace(finding, cycles=cycles, count=len(gaps))
+
+
+def _is_stopped(history: History, task: Task, start: int, end: int) -> bool:
+    """Whether somebody suspended or ended the task meanwhile."""
+    return any(
+        call.object == task and start <= call.start < end and call.task != task
+        for call in history.calls
+        if call.service.serves(SUSPEND, DELETE)
+    )
+
+
+def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end: int) -> Finding | None:
+    place, is_own = names.preempted_place(before.core, before.end)
+    if not is_own:
+        return None
+    running = {other: cycles for other, cycles in history.running(before.end, end).items() if other != task}
+    if any(names.is_idle(other) for other in running):
+        return None  # it could not run: somebody idled
+    shares = [
+        f"{names.task(other)} ({100 * cycles / (end - before.end):.0f} %)"
+        for other, cycles in list(running.items())[:_NAMED]
+    ]
+    name = names.task(task)
+    return Finding(
+        kind="starvation",
+        level="error",
+        title=f"{name} could run and did not; meanwhile ran {', '.join(shares) or 'handlers'}.",
+        cycle=before.end,
+        who=(name, *(names.task(other) for other in list(running)[:_NAMED])),
+        where=(f"{name} was preempted in {place}",),
+        tracks=drawn_tasks(history, names, [task, *list(running)[:_NAMED]], before.end, end),
+    )

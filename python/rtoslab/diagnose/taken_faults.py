@@ -1,0 +1,52 @@
+"""Faults that cores took, interrupts without a handler, and ends of a run that nobody wanted."""
+
+from collections.abc import Iterator
+
+from rtoslab.diagnose.board_runs import Replay, RunOverview
+from rtoslab.diagnose.findings import Finding, Level
+from rtoslab.instruments import Subject, fault_lines, with_places
+from rtoslab.targets import best_names
+
+_SHOWN = 5
+_LATE_CLEAR = "the handler then runs a second time"
+"""In the board's warning about a handler that clears its request as it returns."""
+
+
+def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iterator[Finding]:
+    """Yields a finding for each fault, for each core in a handler that nobody wrote, and for a board that stopped."""
+    symbols = best_names(replay.machine.symbols())
+    faults = 0
+    for core, exception, cycle in overview.faults[:_SHOWN]:
+        fault = replay.fault(core, exception, cycle)
+        if fault.is_breakpoint:
+            continue
+        faults += 1
+        first, *callers = fault_lines(fault, subject.elf, symbols)
+        has_returned = overview.returned.get((core, exception), -1) > cycle
+        yield Finding(
+            kind="fault",
+            level="warning" if has_returned else "error",
+            title=first[:1].upper() + first[1:] + (" Its handler returned." if has_returned else ""),
+            cycle=cycle,
+            cycles=0 if has_returned else overview.end - cycle,
+            count=len(overview.faults),
+            where=tuple(line.strip() for line in callers),
+            facts={"exception": fault.name, "pc": fault.registers["pc"]},
+        )
+    if overview.unhandled:
+        yield Finding(kind="unhandled", level="error", title=overview.unhandled, cycle=overview.end)
+    if not faults and not overview.unhandled and overview.stop not in {"cycles", "watch", ""}:
+        level: Level = "error" if overview.stop in {"lockup", "strict"} else "note"
+        yield Finding(
+            kind="fault",
+            level=level,
+            title=f"The board stopped ({overview.stop}): {overview.detail}",
+            cycle=overview.end,
+        )
+    for warning in with_places(overview.warnings, subject.elf):
+        if faults and " faulted at " in warning:
+            continue  # that is the fault
+        is_late = _LATE_CLEAR in warning
+        kind: str = "repeated handler" if is_late else "warning"
+        weight: Level = "warning" if is_late else "note"
+        yield Finding(kind=kind, level=weight, title=warning[:1].upper() + warning[1:] + ".", cycle=overview.end)

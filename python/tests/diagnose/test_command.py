@@ -1,0 +1,111 @@
+"""`rtoslab diagnose` on the command line: words, JSON, page, limits of a project, exit codes."""
+
+import json
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from rtoslab.base.errors import EXIT_ERROR, EXIT_OK, EXIT_POINT_FAILED, EXIT_USAGE
+from tests.instruments.images import scene
+
+BOARD: Final = "nucleo-f446re"
+
+
+def diagnosed(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["rtoslab", "diagnose", *arguments], capture_output=True, text=True, check=False, cwd=folder)
+
+
+def of_scene(folder: Path, name: str, *options: str | Path, length: str = "60ms") -> subprocess.CompletedProcess[str]:
+    return diagnosed(folder, scene(name, "freertos", BOARD), "--board", BOARD, "--for", length, *options)
+
+
+def test_findings_are_said_in_80_columns_and_end_with_3(tmp_path: Path) -> None:
+    done = of_scene(tmp_path, "deadlock")
+    assert done.returncode == EXIT_POINT_FAILED
+    assert "1. DEADLOCK at" in done.stdout
+    assert "1 finding." in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_healthy_image_ends_with_0(tmp_path: Path) -> None:
+    done = of_scene(tmp_path, "lock_order")
+    assert done.returncode == EXIT_OK
+    assert "Nothing wrong was found." in done.stdout
+    assert "Not looked for: missed periods" in done.stdout
+
+
+def test_json_has_every_part(tmp_path: Path) -> None:
+    result = json.loads(of_scene(tmp_path, "deadlock", "--json").stdout)
+    (finding,) = result["findings"]
+    assert finding["kind"] == "deadlock"
+    assert finding["level"] == "error"
+    assert finding["cycle"] > 0
+    assert finding["tracks"]
+    assert {share["name"] for share in result["load"]} >= {"left", "right", "IDLE"}
+    assert {use["task"] for use in result["stacks"]} >= {"left", "right", "(main stack)"}
+    assert result["not_looked_for"]
+
+
+class Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.labels: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.labels += [value or "" for name, value in attrs if name == "aria-label"]
+
+
+def test_the_page_draws_each_finding(tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    done = of_scene(tmp_path, "lost_ticks", "-o", target)
+    assert done.returncode == EXIT_POINT_FAILED
+    page = Page()
+    page.feed(target.read_text())
+    assert page.tags.count("svg") == 2
+    assert any(label.startswith("interrupt lost: ") for label in page.labels)
+    assert page.tags.count("table") == 1
+
+
+PROJECT: Final = """
+[image.app]
+elf = "image.elf"
+board = "nucleo-f446re"
+for_ms = 60
+
+[diagnose]
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"),
+    [("masked_us = 50", EXIT_POINT_FAILED), ("masked_us = 65", EXIT_OK), ("", EXIT_OK)],
+)
+def test_limits_come_from_the_project(tmp_path: Path, limits: str, code: int) -> None:
+    """The critical section of the scene takes 60 us."""
+    (tmp_path / "image.elf").write_bytes(scene("long_critical_section", "freertos", BOARD).read_bytes())
+    (tmp_path / "rtoslab.toml").write_text(PROJECT + limits)
+    done = diagnosed(tmp_path)
+    assert done.returncode == code, done.stderr
+    assert ("INTERRUPTS MASKED" in done.stdout) == (code == EXIT_POINT_FAILED)
+
+
+def test_what_a_project_ignores_becomes_a_note(tmp_path: Path) -> None:
+    (tmp_path / "rtoslab.toml").write_text(PROJECT + 'ignore = ["deadlock"]')
+    done = of_scene(tmp_path, "deadlock")
+    assert done.returncode == EXIT_OK
+    assert "DEADLOCK (note)" in done.stdout
+
+
+def test_misuse_is_told(tmp_path: Path) -> None:
+    assert diagnosed(tmp_path).returncode == EXIT_ERROR
+    assert diagnosed(tmp_path, "nothing.elf").returncode == EXIT_ERROR
+    assert diagnosed(tmp_path, "--nothing").returncode == EXIT_USAGE
+    (tmp_path / "rtoslab.toml").write_text(PROJECT + 'ignore = ["dead lock"]')
+    wrong = of_scene(tmp_path, "deadlock")
+    assert wrong.returncode == EXIT_ERROR
+    assert "ignore" in wrong.stderr

@@ -1,0 +1,128 @@
+"""Each planted fault of firmware/scenes/ is found, and its healthy twin draws no word."""
+
+from functools import cache
+
+import pytest
+
+from rtoslab.diagnose import Diagnosis, Limits, diagnose
+from tests.instruments.images import scene_subject
+
+BOARD = "nucleo-f446re"
+
+
+@cache
+def diagnosed(name: str, kernel: str = "freertos", board: str = BOARD) -> Diagnosis:
+    return diagnose(scene_subject(name, kernel, board, 200), Limits())
+
+
+def kinds(result: Diagnosis) -> list[str]:
+    return [finding.kind for finding in result.findings]
+
+
+FAULTY = (
+    ("priority_inversion", ["inversion"]),
+    ("deadlock", ["deadlock"]),
+    ("starvation", ["starvation"]),
+    ("missed_period", ["missed period"]),
+    ("full_stack", ["stack"]),
+    ("full_queue", ["queue"]),
+    ("wild_pointer", ["fault"]),
+    ("endless_handler", ["storm"]),
+    ("repeated_handler", ["repeated handler"]),
+    ("long_handler", ["masked", "late interrupt"]),
+    ("lost_ticks", ["lost interrupt", "masked"]),
+    ("missed_wakeup", ["lost wake-up"]),
+)
+HEALTHY = (
+    "priority_inheritance", "lock_order", "background_work", "kept_period", "half_stack", "roomy_queue",
+    "short_critical_section", "brief_handler", "cleared_handler",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "expected"), FAULTY)
+def test_a_planted_fault_is_found(name: str, expected: list[str]) -> None:
+    result = diagnosed(name)
+    assert kinds(result)[: len(expected)] == expected
+    assert {kind for kind in kinds(result) if kind not in expected} <= {"late interrupt"}
+    assert result.failures
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize("kernel", ["freertos", "rt"])
+def test_a_healthy_twin_draws_no_word(name: str, kernel: str) -> None:
+    assert diagnosed(name, kernel).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("priority_inversion", "inversion"), ("deadlock", "deadlock"), ("missed_period", "missed period")],
+)
+def test_another_kernel_has_the_same_faults(name: str, expected: str) -> None:
+    assert kinds(diagnosed(name, "rt")) == [expected]
+
+
+def test_an_inversion_names_the_three_tasks_and_their_places() -> None:
+    (finding,) = diagnosed("priority_inversion").findings
+    assert finding.who == ("high", "low", "medium")
+    waits, holds, runs = finding.where
+    assert "high_entry (firmware/scenes/priority_inversion/priority_inversion.c:40)" in waits
+    assert "low_entry (firmware/scenes/priority_inversion/priority_inversion.c:18)" in holds
+    assert "medium_entry (firmware/scenes/priority_inversion/priority_inversion.c:30)" in runs
+    assert finding.facts["lock"] == "lock"
+    wait, lengthened = int(finding.facts["wait_cycles"]), int(finding.facts["lengthened_cycles"])
+    assert 0.5 * wait < lengthened < wait
+
+
+def test_a_deadlock_names_the_circle() -> None:
+    (finding,) = diagnosed("deadlock").findings
+    assert set(finding.who) == {"left", "right"}
+    assert "waits for a, which left holds" in finding.title
+    assert "waits for b, which right holds" in finding.title
+    assert all("deadlock.c:" in line for line in finding.where)
+
+
+def test_a_starved_task_is_told_with_whoever_ran() -> None:
+    (finding,) = diagnosed("starvation").findings
+    assert finding.who[:2] == ("background", "greedy")
+    assert finding.cycles > 15_000_000
+
+
+def test_a_missed_period_says_who_took_the_time() -> None:
+    (finding,) = diagnosed("missed_period").findings
+    assert finding.who == ("control", "logger")
+    assert finding.facts["period_cycles"] == 168_000
+    assert finding.cycles > 168_000
+    assert "control_entry" in finding.where[0]
+
+
+def test_lost_ticks_are_counted() -> None:
+    finding = diagnosed("lost_ticks").findings[0]
+    assert "careless" in finding.who
+    sections = diagnosed("lost_ticks").findings[1].count
+    assert sections <= finding.count <= 2 * sections, "each section holds off two or three ticks"
+
+
+def test_a_fault_has_its_place_and_its_caller() -> None:
+    (finding,) = diagnosed("wild_pointer").findings
+    assert "store" in finding.title
+    assert "wild_pointer.c:12" in finding.title
+    assert any("entry" in line for line in finding.where)
+
+
+def test_a_queue_that_loses_items_names_the_handler_that_sent_them() -> None:
+    (finding,) = diagnosed("full_queue").findings
+    assert "irq" in finding.who[0]
+    assert finding.facts == {"queue": "queue", "failed": finding.count, "sends": 120}
+
+
+def test_loads_add_up_to_the_whole() -> None:
+    result = diagnosed("priority_inheritance")
+    assert sum(share.percent for share in result.loads) == pytest.approx(100, abs=0.5)
+    assert {share.name for share in result.loads if share.is_idle} == {"IDLE"}
+
+
+def test_stacks_are_measured_against_their_sizes() -> None:
+    stacks = {use.task: use for use in diagnosed("half_stack").stacks}
+    assert stacks["task"].size_bytes == 1024
+    assert 400 < stacks["task"].used_bytes < 560
+    assert diagnosed("full_stack").findings[0].facts["size_bytes"] == 1024
