@@ -45,6 +45,7 @@ from rtoslab.targets import (
     simulator_errors,
     switching_exceptions,
     unhandled_exceptions,
+    watch_idling,
 )
 
 _CHUNK_CYCLES: Final = 1_000_000
@@ -212,6 +213,8 @@ def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
         if subject.kernel is not None:
             services.update(services_of(subject.kernel, machine.symbol))
         words.update(known_task_words(machine, subject.kernel, subject.cores))
+        if words and subject.kernel is not None:
+            watch_idling(machine, subject.kernel)
         for index, service in services.items():
             machine.watch_call(service.address, IDENT_ARGUMENTS + index, service.has_third)
         return ObservationRequest(

@@ -21,6 +21,7 @@ from rtoslab.targets import (
     KIND_RETURN,
     KIND_THREAD,
     KIND_WRITE,
+    IdlingAsReturns,
 )
 
 IDENT_ARGUMENTS: Final = 0x2000
@@ -157,6 +158,7 @@ class HistoryReader:
     def __init__(self, recording: Recording, services: Mapping[int, Service], words: Mapping[int, int]) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
+        self._events = IdlingAsReturns().feed(recording.events)
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self._no_task = probes.no_task if probes else frozenset()
@@ -175,7 +177,7 @@ class HistoryReader:
             KIND_WRITE: self._write, KIND_THREAD: self._thread, KIND_EXCEPTION_ENTER: self._enter,
             KIND_EXCEPTION_EXIT: self._exit, KIND_CALL: self._call, KIND_RETURN: self._return,
         }  # fmt: skip
-        events, start = self._recording.events, self._history.start
+        events, start = self._events, self._history.start
         before = set() if self._current else {KIND_THREAD}  # with tasks, the first of them begins at the start
         fields = ("kind", "core", "cycle", "id", "value", "pc")
         for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
@@ -186,7 +188,7 @@ class HistoryReader:
 
     def _argument_events(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
         """(core, service) -> cycles, second arguments and callers of the watched calls."""
-        events = self._recording.events
+        events = self._events
         watched = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_ARGUMENTS)]
         result = {}
         for index in self._services:

@@ -30,7 +30,8 @@ _OCCUPIED: Final = 0.5
 """Of the grid's places, at least: a burst of equal distances now and then is no period."""
 _ON_GRID: Final = 0.25
 _ON_GRID_SHARE: Final = 0.8
-"""So many come within a quarter of the period."""
+_ON_KNOWN_GRID_SHARE: Final = 0.5
+"""So many come within a quarter of the period; fewer where the period is known."""
 _NAMED: Final = 2
 _TWO: Final = 2
 """A request stays pending; the second one finds it so, and is lost."""
@@ -65,7 +66,8 @@ def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None
     lateness = offsets - offsets.min()
     is_full = numbers[-1] <= len(runs) / _OCCUPIED
     on_grid = float(np.mean(lateness <= max(_JITTER_CYCLES, _ON_GRID * usual)))
-    return Grid(exception, exact, runs, numbers, lateness) if is_full and on_grid >= _ON_GRID_SHARE else None
+    is_periodic = is_full and on_grid >= (_ON_GRID_SHARE if period is None else _ON_KNOWN_GRID_SHARE)
+    return Grid(exception, exact, runs, numbers, lateness) if is_periodic else None
 
 
 def _slope(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:

@@ -6,7 +6,7 @@ that waits, and has no part in the lock.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rtoslab.diagnose.drawings import drawn_tasks
@@ -135,9 +135,8 @@ def _finding(
     if not is_own:  # it may have been on its way to sleep
         return None
     (worst, _), others = cycles.most_common(1)[0], len(cycles) - 1
-    run = next(iter(history.runs_within(worst, part.start, part.end)), None)
-    middle = (max(run.start, part.start) + min(run.end, part.end)) // 2 if run is not None else part.start
-    runs_at, _ = names.preempted_place(wait.take.core, middle)
+    core, middle = _longest_run(history, worst, candidate.parts)
+    runs_at, _ = names.preempted_place(core, middle)
     high, low, third = names.task(wait.task), names.task(part.holder), names.task(worst)
     name = names.object(lock.address)
     also = f" and {others} more" if others else ""
@@ -159,3 +158,14 @@ def _finding(
             "wait_cycles": wait.end - wait.start, "lengthened_cycles": cycles.total(),
         },
     )  # fmt: skip
+
+
+def _longest_run(history: History, task: Task, parts: Sequence[_Part]) -> tuple[int, int]:
+    """The core and the middle of the longest time for which a task ran within the parts."""
+    overlaps = [
+        (min(run.end, part.end) - max(run.start, part.start), run.core, max(run.start, part.start))
+        for part in parts
+        for run in history.runs_within(task, part.start, part.end)
+    ]
+    length, core, start = max(overlaps)
+    return core, start + length // 2

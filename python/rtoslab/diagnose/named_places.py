@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -57,7 +58,11 @@ class NamedPlaces:
         self._sources: dict[int, Source] = {}
         self._words: dict[int, str] | None = None
         self._data = _data_symbols(subject)
-        self._outermost = {self.function(entry) for entry in run.history.entries.values()} - {""}
+        entries = {task: self.function(entry) for task, entry in run.history.entries.items()}
+        self._outermost = set(entries.values()) - {""}
+        begun = Counter(name for task, name in entries.items() if not self.is_idle(task))
+        self._trampolines = {name for name, count in begun.items() if count > 1}
+        """Functions that several tasks begin with: mostly the kernel's."""
 
     def task(self, task: Task | None) -> str:
         """The task's name, or that of its first function."""
@@ -110,7 +115,11 @@ class NamedPlaces:
         frames = []
         for address in addresses:
             name = self.function(address) or f"{address:#010x}"
-            frames.append(Frame(name, self._sources[address].site, self._is_kernel(name)))
+            frame = Frame(name, self._sources[address].site, self._is_kernel(name))
+            begins = name in self._trampolines or _ASSEMBLER.search(frame.line) is not None
+            if begins and any(not inner.is_kernel for inner in frames):
+                break
+            frames.append(frame)
             if name in self._outermost:
                 break  # beyond a task's first function is what the kernel put there
         return frames
@@ -127,8 +136,7 @@ class NamedPlaces:
     def own_frames(self, frames: list[Frame]) -> str:
         """The path from the innermost function of the application outwards, in words."""
         first = next((index for index, frame in enumerate(frames) if not frame.is_kernel), 0)
-        shown = [frame for frame in frames[first : first + _FRAMES_SHOWN] if not _ASSEMBLER.search(frame.line)]
-        shown = shown or frames[first : first + 1]
+        shown = frames[first : first + _FRAMES_SHOWN]
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
     def call_place(self, call: Call) -> str:

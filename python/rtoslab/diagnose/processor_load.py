@@ -2,9 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
 from rtoslab.diagnose.history import History
 from rtoslab.diagnose.named_places import NamedPlaces
+
+IDLING: Final = "(no task)"
+"""The time in which a kernel without an idle task idles, and that of start-up code."""
+_SHOWN_FROM: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ def load_shares(history: History, names: NamedPlaces) -> tuple[LoadShare, ...]:
                 inside[task] += min(mine[at].end, run.end) - max(mine[at].start, run.start)
                 at += 1
     whole = max(1, history.end - history.start)
+    cores = {run.core for runs in history.runs.values() for run in runs}
     tasks = [
         (
             names.task(task),
@@ -60,6 +66,9 @@ def load_shares(history: History, names: NamedPlaces) -> tuple[LoadShare, ...]:
     others = [
         (names.handler(0, exception), True, False, cycles, begins[exception]) for exception, cycles in handlers.items()
     ]
+    rest = whole * max(1, len(cores)) - sum(row[3] for row in (*tasks, *others))
+    if rest > whole // _SHOWN_FROM:
+        tasks.append((IDLING, False, True, rest, 0))
     return tuple(
         LoadShare(name, is_handler, is_idle, cycles, 100 * cycles / whole, times)
         for part in (tasks, others)

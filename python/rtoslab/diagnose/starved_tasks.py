@@ -15,6 +15,8 @@ from rtoslab.diagnose.limits import Limits, cycles_of
 from rtoslab.diagnose.named_places import NamedPlaces
 
 _NAMED = 3
+_BUSY = 0.99
+"""Of the time, at least, other tasks run. A kernel without an idle task idles in none."""
 
 
 def find_starvation(history: History, names: NamedPlaces, limits: Limits) -> Iterator[Finding]:
@@ -50,8 +52,9 @@ def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end:
     if not is_own:
         return None
     running = {other: cycles for other, cycles in history.running(before.end, end).items() if other != task}
-    if any(names.is_idle(other) for other in running):
-        return None  # it could not run: somebody idled
+    is_busy = sum(running.values()) >= _BUSY * (end - before.end)
+    if not is_busy or any(names.is_idle(other) for other in running):
+        return None  # it could not run: the core idled
     shares = [
         f"{names.task(other)} ({100 * cycles / (end - before.end):.0f} %)"
         for other, cycles in list(running.items())[:_NAMED]
