@@ -1,0 +1,143 @@
+"""Detectors on histories that are written by hand: what is periodic, what is a lock, what runs twice."""
+
+from typing import Any, cast
+
+import pytest
+
+from rtoslab.diagnose.history import Call, Handler, History, Run
+from rtoslab.diagnose.interrupt_arrivals import find_grid
+from rtoslab.diagnose.kernel_services import Service
+from rtoslab.diagnose.lock_holders import find_locks
+from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
+
+LINE = 44
+
+
+def handlers(times: list[int], exception: int = LINE) -> list[Handler]:
+    return [Handler(0, exception, time + 12, 12, end=time + 40, ended=True) for time in times]
+
+
+def test_lateness_is_counted_from_the_earliest_place_on_the_grid() -> None:
+    times = [1000 * number for number in range(20)]
+    times[7] += 150
+    grid = find_grid(LINE, handlers(times))
+    assert grid is not None
+    assert grid.period == 1000
+    assert grid.lateness.tolist() == [150 if number == 7 else 0 for number in range(20)]
+
+
+def test_a_period_left_out_is_a_step_of_two_places() -> None:
+    times = [1000 * number for number in range(20) if number != 9]
+    grid = find_grid(LINE, handlers(times))
+    assert grid is not None
+    assert grid.numbers.tolist() == [number for number in range(20) if number != 9]
+
+
+def test_bursts_of_equal_distances_are_no_period() -> None:
+    bursts = [84_000 * burst + 170 * number for burst in range(10) for number in range(6)]
+    assert find_grid(LINE, handlers(bursts)) is None
+
+
+def test_few_interrupts_are_no_period() -> None:
+    assert find_grid(LINE, handlers([0, 1000, 2000])) is None
+
+
+def test_a_known_period_stands_many_late_ones() -> None:
+    late = [84_000 * number + (21_000 if number % 4 == 3 else 0) for number in range(40)]
+    assert find_grid(15, handlers(late, 15), 84_000) is not None
+    assert find_grid(LINE, handlers(late)) is None
+
+
+TAKE = Service("take", 0x100, frozenset({"semaphore_take"}), 0xFFFF_FFFF, has_third=False, success=1)
+GIVE = Service("give", 0x200, frozenset({"semaphore_give"}), None, has_third=False, success=1)
+GIVE_FROM_ISR = Service("give_isr", 0x300, frozenset({"semaphore_give_from_isr"}), None, has_third=False, success=1)
+LOCK = Service("lock", 0x400, frozenset({"mutex_lock"}), None, has_third=False, success=None)
+UNLOCK = Service("unlock", 0x500, frozenset({"mutex_unlock"}), None, has_third=False, success=None)
+THE_OBJECT = 0x2000_0000
+
+
+def call(task: int | None, service: Service, start: int) -> Call:
+    return Call(task, 0, service, start, THE_OBJECT, end=start + 10, ended=True, returned=1, timeout=0xFFFF_FFFF)
+
+
+def history(*calls: Call) -> History:
+    return History(0, 10_000, 1_000_000, runs={1: [Run(0, 0, 10_000)]}, calls=list(calls))
+
+
+def test_a_semaphore_that_its_taker_gives_back_is_a_lock() -> None:
+    locks = find_locks(history(call(1, TAKE, 100), call(1, GIVE, 200), call(2, TAKE, 300), call(2, GIVE, 400)))
+    held = [(holding.task, holding.start, holding.end) for holding in locks[THE_OBJECT].holdings]
+    assert held == [(1, 110, 200), (2, 310, 400)]
+    holder = locks[THE_OBJECT].holder(150)
+    assert holder is not None
+    assert holder.task == 1
+    assert locks[THE_OBJECT].holder(250) is None
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [call(1, TAKE, 100), call(2, GIVE, 200)],
+        [call(1, GIVE, 100), call(1, TAKE, 200)],
+        [call(1, TAKE, 100), call(None, GIVE_FROM_ISR, 200)],
+        [call(1, TAKE, 100), call(2, TAKE, 200), call(1, GIVE, 300), call(2, GIVE, 400)],
+    ],
+    ids=["another task gives", "given first", "a handler gives", "two hold it"],
+)
+def test_a_semaphore_that_signals_or_counts_is_no_lock(calls: list[Call]) -> None:
+    assert find_locks(history(*calls)) == {}
+
+
+def test_a_mutex_is_held_until_its_last_unlock() -> None:
+    steps = [call(1, LOCK, 100), call(1, LOCK, 200), call(1, UNLOCK, 300), call(1, UNLOCK, 400)]
+    (holding,) = find_locks(history(*steps))[THE_OBJECT].holdings
+    assert (holding.start, holding.end) == (110, 400)
+
+
+class NoNames:
+    """Names for a history without an image."""
+
+    class Replay:
+        class Machine:
+            def registers(self, _: int) -> dict[str, int]:
+                return {"vtor": 0}
+
+        machine = Machine()
+
+        def word(self, _: int) -> int:
+            return 0x101
+
+    replay = Replay()
+
+    def handler(self, _: int, exception: int) -> str:
+        return f"exception {exception}"
+
+    def line(self, address: int) -> str:
+        return f"{address:#x}"
+
+
+def found(chains: list[int]) -> list[Any]:
+    """The kinds of findings about a line whose handler runs so often in a row for each request."""
+    runs: list[Handler] = []
+    for number, length in enumerate(chains):
+        for turn in range(length):
+            start = 10_000 * number + 40 * turn
+            runs.append(Handler(0, LINE, start, 12, end=start + 30, ended=True, follows=turn > 0))
+    result = find_repeated_handlers(
+        History(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("NamedPlaces", NoNames())
+    )
+    return [(finding.kind, finding.count) for finding in result]
+
+
+def test_a_handler_that_runs_twice_each_time_is_found() -> None:
+    assert found([2] * 10) == [("repeated handler", 10)]
+
+
+def test_requests_that_come_together_now_and_then_are_not() -> None:
+    assert found([1, 2, 1, 1, 3, 1, 2, 1]) == []
+    assert found([1] * 10) == []
+
+
+def test_a_handler_without_an_end_is_found() -> None:
+    assert found([1, 1, 150]) == [("storm", 150)]
