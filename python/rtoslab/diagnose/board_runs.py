@@ -57,6 +57,7 @@ _NVIC_ISER: Final = 0xE000_E100
 _NVIC_IPR: Final = 0xE000_E400
 _SHPR3: Final = 0xE000_ED20
 """Armv7-M Architecture Reference Manual, DDI 0403E.e, B3.2 to B3.4; ARMv6-M has the same addresses."""
+_SNAPSHOTS_MOST: Final = 64
 _KEPT_INTERVALS: Final = 2_000_000
 """As many masked intervals are kept whole: of 40 bytes each."""
 
@@ -236,20 +237,30 @@ class Replay:
     """The same run again, without an observer. It stands at one cycle after another."""
 
     def __init__(self, subject: Subject) -> None:
-        self._subject = subject
         self.machine = open_machine(subject)
+        self._snapshots = [(self.machine.cycle(), self.machine.snapshot())]
+        self._spacing = _CHUNK_CYCLES
 
     def go(self, cycle: int) -> VirtualMachine:
         """Stands at a cycle, or at the first instruction after it."""
         if cycle < self.machine.cycle():
-            self.machine = open_machine(self._subject)
+            self.machine.restore(next(board for taken, board in reversed(self._snapshots) if taken <= cycle))
         while (left := cycle - self.machine.cycle()) > 0:
             with simulator_errors(RunError):
-                stop = self.machine.run(left)
+                stop = self.machine.run(min(left, self._spacing))
             self.machine.take_events()
             if stop["reason"] not in {"cycles", "watch"}:
                 break
+            if self.machine.cycle() >= self._snapshots[-1][0] + self._spacing:
+                self._keep()
         return self.machine
+
+    def _keep(self) -> None:
+        """Keeps the board as it stands, to come back to. Of many snapshots every second one is enough."""
+        self._snapshots.append((self.machine.cycle(), self.machine.snapshot()))
+        if len(self._snapshots) > _SNAPSHOTS_MOST:
+            self._snapshots = self._snapshots[::2]
+            self._spacing *= 2
 
     def fault(self, core: int, exception: int, cycle: int) -> Fault:
         """The fault whose handler begins in that cycle."""

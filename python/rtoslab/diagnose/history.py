@@ -136,6 +136,15 @@ class History:
         cycles = {task: self.ran(task, start, end) for task in self.runs}
         return dict(sorted(((task, count) for task, count in cycles.items() if count), key=lambda item: -item[1]))
 
+    def handled(self, start: int, end: int) -> int:
+        """Cycles of all handlers within an interval."""
+        last = bisect_left(self.handlers, end, key=lambda handler: handler.start)
+        return sum(
+            max(0, min(handler.end, end) - max(handler.start, start))
+            for handler in self.handlers[:last]
+            if not handler.depth
+        )
+
     def thread_cycle(self, core: int, cycle: int) -> int:
         """Returns the last cycle before this one in which a core was in no handler. A handler that has just returned
         counts: a task is seen to leave the core only then."""

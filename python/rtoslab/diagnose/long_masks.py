@@ -14,9 +14,14 @@ from rtoslab.diagnose.history import History
 from rtoslab.diagnose.limits import Limits, cycles_of
 from rtoslab.diagnose.named_places import NamedPlaces
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_of, owner
-from rtoslab.targets import APPLICATION
+from rtoslab.targets import APPLICATION, SYSTICK
 
 _SHOWN = 5
+_TICKS_WAIT = 10
+"""Of so many ticks none came: interrupts stay masked, and are not just so as the run ends."""
+_ICSR = 0xE000_ED04
+_SYSTICK_PENDS = 1 << 26
+"""Armv7-M Architecture Reference Manual, DDI 0403E.e, B3.2.4; ARMv6-M has the same."""
 _SLEEP = WAYS.index("sleep")
 _CRITICAL = "critical"
 """The class of functions that only mask, in kernel.toml."""
@@ -51,6 +56,7 @@ def find_long_masks(
 ) -> Iterator[Finding]:
     """Yields a finding for each place that masked interrupts beyond the limit, about its longest time."""
     limit = cycles_of(limits.masked_us, history.clock_hz)
+    yield from _tick_waits(history, overview, names, limit)
     places: set[tuple[str, str]] = set()
     for held, exceptions in longest_masks(profile, overview):
         place = held.opener_line or function_of(held.opener), held.closer_line or function_of(held.closer)
@@ -59,6 +65,37 @@ def find_long_masks(
         if place not in places:
             places.add(place)
             yield _finding(history, held, exceptions, names, masking_function(held, profile))
+
+
+def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, limit: int) -> Iterator[Finding]:
+    """Yields a finding if SysTick has waited for long at the end of the run: nobody let interrupts in again."""
+    ticks = [handler for handler in history.handlers if handler.exception == SYSTICK and not handler.core]
+    (state,) = names.replay.go(history.end).read_registers(0, [_ICSR])
+    if not ticks or not ticks[-1].ended or not (state or 0) & _SYSTICK_PENDS or overview.tick_cycles is None:
+        return
+    due = ticks[-1].start - ticks[-1].entry_cycles + overview.tick_cycles
+    waits = history.end - due
+    if waits <= max(limit, _TICKS_WAIT * overview.tick_cycles) or history.handled(due, history.end) > waits // 2:
+        return  # the next tick comes, or a handler has the core, as after a fault
+    frames = names.path(0, history.end)
+    place = names.own_frames(frames)
+    name = names.handler(0, SYSTICK)
+    function = next((frame.function for frame in frames if not frame.is_kernel), frames[0].function if frames else "")
+    task = next(iter(history.running(due, history.end)), None)
+    yield Finding(
+        kind="masked",
+        level="error",
+        title=f"Interrupts are masked to the end of the run: {name} waits for {history.end - due:,} cycles.",
+        cycle=due,
+        cycles=history.end - due,
+        who=(function, name),
+        where=(f"at the end in {place}",),
+        tracks=(
+            Track("masked", (Span(due, history.end, "masked", function),)),
+            *(drawn_tasks(history, names, [task], due, history.end) if task is not None else ()),
+            drawn_handlers(history, name, [SYSTICK], due, history.end),
+        ),
+    )
 
 
 def masking_function(held: MaskedIntervals, profile: Profile) -> str:

@@ -55,6 +55,8 @@ def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end:
     is_busy = sum(running.values()) >= _BUSY * (end - before.end)
     if not is_busy or any(names.is_idle(other) for other in running):
         return None  # it could not run: the core idled
+    if history.handled(before.end, end) > (end - before.end) // 2:
+        return None  # a handler has the core, as after a fault: no task keeps it away
     shares = [
         f"{names.task(other)} ({100 * cycles / (end - before.end):.0f} %)"
         for other, cycles in list(running.items())[:_NAMED]

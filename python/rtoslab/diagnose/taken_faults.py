@@ -15,7 +15,7 @@ _LATE_CLEAR = "the handler then runs a second time"
 def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iterator[Finding]:
     """Yields a finding for each fault, for each core in a handler that nobody wrote, and for a board that stopped."""
     symbols = best_names(replay.machine.symbols())
-    faults = 0
+    faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:
         fault = replay.fault(core, exception, cycle)
         if fault.is_breakpoint:
@@ -23,6 +23,8 @@ def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iter
         faults += 1
         first, *callers = fault_lines(fault, subject.elf, symbols)
         has_returned = overview.returned.get((core, exception), -1) > cycle
+        ended = [overview.unhandled] if overview.unhandled and not has_returned and not lost else []
+        lost |= not has_returned
         yield Finding(
             kind="fault",
             level="warning" if has_returned else "error",
@@ -30,10 +32,10 @@ def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iter
             cycle=cycle,
             cycles=0 if has_returned else overview.end - cycle,
             count=len(overview.faults),
-            where=tuple(line.strip() for line in callers),
+            where=(*(line.strip() for line in callers), *ended),
             facts={"exception": fault.name, "pc": fault.registers["pc"]},
         )
-    if overview.unhandled:
+    if overview.unhandled and not lost:
         yield Finding(kind="unhandled", level="error", title=overview.unhandled, cycle=overview.end)
     if not faults and not overview.unhandled and overview.stop not in {"cycles", "watch", ""}:
         level: Level = "error" if overview.stop in {"lockup", "strict"} else "note"

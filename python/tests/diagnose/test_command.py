@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,13 @@ BOARD: Final = "nucleo-f446re"
 
 
 def diagnosed(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["rtoslab", "diagnose", *arguments], capture_output=True, text=True, check=False, cwd=folder)
+    return subprocess.run(
+        [sys.executable, "-m", "rtoslab", "diagnose", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
 
 
 def of_scene(folder: Path, name: str, *options: str | Path, length: str = "60ms") -> subprocess.CompletedProcess[str]:

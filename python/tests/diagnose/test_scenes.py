@@ -31,6 +31,7 @@ FAULTY = (
     ("wild_pointer", ["fault"]),
     ("endless_handler", ["storm"]),
     ("repeated_handler", ["repeated handler"]),
+    ("masked_for_ever", ["masked"]),
     ("long_handler", ["masked", "late interrupt"]),
     ("lost_ticks", ["lost interrupt", "masked"]),
     ("missed_wakeup", ["lost wake-up"]),
