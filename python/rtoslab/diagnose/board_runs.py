@@ -1,4 +1,4 @@
-"""The runs of one image that a diagnosis is made from. They are the same to the cycle.
+"""Runs one image several times for a diagnosis, the same to the cycle.
 
 `survey_run` is quick: it finds where start-up ends, the faults, the tasks. `observed_run` sees every call, switch and
 masked interval after start-up. `Replay` stands at single cycles of the same run once more, for call paths and memory.
@@ -11,8 +11,8 @@ from typing import Final, cast
 import numpy as np
 
 from rtoslab.base import RunError, SymbolError
-from rtoslab.diagnose.history import IDENT_ARGUMENTS, History, HistoryReader
 from rtoslab.diagnose.kernel_services import Service, services_of
+from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, History, HistoryReader
 from rtoslab.instruments import (
     ObservationRequest,
     ObservedMachine,
@@ -58,13 +58,13 @@ _NVIC_IPR: Final = 0xE000_E400
 _SHPR3: Final = 0xE000_ED20
 """Armv7-M Architecture Reference Manual, DDI 0403E.e, B3.2 to B3.4; ARMv6-M has the same addresses."""
 _SNAPSHOTS_MOST: Final = 64
-_KEPT_INTERVALS: Final = 2_000_000
+_INTERVALS_MOST: Final = 2_000_000
 """As many masked intervals are kept whole: of 40 bytes each."""
 
 
 @dataclass(slots=True)
 class RunOverview:
-    """What a quick run of the image showed. Cycles since reset."""
+    """The results of a quick run of the image. Cycles since reset."""
 
     start: int = 0
     """Where start-up ends: the first task runs, or, without a kernel, the first handler begins."""
@@ -220,7 +220,7 @@ def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
             machine.watch_call(service.address, IDENT_ARGUMENTS + index, service.has_third)
         return ObservationRequest(
             priorities=tuple(levels),
-            keep_intervals=_KEPT_INTERVALS if levels else 0,
+            keep_intervals=_INTERVALS_MOST if levels else 0,
             calls={service.address: index for index, service in services.items()},
             writes={address: IDENT_CURRENT + core for core, address in words.items()},
             threads_and_locks=True,
@@ -252,11 +252,11 @@ class Replay:
             if stop["reason"] not in {"cycles", "watch"}:
                 break
             if self.machine.cycle() >= self._snapshots[-1][0] + self._spacing:
-                self._keep()
+                self._store_snapshot()
         return self.machine
 
-    def _keep(self) -> None:
-        """Keeps the board as it stands, to come back to. Of many snapshots every second one is enough."""
+    def _store_snapshot(self) -> None:
+        """Stores the board as it stands, to come back to. Drops every second snapshot when there are many."""
         self._snapshots.append((self.machine.cycle(), self.machine.snapshot()))
         if len(self._snapshots) > _SNAPSHOTS_MOST:
             self._snapshots = self._snapshots[::2]

@@ -5,11 +5,11 @@ A task that waits for something else, an event or a message, is in no circle, ho
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rtoslab.diagnose.drawings import drawn_tasks
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import Call, History, Task
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.lock_holders import Holding, Lock, Wait
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import Call, History, Task
 
 _Link = tuple[Wait, Holding]
 """A task's wait, and what the next one holds."""
@@ -74,7 +74,7 @@ def _finding(circle: Sequence[_Link], history: History, names: NamedPlaces) -> F
         cycles=end - begin,
         who=tuple(names.task(task) for task in tasks),
         where=tuple(line for wait, holding in circle for line in _places(wait, holding, names)),
-        tracks=drawn_tasks(
+        tracks=task_tracks(
             history, names, tasks, min(holding.start for _, holding in circle), begin + (end - begin) // 8
         ),
         facts={f"lock_{number}": names.object(wait.take.object) for number, (wait, _) in enumerate(circle, 1)},

@@ -7,12 +7,12 @@ from typing import Any
 from rtoslab.base import SymbolError
 from rtoslab.diagnose.board_runs import ObservedRun, Replay, RunOverview, observed_run, survey_run
 from rtoslab.diagnose.deadlocks import find_deadlocks
-from rtoslab.diagnose.findings import Finding, worst_first
+from rtoslab.diagnose.diagnosis_findings import Finding, worst_first
+from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.full_queues import find_full_queues
 from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost
 from rtoslab.diagnose.inversions import find_inversions
 from rtoslab.diagnose.kernel_services import SENDS, missing_services
-from rtoslab.diagnose.limits import Limits
 from rtoslab.diagnose.lock_holders import find_locks
 from rtoslab.diagnose.long_masks import find_long_masks, longest_masks, masking_function, sleeping_functions
 from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
@@ -40,7 +40,7 @@ class MaskedLongest:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What one image does wrong, and the figures beside it."""
+    """The findings about one image, and the figures beside them."""
 
     label: str
     board: str

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from rtoslab.base import Table, __version__, web_page
 from rtoslab.diagnose.diagnosis import Diagnosis
-from rtoslab.diagnose.diagnosis_text import load_table, masked_sentence, milliseconds, summary_sentences, when_sentence
-from rtoslab.diagnose.findings import KINDS, Finding, Span
+from rtoslab.diagnose.diagnosis_findings import KINDS, Finding, Span
+from rtoslab.diagnose.diagnosis_text import load_table, mask_sentence, milliseconds, summary_sentences, when_sentence
 
 _WIDTH: Final = 900
 _LABEL: Final = 150
@@ -70,7 +70,7 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
 
 
 def _shown(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagnosis:
-    masked = masked_sentence(diagnosis)
+    masked = mask_sentence(diagnosis)
     return _ShownDiagnosis(
         of=f" of {name}" if is_one_of_many else "",
         summary=" ".join([*summary_sentences(diagnosis), *([masked] if masked else [])]),
@@ -82,7 +82,7 @@ def _shown(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagn
 
 def _shown_finding(finding: Finding, clock_hz: int) -> _ShownFinding:
     kind = KINDS[finding.kind]
-    drawing = drawn_finding(finding, clock_hz)
+    drawing = finding_svg(finding, clock_hz)
     return _ShownFinding(
         kind=kind[:1].upper() + kind[1:],
         level=finding.level,
@@ -93,7 +93,7 @@ def _shown_finding(finding: Finding, clock_hz: int) -> _ShownFinding:
     )
 
 
-def drawn_finding(finding: Finding, clock_hz: int) -> str:
+def finding_svg(finding: Finding, clock_hz: int) -> str:
     """The timeline of a finding as inline SVG. Empty where it has none."""
     spans = [span for track in finding.tracks for span in track.spans]
     if not spans:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rtoslab.base import Table, count_text
 from rtoslab.diagnose.diagnosis import Diagnosis
-from rtoslab.diagnose.findings import KINDS, Finding
+from rtoslab.diagnose.diagnosis_findings import KINDS, Finding
 
 _WIDTH: Final = 80
 _INDENT: Final = "   "
@@ -48,7 +48,7 @@ def when_sentence(finding: Finding, clock_hz: int) -> str:
     return f"at {milliseconds(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 
-def masked_sentence(diagnosis: Diagnosis) -> str:
+def mask_sentence(diagnosis: Diagnosis) -> str:
     """Returns the longest time for which interrupts were masked. Empty where they never were."""
     masked = diagnosis.masked
     if masked is None:
@@ -72,7 +72,7 @@ def finding_lines(number: int, finding: Finding, clock_hz: int) -> Iterator[str]
 
 def closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yields the longest masked time, and what was not looked for."""
-    yield from _wrapped(masked_sentence(diagnosis))
+    yield from _wrapped(mask_sentence(diagnosis))
     for line in diagnosis.not_looked_for:
         yield from _wrapped(f"Not looked for: {line}")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.diagnose.findings import Span, Track
-from rtoslab.diagnose.history import History, Task
+from rtoslab.diagnose.diagnosis_findings import Span, Track
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import History, Task
 
 _MARGIN = 8
 """The window reaches so far before and after: an eighth of what it is about."""
@@ -18,7 +18,7 @@ def window(history: History, start: int, end: int) -> tuple[int, int]:
     return max(history.start, start - margin), min(history.end, end + margin)
 
 
-def drawn_tasks(history: History, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int) -> tuple[Track, ...]:
+def task_tracks(history: History, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int) -> tuple[Track, ...]:
     """Returns the lines of some tasks: when each ran, waited in a call, or was ready and did not run."""
     since, until = window(history, start, end)
     return tuple(Track(names.task(task), _task_spans(history, task, since, until)) for task in tasks)
@@ -36,13 +36,13 @@ def _task_spans(history: History, task: Task, since: int, until: int) -> tuple[S
     return tuple(sorted(spans, key=lambda span: span.start)[:_SPANS_MOST])
 
 
-def drawn_handlers(history: History, name: str, exceptions: Iterable[int], start: int, end: int) -> Track:
+def handler_track(history: History, name: str, exceptions: Iterable[int], start: int, end: int) -> Track:
     """Returns the line of some handlers."""
     since, until = window(history, start, end)
-    wanted = set(exceptions)
+    chosen = set(exceptions)
     spans = [
         Span(max(handler.start, since), min(handler.end, until), "handler")
         for handler in history.handlers
-        if handler.exception in wanted and handler.start < until and handler.end > since
+        if handler.exception in chosen and handler.start < until and handler.end > since
     ]
     return Track(name, tuple(spans[:_SPANS_MOST]))

@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rtoslab.diagnose.drawings import drawn_tasks
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import Call, History
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import Call, History
 
 
 def find_full_queues(history: History, lengths: Mapping[int, int], names: NamedPlaces) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ def find_full_queues(history: History, lengths: Mapping[int, int], names: NamedP
         failed = [call for call in calls if call.ended and not call.succeeded]
         if failed:
             yield _failed(history, names, queue, calls, failed)
-        waited = _waited(history, calls, receives.get(queue, []), lengths.get(queue))
+        waited = _waiting_sends(history, calls, receives.get(queue, []), lengths.get(queue))
         if waited:
             yield _waiting(history, names, queue, calls, waited)
 
@@ -53,7 +53,7 @@ def _failed(history: History, names: NamedPlaces, queue: int, calls: Sequence[Ca
         count=len(failed),
         who=(sender,),
         where=(f"{sender} sends by {first.service.name} in {names.call_place(first)}",),
-        tracks=drawn_tasks(history, names, list(history.runs)[:4], first.start, min(first.start + 1, history.end)),
+        tracks=task_tracks(history, names, list(history.runs)[:4], first.start, min(first.start + 1, history.end)),
         facts={"queue": name, "failed": len(failed), "sends": len(calls)},
     )
 
@@ -62,7 +62,7 @@ _WAITED: Final = 10_000
 """Cycles: a send that only looks whether there is room takes less."""
 
 
-def _waited(
+def _waiting_sends(
     history: History, calls: Sequence[Call], receives: Sequence[Call], length: int | None
 ) -> list[tuple[Call, int]]:
     """Returns the sends that found the queue full and waited, with the cycles that they took."""
@@ -97,6 +97,6 @@ def _waiting(
         count=len(waited),
         who=(sender,),
         where=(f"{sender} waits longest in {worst.service.name} at {names.call_place(worst)}",),
-        tracks=drawn_tasks(history, names, list(history.runs)[:4], worst.start, worst.end),
+        tracks=task_tracks(history, names, list(history.runs)[:4], worst.start, worst.end),
         facts={"queue": name, "waited": len(waited), "sends": len(calls)},
     )

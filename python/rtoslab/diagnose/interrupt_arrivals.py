@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.diagnose.board_runs import ObservedRun, RunOverview
-from rtoslab.diagnose.drawings import drawn_handlers, drawn_tasks
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import Handler, History
-from rtoslab.diagnose.limits import Limits, cycles_of
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.drawings import handler_track, task_tracks
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import Handler, History
 from rtoslab.instruments import INTERVAL
 from rtoslab.targets import FIRST_EXTERNAL, SYSTICK
 
@@ -95,7 +95,7 @@ def find_late_and_lost(
     """Yields findings about periodic interrupts."""
     limit = cycles_of(limits.late_us, run.history.clock_hz)
     for grid in grids(run.history, overview):
-        yield from _lost(grid, run, overview, sleeping, names)
+        yield from _lost_requests(grid, run, overview, sleeping, names)
         worst = int(np.argmax(grid.lateness))
         lateness = int(grid.lateness[worst])
         if lateness > limit:
@@ -117,16 +117,16 @@ def _late(grid: Grid, handler: Handler, lateness: int, count: int, history: Hist
         count=count,
         who=(name,),
         where=(f"meanwhile ran {place}",),
-        tracks=(*_tasks(history, names, due, taken), drawn_handlers(history, name, [grid.exception], due, handler.end)),
+        tracks=(*_tasks(history, names, due, taken), handler_track(history, name, [grid.exception], due, handler.end)),
         facts={"late_cycles": lateness, "period_cycles": round(grid.period)},
     )
 
 
 def _tasks(history: History, names: NamedPlaces, start: int, end: int) -> tuple[Any, ...]:
-    return drawn_tasks(history, names, list(history.running(start, end))[:_NAMED], start, end)
+    return task_tracks(history, names, list(history.running(start, end))[:_NAMED], start, end)
 
 
-def _lost(
+def _lost_requests(
     grid: Grid, run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces
 ) -> Iterator[Finding]:
     """Yields a finding if requests of this interrupt were lost, about the longest time."""
@@ -166,7 +166,7 @@ def _lost(
         ),
         tracks=(
             *_tasks(run.history, names, start, end),
-            drawn_handlers(run.history, name, [grid.exception], start, end),
+            handler_track(run.history, name, [grid.exception], start, end),
         ),
         facts={"lost": lost, "period_cycles": round(grid.period)},
     )

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rtoslab.diagnose.drawings import drawn_tasks
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import History, Task
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import TAKES
-from rtoslab.diagnose.limits import Limits, cycles_of
 from rtoslab.diagnose.lock_holders import Lock, Wait
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import History, Task
 
 _EXAMINED = 100
 """As many waits are examined on the board, the longest first."""
@@ -88,8 +88,8 @@ def _parts(
     waiting: set[Task],
     holders: set[Task],
 ) -> Iterator[_Part]:
-    """Yields when the holder of a lock was preempted; of a holder that waits for another lock, the holder of that."""
-    for holding in lock.held_within(start, end):
+    """Yields when the holder of a lock was preempted. If that waits for another lock, its holder is looked at."""
+    for holding in lock.holdings_within(start, end):
         task = holding.task
         if task in waiting:
             continue
@@ -129,14 +129,14 @@ def _finding(
 ) -> Finding | None:
     wait, lock = candidate.wait, candidate.lock
     waits_at = names.call_place(wait.take)
-    holding = next((item for item in lock.held_within(wait.start, wait.end) if item.task == part.holder), None)
+    holding = next((item for item in lock.holdings_within(wait.start, wait.end) if item.task == part.holder), None)
     taken_at = names.call_place(holding.take) if holding is not None else "an unknown place"
-    preempted_at, is_own = names.preempted_place(part.core, part.left)
+    preempted_at, is_own = names.place_before_handlers(part.core, part.left)
     if not is_own:  # it may have been on its way to sleep
         return None
     (worst, _), others = cycles.most_common(1)[0], len(cycles) - 1
     core, middle = _longest_run(history, worst, candidate.parts)
-    runs_at, _ = names.preempted_place(core, middle)
+    runs_at, _ = names.place_before_handlers(core, middle)
     high, low, third = names.task(wait.task), names.task(part.holder), names.task(worst)
     name = names.object(lock.address)
     also = f" and {others} more" if others else ""
@@ -152,7 +152,7 @@ def _finding(
             f"{low} took it in {taken_at}, and was preempted in {preempted_at}",
             f"{third} ran in {runs_at}",
         ),
-        tracks=drawn_tasks(history, names, [wait.task, part.holder, worst], wait.start, wait.end),
+        tracks=task_tracks(history, names, [wait.task, part.holder, worst], wait.start, wait.end),
         facts={
             "lock": name, "waiter": high, "holder": low, "lengthened_by": third,
             "wait_cycles": wait.end - wait.start, "lengthened_cycles": cycles.total(),

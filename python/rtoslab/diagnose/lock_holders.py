@@ -1,7 +1,8 @@
-"""Who held which lock when, and who waited for it: mutexes, and semaphores that are used as such.
+"""Finds out which task held which lock when, and which task waited: mutexes, and semaphores that are used as such.
 
 A semaphore is a lock if each task that took it gave it back itself before anybody else took it, and no handler and no
-other task gave it. Where two tasks hold one object, or somebody gives what he has not taken, it counts or signals.
+other task gave it. An object counts or signals if two tasks hold it at once, or a task gives it without having taken
+it.
 """
 
 from bisect import bisect_right
@@ -9,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.diagnose.history import Call, History, Task
 from rtoslab.diagnose.kernel_services import CONDITION_WAIT, GIVES, TAKES
+from rtoslab.diagnose.task_history import Call, History, Task
 
 _MUTEX_TAKES = ("mutex_lock", "mutex_lock_for")
 _OTHER_TAKES = ("semaphore_take", "semaphore_take_for")
@@ -45,11 +46,11 @@ class Lock:
     waits: list[Wait] = field(default_factory=list)
 
     def holder(self, cycle: int) -> Holding | None:
-        """Who has it in a cycle."""
+        """The holding of a cycle. None if nobody has the lock."""
         at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
         return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
 
-    def held_within(self, start: int, end: int) -> Sequence[Holding]:
+    def holdings_within(self, start: int, end: int) -> Sequence[Holding]:
         """The holdings that overlap an interval."""
         return [holding for holding in self.holdings if holding.start < end and holding.end > start]
 

@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rtoslab.diagnose.board_runs import RunOverview
-from rtoslab.diagnose.drawings import drawn_handlers, drawn_tasks, window
-from rtoslab.diagnose.findings import Finding, Span, Track
-from rtoslab.diagnose.history import History
-from rtoslab.diagnose.limits import Limits, cycles_of
+from rtoslab.diagnose.diagnosis_findings import Finding, Span, Track
+from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.drawings import handler_track, task_tracks, window
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import History
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_of, owner
 from rtoslab.targets import APPLICATION, SYSTICK
 
@@ -75,7 +75,7 @@ def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, lim
         return
     due = ticks[-1].start - ticks[-1].entry_cycles + overview.tick_cycles
     waits = history.end - due
-    if waits <= max(limit, _TICKS_WAIT * overview.tick_cycles) or history.handled(due, history.end) > waits // 2:
+    if waits <= max(limit, _TICKS_WAIT * overview.tick_cycles) or history.handler_cycles(due, history.end) > waits // 2:
         return  # the next tick comes, or a handler has the core, as after a fault
     frames = names.path(0, history.end)
     place = names.own_frames(frames)
@@ -92,8 +92,8 @@ def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, lim
         where=(f"at the end in {place}",),
         tracks=(
             Track("masked", (Span(due, history.end, "masked", function),)),
-            *(drawn_tasks(history, names, [task], due, history.end) if task is not None else ()),
-            drawn_handlers(history, name, [SYSTICK], due, history.end),
+            *(task_tracks(history, names, [task], due, history.end) if task is not None else ()),
+            handler_track(history, name, [SYSTICK], due, history.end),
         ),
     )
 
@@ -139,8 +139,8 @@ def _finding(
         ),
         tracks=(
             Track("masked", (Span(max(start, since), min(end, until), "masked", owner_name),)),
-            *(drawn_tasks(history, names, [task], start, end) if task is not None else ()),
-            drawn_handlers(history, "handlers", {handler.exception for handler in history.handlers}, start, end),
+            *(task_tracks(history, names, [task], start, end) if task is not None else ()),
+            handler_track(history, "handlers", {handler.exception for handler in history.handlers}, start, end),
         ),
         facts={"function": owner_name, "opener": opener, "closer": closer},
     )

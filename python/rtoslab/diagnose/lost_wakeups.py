@@ -6,11 +6,11 @@ between the two by the one that makes the work.
 
 from collections.abc import Iterator
 
-from rtoslab.diagnose.drawings import drawn_tasks
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import Call, History, Task
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import RESUMES
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import Call, History, Task
 
 
 def find_lost_wakeups(history: History, names: NamedPlaces) -> Iterator[Finding]:
@@ -47,5 +47,5 @@ def _finding(history: History, names: NamedPlaces, task: Task, resume: Call, sus
             f"{waker} resumes it at {names.call_place(resume)}",
             f"{name} suspends itself at {names.call_place(suspend)}",
         ),
-        tracks=drawn_tasks(history, names, [task, *others], resume.start, suspend.start + suspend.start - resume.start),
+        tracks=task_tracks(history, names, [task, *others], resume.start, suspend.start + suspend.start - resume.start),
     )

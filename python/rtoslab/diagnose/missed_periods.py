@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rtoslab.diagnose.drawings import drawn_tasks
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import Call, History, Run, Task
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import SLEEP_UNTIL
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import Call, History, Run, Task
 
 _NAMED = 3
 _LEAST_JOBS = 4
@@ -21,7 +21,7 @@ _LEAST_JOBS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What a task did from one sleep to the next."""
+    """The work of a task from one sleep to the next."""
 
     release: int
     """When it should have begun: each sleep ends one period after the one before."""
@@ -85,6 +85,6 @@ def _finding(history: History, names: NamedPlaces, task: Task, jobs: Sequence[_J
             f"{name} comes too late to {worst.call.service.name} at {names.call_place(worst.call)}",
             f"until then {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
         ),
-        tracks=drawn_tasks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
+        tracks=task_tracks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
         facts={"period_cycles": worst.period, "job_cycles": worst.cycles, "own_cycles": own},
     )

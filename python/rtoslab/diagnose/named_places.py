@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import ImageFileError, code_address
 from rtoslab.diagnose.board_runs import ObservedRun, Replay
-from rtoslab.diagnose.history import Call, Task
+from rtoslab.diagnose.task_history import Call, Task
 from rtoslab.images import read_elf
 from rtoslab.instruments import CallFrames, Source, Subject, sources, task_names
 from rtoslab.targets import (
@@ -112,7 +112,7 @@ class NamedPlaces:
         addresses = self._frames.path(machine, core)
         places = sources(self._subject.elf, [address for address in addresses if address not in self._sources])
         self._sources.update(places)
-        frames = []
+        frames: list[Frame] = []
         for address in addresses:
             name = self.function(address) or f"{address:#010x}"
             frame = Frame(name, self._sources[address].site, self._is_kernel(name))
@@ -140,12 +140,12 @@ class NamedPlaces:
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
     def call_place(self, call: Call) -> str:
-        """Where a call was made."""
+        """The place of a call, in words."""
         return self.own_frames(self.path(call.core, call.start)[1:] or self.path(call.core, call.start))
 
-    def preempted_place(self, core: int, cycle: int) -> tuple[str, bool]:
-        """Where the thread of a core was before the handlers that are at work in a cycle, and whether that is code of
-        the application."""
+    def place_before_handlers(self, core: int, cycle: int) -> tuple[str, bool]:
+        """The place of a core's thread before the handlers that run in a cycle, and whether that is code of the
+        application."""
         frames = self.path(core, self._run.history.thread_cycle(core, cycle))
         return self.own_frames(frames), bool(frames) and not frames[0].is_kernel
 

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.diagnose.history import History
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import History
 
 IDLING: Final = "(no task)"
 """The time in which a kernel without an idle task idles, and that of start-up code."""

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rtoslab.diagnose.drawings import drawn_handlers
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import Handler, History
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.drawings import handler_track
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import Handler, History
 from rtoslab.targets import FIRST_EXTERNAL
 
 _LEAST: Final = 3
@@ -60,7 +60,7 @@ def _judge(
             count=len(longest),
             who=(name,),
             where=(f"begins at {names.line(_entry(names, core, exception))}",),
-            tracks=(drawn_handlers(history, name, [exception], longest[0].start, longest[_DRAWN].end),),
+            tracks=(handler_track(history, name, [exception], longest[0].start, longest[_DRAWN].end),),
         )
     twice = [chain for chain in chains if len(chain) > 1]
     if len(twice) < _LEAST or len(twice) < _SHARE * len(chains):
@@ -80,7 +80,7 @@ def _judge(
             f"begins at {names.line(_entry(names, core, exception))}",
             "clear the peripheral's flag earlier, or read it back before the handler returns",
         ),
-        tracks=(drawn_handlers(history, name, [exception], first[0].start, first[-1].end),),
+        tracks=(handler_track(history, name, [exception], first[0].start, first[-1].end),),
         facts={"repeated": len(twice), "requests": len(chains)},
     )
 

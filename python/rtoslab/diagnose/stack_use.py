@@ -12,10 +12,10 @@ from typing import Final
 from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import TaskBlock
 from rtoslab.diagnose.board_runs import Replay, RunOverview
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import History
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.kernel_services import DELETE
-from rtoslab.diagnose.limits import Limits
+from rtoslab.diagnose.task_history import History
 from rtoslab.footprint import members_of
 from rtoslab.images import read_elf
 from rtoslab.instruments import Subject

@@ -7,12 +7,12 @@ nobody suspended or ended it since.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rtoslab.diagnose.drawings import drawn_tasks
-from rtoslab.diagnose.findings import Finding
-from rtoslab.diagnose.history import History, Run, Task
+from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
+from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import DELETE, SUSPEND
-from rtoslab.diagnose.limits import Limits, cycles_of
 from rtoslab.diagnose.named_places import NamedPlaces
+from rtoslab.diagnose.task_history import History, Run, Task
 
 _NAMED = 3
 _BUSY = 0.99
@@ -48,14 +48,14 @@ def _is_stopped(history: History, task: Task, start: int, end: int) -> bool:
 
 
 def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end: int) -> Finding | None:
-    place, is_own = names.preempted_place(before.core, before.end)
+    place, is_own = names.place_before_handlers(before.core, before.end)
     if not is_own:
         return None
     running = {other: cycles for other, cycles in history.running(before.end, end).items() if other != task}
     is_busy = sum(running.values()) >= _BUSY * (end - before.end)
     if not is_busy or any(names.is_idle(other) for other in running):
         return None  # it could not run: the core idled
-    if history.handled(before.end, end) > (end - before.end) // 2:
+    if history.handler_cycles(before.end, end) > (end - before.end) // 2:
         return None  # a handler has the core, as after a fault: no task keeps it away
     shares = [
         f"{names.task(other)} ({100 * cycles / (end - before.end):.0f} %)"
@@ -69,5 +69,5 @@ def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end:
         cycle=before.end,
         who=(name, *(names.task(other) for other in list(running)[:_NAMED])),
         where=(f"{name} was preempted in {place}",),
-        tracks=drawn_tasks(history, names, [task, *list(running)[:_NAMED]], before.end, end),
+        tracks=task_tracks(history, names, [task, *list(running)[:_NAMED]], before.end, end),
     )

@@ -1,9 +1,9 @@
-"""Faults that cores took, interrupts without a handler, and ends of a run that nobody wanted."""
+"""Faults that cores took, interrupts without a handler, and ends of a run that nobody chosen."""
 
 from collections.abc import Iterator
 
 from rtoslab.diagnose.board_runs import Replay, RunOverview
-from rtoslab.diagnose.findings import Finding, Level
+from rtoslab.diagnose.diagnosis_findings import Finding, Level
 from rtoslab.instruments import Subject, fault_lines, with_places
 from rtoslab.targets import best_names
 

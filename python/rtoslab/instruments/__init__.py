@@ -30,7 +30,7 @@ from rtoslab.instruments.profiler import (
     profile_of,
     profile_subject,
 )
-from rtoslab.instruments.records import INTERVAL, MASKED, WAYS
+from rtoslab.instruments.records import INTERVAL, WAYS
 from rtoslab.instruments.session import ObservationRequest, Recording, record
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject

@@ -83,7 +83,7 @@ DiagnoseKind = Literal[
 
 
 class ProjectDiagnose(Strict):
-    """What `rtoslab diagnose` bears with. A finding beyond it ends the command with exit code 3."""
+    """The limits of `rtoslab diagnose`. A finding beyond them ends the command with exit code 3."""
 
     masked_us: Annotated[float, Field(ge=0)] = 100.0
     """Interrupts masked after start-up, at a time."""

@@ -4,12 +4,12 @@ from typing import Any, cast
 
 import pytest
 
-from rtoslab.diagnose.history import Call, Handler, History, Run
 from rtoslab.diagnose.interrupt_arrivals import find_grid
 from rtoslab.diagnose.kernel_services import Service
 from rtoslab.diagnose.lock_holders import find_locks
 from rtoslab.diagnose.named_places import NamedPlaces
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
+from rtoslab.diagnose.task_history import Call, Handler, History, Run
 
 LINE = 44
 

@@ -1,4 +1,4 @@
-"""Each planted fault of firmware/scenes/ is found, and its healthy twin draws no word."""
+"""Each planted fault of firmware/scenes/ is found, and its healthy twin gets no finding."""
 
 from functools import cache
 
@@ -52,7 +52,7 @@ def test_a_planted_fault_is_found(name: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("name", HEALTHY)
 @pytest.mark.parametrize("kernel", ["freertos", "rt"])
-def test_a_healthy_twin_draws_no_word(name: str, kernel: str) -> None:
+def test_a_healthy_twin_gets_no_finding(name: str, kernel: str) -> None:
     assert diagnosed(name, kernel).findings == ()
 
 

@@ -1,4 +1,4 @@
-"""What a diagnosis says: findings, worst first, each with when, where and by whom."""
+"""The findings of a diagnosis, worst first, each with when, where and by whom."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

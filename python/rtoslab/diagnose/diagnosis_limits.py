@@ -1,4 +1,4 @@
-"""What a finding must exceed to be said, and whether it fails the command: `[diagnose]` in rtoslab.toml."""
+"""The limits that a finding must exceed, from `[diagnose]` in rtoslab.toml."""
 
 from rtoslab.project import ProjectDiagnose
 

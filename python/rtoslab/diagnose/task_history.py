@@ -1,4 +1,4 @@
-"""What the tasks of a run did: when each ran, when it was off the core and why, and every call that may wait.
+"""The history of the tasks of a run: when each ran, when it was off the core and why, and every call that may wait.
 
 The trap it prevents: a task that is off the core need not wait. A task is called *preempted* only outside every call
 that may block, and *waiting* only where something less urgent ran instead of it.
@@ -136,7 +136,7 @@ class History:
         cycles = {task: self.ran(task, start, end) for task in self.runs}
         return dict(sorted(((task, count) for task, count in cycles.items() if count), key=lambda item: -item[1]))
 
-    def handled(self, start: int, end: int) -> int:
+    def handler_cycles(self, start: int, end: int) -> int:
         """Cycles of all handlers within an interval."""
         last = bisect_left(self.handlers, end, key=lambda handler: handler.start)
         return sum(
