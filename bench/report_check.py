@@ -16,7 +16,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from rtoslab.base import find_root
+from rtoslab.base import EXIT_POINT_FAILED, find_root
 
 WIDTHS = (390, 768, 1280)
 HEIGHT = 900
@@ -64,13 +64,24 @@ def make_pages() -> list[Path]:
         ("choose", "-o", str(page("kernels"))),
         ("choose", "--board", "nucleo-f446re", "-o", str(page("choice"))),
         ("sweep", "examples/sweep/small.toml", "--out", folder("sweep"), "-o", str(page("sweep"))),
+        ("diagnose", str(build_scene()), "--board", "nucleo-f446re", "-o", str(page("diagnosis"))),
     ]
     for command in commands:
         done = subprocess.run(["rtoslab", *command], capture_output=True, text=True, check=False, cwd=find_root())
-        if done.returncode:
+        if done.returncode and not (command[0] == "diagnose" and done.returncode == EXIT_POINT_FAILED):
             sys.exit(f"rtoslab {' '.join(command)} failed: {done.stderr.strip()}")
     (pages,) = (FOLDER / "runs" / "worst-case").glob("*.html")
     return sorted([*FOLDER.glob("*.html"), pages])
+
+
+def build_scene() -> Path:
+    """Builds an image with a planted fault."""
+    folder = FOLDER / "scene"
+    options = ("-DBENCH=scene-lost_ticks", "-DKERNEL=freertos", "-DBOARD=nucleo-f446re")
+    steps = (("cmake", "-S", "firmware", "-B", str(folder), "-G", "Ninja", *options), ("cmake", "--build", str(folder)))
+    for step in steps:
+        subprocess.run(step, capture_output=True, check=True, cwd=find_root())
+    return folder / "image.elf"
 
 
 def find_faults(browser: Browser, path: Path) -> list[str]:

@@ -50,7 +50,7 @@ _VECTOR_READ: Final = 1 << 1
 
 def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     """Returns sentences: the fault with its place and cause, then one for each caller."""
-    path = [fault.registers["pc"], *_caller_addresses(fault, image)]
+    path = [fault.registers["pc"], *CallFrames(image).callers(fault)]
     # A return address is that of the instruction after the call.
     places = source_places(image, (address - 2 if number else address for number, address in enumerate(path)))
     frames = [

@@ -110,7 +110,7 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
 def core_state(machine: VirtualMachine, core: int) -> Fault:
     """A core as it stands, in the form of a fault without a cause: for its call path."""
     registers = machine.registers(core)
-    stacks = tuple(_stack(machine, registers[name]) for name in ("msp", "psp"))
+    stacks = tuple(_read_stack(machine, registers[name]) for name in ("msp", "psp"))
     return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
 
 
