@@ -87,7 +87,12 @@ def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
         loads=load_shares(run.history, names),
         stacks=uses.stacks,
         masked=_longest(profile, overview, names),
-        not_looked_for=(*missing_services(subject.kernel, run.services), *uses.unseen, *_unstarted(subject, overview)),
+        not_looked_for=(
+            *missing_services(subject.kernel, run.services),
+            *names.unseen,
+            *uses.unseen,
+            *_unstarted(subject, overview),
+        ),
     )
 
 

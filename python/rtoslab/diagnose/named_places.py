@@ -7,15 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.base import ImageFileError, code_address
+from rtoslab.base import ImageFileError, SymbolError, code_address
 from rtoslab.diagnose.board_runs import ObservedRun, Replay
 from rtoslab.diagnose.task_history import Call, Task
+from rtoslab.footprint import members_of
 from rtoslab.images import read_elf
 from rtoslab.instruments import CallFrames, Source, Subject, sources, task_names
 from rtoslab.targets import (
     APPLICATION,
+    FAULT_NAMES,
     FIRST_EXTERNAL,
     LIBRARY,
+    NMI,
     PENDSV,
     SVCALL,
     SYSTICK,
@@ -27,7 +30,7 @@ from rtoslab.targets import (
 _FRAMES_SHOWN: Final = 3
 _ASSEMBLER: Final = re.compile(r"\.[sS]:\d+$")
 """A line of the code that a kernel begins a task with. It is left out of call paths."""
-_EXCEPTIONS: Final = {2: "NMI", SVCALL: "SVCall", PENDSV: "PendSV", SYSTICK: "SysTick"}
+_EXCEPTIONS: Final = {NMI: "NMI", **FAULT_NAMES, SVCALL: "SVCall", PENDSV: "PendSV", SYSTICK: "SysTick"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class NamedPlaces:
         self._symbols = best_names(run.recording.symbols)
         self._starts = [address for address, _, _ in self._symbols]
         self._frames = CallFrames(subject.elf)
-        self._structures = Structures(subject.image, subject.kernel) if subject.kernel else None
+        self._structures, self.unseen = _structures(subject)
         self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
         self._sources: dict[int, Source] = {}
         self._words: dict[int, str] | None = None
@@ -163,6 +166,24 @@ class NamedPlaces:
         kernel = self._subject.kernel
         names = kernel.probes.idle_symbols if kernel and kernel.probes else ()
         return self.function(self._run.history.entries.get(task, 0)) in names
+
+
+def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
+    """The kernel's structures in the image, and a sentence if the priorities of tasks cannot be read by them."""
+    kernel = subject.kernel
+    if kernel is None:
+        return None, []
+    block = kernel.memory.task_block if kernel.memory else None
+    if block is None or block.priority is None:
+        return None, [f"priority inversions: kernel.toml of {kernel.title} does not say where a task's priority is."]
+    try:
+        members = members_of(subject.elf, block.type)
+        structures = Structures(subject.image, kernel)
+    except SymbolError as cause:
+        return None, [f"priority inversions: the priorities of tasks are not known. {cause}"]
+    if block.priority not in members:
+        return None, [f"priority inversions: the struct {block.type} of the image has no {block.priority}."]
+    return structures, []
 
 
 def _data_symbols(subject: Subject) -> list[tuple[int, int, str]]:

@@ -37,8 +37,16 @@ from rtoslab.targets.events import (
     KIND_THREAD,
     KIND_WRITE,
 )
-from rtoslab.targets.exceptions import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK, parse_exception, switching_exceptions
+from rtoslab.targets.exceptions import (
+    FIRST_EXTERNAL,
+    NMI,
+    PENDSV,
+    SVCALL,
+    SYSTICK, parse_exception,
+    switching_exceptions,
+)
 from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
+from rtoslab.targets.faults import NAMES as FAULT_NAMES
 from rtoslab.targets.faults import (
     Fault,
     StackMemory,

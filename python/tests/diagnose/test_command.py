@@ -56,6 +56,16 @@ def test_json_has_every_part(tmp_path: Path) -> None:
     assert result["not_looked_for"]
 
 
+def test_an_image_without_debug_information_says_what_could_not_be_looked_for(tmp_path: Path) -> None:
+    image = tmp_path / "image.elf"
+    source = scene("priority_inversion", "freertos", BOARD)
+    subprocess.run(["arm-none-eabi-objcopy", "--strip-debug", source, image], check=True)
+    done = diagnosed(tmp_path, image, "--board", BOARD, "--for", "30ms")
+    assert done.returncode == EXIT_OK
+    assert "Not looked for: priority inversions: the priorities of tasks are not known." in done.stdout
+    assert "Not looked for: stacks of tasks" in done.stdout
+
+
 class Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
