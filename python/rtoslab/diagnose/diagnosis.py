@@ -9,7 +9,7 @@ from rtoslab.diagnose.board_runs import ObservedRun, Replay, RunOverview, observ
 from rtoslab.diagnose.deadlocks import find_deadlocks
 from rtoslab.diagnose.diagnosis_findings import Finding, worst_first
 from rtoslab.diagnose.diagnosis_limits import Limits
-from rtoslab.diagnose.full_queues import find_full_queues
+from rtoslab.diagnose.full_queues import find_full_queues, unseen_queues
 from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost
 from rtoslab.diagnose.inversions import find_inversions
 from rtoslab.diagnose.kernel_services import SENDS, missing_services
@@ -67,11 +67,12 @@ def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
     run = observed_run(subject, overview)
     uses = stack_uses(subject, overview, run.history)
     names = NamedPlaces(subject, run, Replay(subject))
+    lengths = _queue_lengths(subject, run)
     profile = profile_of(run.recording)
     findings = [
         *find_faults(subject, overview, Replay(subject)),
         *find_full_stacks(uses, limits),
-        *_of_tasks(subject, run, names, limits),
+        *_of_tasks(subject, run, names, lengths, limits),
         *find_late_and_lost(run, overview, sleeping_functions(profile), names, limits),
         *find_long_masks(run.history, profile, overview, names, limits),
         *find_repeated_handlers(run.history, names),
@@ -90,6 +91,7 @@ def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
         not_looked_for=(
             *missing_services(subject.kernel, run.services),
             *names.unseen,
+            *unseen_queues(run.history, lengths),
             *uses.unseen,
             *_unstarted(subject, overview),
         ),
@@ -100,7 +102,9 @@ def _ignored(finding: Finding, limits: Limits) -> Finding:
     return replace(finding, level="note") if finding.kind in limits.ignore else finding
 
 
-def _of_tasks(subject: Subject, run: ObservedRun, names: NamedPlaces, limits: Limits) -> list[Finding]:
+def _of_tasks(
+    subject: Subject, run: ObservedRun, names: NamedPlaces, lengths: Mapping[int, int], limits: Limits
+) -> list[Finding]:
     if subject.kernel is None:
         return []
     locks = find_locks(run.history)
@@ -110,14 +114,15 @@ def _of_tasks(subject: Subject, run: ObservedRun, names: NamedPlaces, limits: Li
         *find_starvation(run.history, names, limits),
         *find_missed_periods(run.history, names),
         *find_lost_wakeups(run.history, names),
-        *find_full_queues(run.history, _queue_lengths(subject, run), names),
+        *find_full_queues(run.history, lengths, names),
     ]
 
 
 def _queue_lengths(subject: Subject, run: ObservedRun) -> Mapping[int, int]:
     """Address of each queue that was sent to -> its length, where the image's debug information says it."""
     kernel = subject.kernel
-    assert kernel is not None
+    if kernel is None:
+        return {}
     called: dict[str, set[int]] = {}
     for call in run.history.calls:
         if call.service.serves(*SENDS):

@@ -33,6 +33,20 @@ def find_full_queues(history: History, lengths: Mapping[int, int], names: NamedP
             yield _waiting(history, names, queue, calls, waited)
 
 
+def unseen_queues(history: History, lengths: Mapping[int, int]) -> list[str]:
+    """Returns a sentence if queues cannot be told from semaphores: one function serves both, and no length is known."""
+    takes = {call.object for call in history.calls if call.service.serves(*TAKES)}
+    names = {
+        call.service.name
+        for call in history.calls
+        if call.service.serves(*SENDS) and call.service.serves(*GIVES) and call.object not in takes
+    }
+    if lengths or not names:
+        return []
+    functions = ", ".join(sorted(names))
+    return [f"queues that fill: {functions} also gives semaphores, and the image does not say which object is a queue."]
+
+
 def _is_give(call: Call, lengths: Mapping[int, int]) -> bool:
     """Whether the function also gives semaphores, and the object is not known for a queue."""
     return call.service.serves(*GIVES) and call.object not in lengths
