@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PROJECT_FILE, ImageFileErro
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
-from rtoslab.cli.early_end import answer
+from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, Duration
 from rtoslab.cli.own_project import project_folder, stated_options
 from rtoslab.diagnose import (
@@ -100,7 +100,7 @@ def command(
             _show(result)
     else:
         answers = {name: diagnosis_as_json(result) for name, result in results.items()}
-        answer(answers[image.name] if image is not None else {"images": answers})
+        print_answer(answers[image.name] if image is not None else {"images": answers})
     return EXIT_POINT_FAILED if any(result.failures for result in results.values()) else EXIT_OK
 
 

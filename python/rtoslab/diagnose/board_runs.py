@@ -20,7 +20,7 @@ from rtoslab.instruments import (
     Stretch,
     Subject,
     known_task_words,
-    record,
+    record_run,
 )
 from rtoslab.targets import (
     EVENT,
@@ -229,7 +229,7 @@ def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
 
     start = overview.first_task
     stretch = Stretch(start=str(start), cycles=max(1, overview.end - start))
-    recording = record(replace(subject, expected=None, stretch=stretch), request)
+    recording = record_run(replace(subject, expected=None, stretch=stretch), request)
     return ObservedRun(recording, HistoryReader(recording, services, words).read(), services)
 
 

@@ -23,7 +23,7 @@ from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
 from rtoslab.diagnose.stack_use import StackUse, find_full_stacks, stack_uses
 from rtoslab.diagnose.starved_tasks import find_starvation
 from rtoslab.diagnose.taken_faults import find_faults
-from rtoslab.instruments import Profile, Subject, profile_of
+from rtoslab.instruments import Profile, Subject, profile_recording
 from rtoslab.targets import Structures
 
 
@@ -68,7 +68,7 @@ def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
     uses = stack_uses(subject, overview, run.history)
     names = NamedPlaces(subject, run, Replay(subject))
     lengths = _queue_lengths(subject, run)
-    profile = profile_of(run.recording)
+    profile = profile_recording(run.recording)
     findings = [
         *find_faults(subject, overview, Replay(subject)),
         *find_full_stacks(uses, limits),
@@ -128,7 +128,7 @@ def _queue_lengths(subject: Subject, run: ObservedRun) -> Mapping[int, int]:
         if call.service.serves(*SENDS):
             called.setdefault(call.service.name, set()).add(call.object)
     try:
-        objects = Structures(subject.image, kernel).objects(_reader(run), called)
+        objects = Structures(subject.image, kernel).read_objects(_reader(run), called)
     except SymbolError:
         return {}
     return {

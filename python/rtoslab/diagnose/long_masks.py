@@ -13,7 +13,7 @@ from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
 from rtoslab.diagnose.drawings import handler_track, task_tracks, window
 from rtoslab.diagnose.named_places import NamedPlaces
 from rtoslab.diagnose.task_history import History
-from rtoslab.instruments import WAYS, MaskedIntervals, Profile, function_of, owner
+from rtoslab.instruments import WAYS, MaskedIntervals, Profile, innermost_function, owning_call
 from rtoslab.targets import APPLICATION, SYSTICK
 
 _SHOWN = 5
@@ -29,7 +29,7 @@ _CRITICAL = "critical"
 
 def sleeping_functions(profile: Profile) -> frozenset[str]:
     """Functions in which a core slept."""
-    return frozenset(function_of(spent.stack) for spent in profile.spent if spent.cycles[_SLEEP])
+    return frozenset(innermost_function(spent.stack) for spent in profile.spent if spent.cycles[_SLEEP])
 
 
 def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
@@ -40,7 +40,7 @@ def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedI
     intervals: dict[tuple[object, ...], MaskedIntervals] = {}
     for held in profile.held:
         is_start_up = held.longest_start < overview.start
-        if is_start_up or {function_of(held.opener), function_of(held.closer)} & sleeping:
+        if is_start_up or {innermost_function(held.opener), innermost_function(held.closer)} & sleeping:
             continue
         for exception, priority in priorities.items():
             if priority == held.priority and not held.opener[0].endswith(f" [exception {exception}]"):
@@ -59,7 +59,7 @@ def find_long_masks(
     yield from _tick_waits(history, overview, names, limit)
     places: set[tuple[str, str]] = set()
     for held, exceptions in longest_masks(profile, overview):
-        place = held.opener_line or function_of(held.opener), held.closer_line or function_of(held.closer)
+        place = held.opener_line or innermost_function(held.opener), held.closer_line or innermost_function(held.closer)
         if held.longest_cycles <= limit or len(places) == _SHOWN:
             return
         if place not in places:
@@ -101,7 +101,7 @@ def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, lim
 def masking_function(held: MaskedIntervals, profile: Profile) -> str:
     """Whose interval it is: the handler, the kernel function that the application called, or, where that only masks,
     the application's own."""
-    name = owner(held.opener, profile)
+    name = owning_call(held.opener, profile)
     if profile.classes.get(name) != _CRITICAL:
         return name
     own = [
@@ -114,7 +114,7 @@ def _finding(
     history: History, held: MaskedIntervals, exceptions: tuple[int, ...], names: NamedPlaces, owner_name: str
 ) -> Finding:
     start, end = held.longest_start, held.longest_start + held.longest_cycles
-    opener, closer = function_of(held.opener), function_of(held.closer)
+    opener, closer = innermost_function(held.opener), innermost_function(held.closer)
     waiting = [names.handler(held.core, exception) for exception in exceptions]
     by_handler = " [exception " in held.opener[-1]
     kept = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")

@@ -10,9 +10,9 @@ from typing import Final
 from rtoslab.base import ImageFileError, SymbolError, code_address
 from rtoslab.diagnose.board_runs import ObservedRun, Replay
 from rtoslab.diagnose.task_history import Call, Task
-from rtoslab.footprint import members_of
+from rtoslab.footprint import structure_members
 from rtoslab.images import read_elf
-from rtoslab.instruments import CallFrames, Source, Subject, sources, task_names
+from rtoslab.instruments import CallFrames, SourcePlace, Subject, source_places, task_names
 from rtoslab.targets import (
     APPLICATION,
     FAULT_NAMES,
@@ -23,8 +23,8 @@ from rtoslab.targets import (
     SVCALL,
     SYSTICK,
     Structures,
-    best_names,
-    kind_of,
+    first_symbol_per_address,
+    function_kind,
 )
 
 _FRAMES_SHOWN: Final = 3
@@ -53,12 +53,12 @@ class NamedPlaces:
         self._subject = subject
         self._run = run
         self.replay = replay
-        self._symbols = best_names(run.recording.symbols)
+        self._symbols = first_symbol_per_address(run.recording.symbols)
         self._starts = [address for address, _, _ in self._symbols]
         self._frames = CallFrames(subject.elf)
         self._structures, self.unseen = _structures(subject)
         self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
-        self._sources: dict[int, Source] = {}
+        self._sources: dict[int, SourcePlace] = {}
         self._words: dict[int, str] | None = None
         self._data = _data_symbols(subject)
         entries = {task: self.function(entry) for task, entry in run.history.entries.items()}
@@ -113,12 +113,12 @@ class NamedPlaces:
         """The functions that a core was in as it came to a cycle, the innermost first."""
         machine = self.replay.go(cycle)
         addresses = self._frames.path(machine, core)
-        places = sources(self._subject.elf, [address for address in addresses if address not in self._sources])
+        places = source_places(self._subject.elf, [address for address in addresses if address not in self._sources])
         self._sources.update(places)
         frames: list[Frame] = []
         for address in addresses:
             name = self.function(address) or f"{address:#010x}"
-            frame = Frame(name, self._sources[address].site, self._is_kernel(name))
+            frame = Frame(name, self._sources[address].outer_line, self._is_kernel(name))
             begins = name in self._trampolines or _ASSEMBLER.search(frame.line) is not None
             if begins and any(not inner.is_kernel for inner in frames):
                 break
@@ -129,12 +129,12 @@ class NamedPlaces:
 
     def line(self, address: int) -> str:
         """The function and line of one instruction."""
-        source = sources(self._subject.elf, [address])[address]
-        return str(Frame(self.function(address) or f"{address:#010x}", source.site, is_kernel=False))
+        source = source_places(self._subject.elf, [address])[address]
+        return str(Frame(self.function(address) or f"{address:#010x}", source.outer_line, is_kernel=False))
 
     def _is_kernel(self, name: str) -> bool:
         kernel = self._subject.kernel
-        return kernel is not None and kind_of(name, kernel) not in {APPLICATION, LIBRARY}
+        return kernel is not None and function_kind(name, kernel) not in {APPLICATION, LIBRARY}
 
     def own_frames(self, frames: list[Frame]) -> str:
         """The path from the innermost function of the application outwards, in words."""
@@ -158,7 +158,7 @@ class NamedPlaces:
         blocks = [task for task in tasks if task > 0]
         if kernel is None or self._structures is None or not blocks:
             return {}
-        numbers = self._structures.priorities(self.replay.word, blocks)
+        numbers = self._structures.read_priorities(self.replay.word, blocks)
         return {task: -number if kernel.urgent_first else number for task, number in numbers.items()}
 
     def is_idle(self, task: Task) -> bool:
@@ -177,7 +177,7 @@ def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
     if block is None or block.priority is None:
         return None, [f"priority inversions: kernel.toml of {kernel.title} does not say where a task's priority is."]
     try:
-        members = members_of(subject.elf, block.type)
+        members = structure_members(subject.elf, block.type)
         structures = Structures(subject.image, kernel)
     except SymbolError as cause:
         return None, [f"priority inversions: the priorities of tasks are not known. {cause}"]

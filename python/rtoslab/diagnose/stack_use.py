@@ -16,10 +16,10 @@ from rtoslab.diagnose.diagnosis_findings import Finding
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.kernel_services import DELETE
 from rtoslab.diagnose.task_history import History
-from rtoslab.footprint import members_of
+from rtoslab.footprint import structure_members
 from rtoslab.images import read_elf
 from rtoslab.instruments import Subject
-from rtoslab.targets import Place, find_address, simulator_errors
+from rtoslab.targets import MemberPlace, find_address, simulator_errors
 
 _PAINT: Final = 0x5A
 _MARKS_BYTES: Final = 64
@@ -171,7 +171,7 @@ class _Run:
             self.unseen.append(f"stacks of tasks: kernel.toml of {kernel.title} describes no control block.")
             return
         try:
-            members = members_of(self._subject.elf, block.type)
+            members = structure_members(self._subject.elf, block.type)
         except SymbolError as cause:
             self.unseen.append(f"stacks of tasks: {cause}")
             return
@@ -184,7 +184,7 @@ class _Run:
             elif address in self._stacks:
                 self._over[address] = self._use(self._stacks.pop(address))
 
-    def _task(self, address: int, block: TaskBlock, members: Mapping[str, Place]) -> None:
+    def _task(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> None:
         name = self._name(address, block, members)
         base, pointer = (self._member(address, members, member) for member in (block.stack, block.stack_pointer))
         end = self._end(address, base, block, members)
@@ -195,7 +195,7 @@ class _Run:
         else:
             self.unseen.append(f"stack of {name}: it ran before the kernel first named it.")
 
-    def _end(self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, Place]) -> int | None:
+    def _end(self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, MemberPlace]) -> int | None:
         if base is None:
             return None
         if block.bytes or block.words:
@@ -204,10 +204,10 @@ class _Run:
         tops = [top for top in self._overview.tops if top > base]
         return min(tops) + block.top_offset_bytes if tops else None
 
-    def _member(self, address: int, members: Mapping[str, Place], name: str) -> int | None:
+    def _member(self, address: int, members: Mapping[str, MemberPlace], name: str) -> int | None:
         return members[name].read(self._replay.word, address) if name in members else None
 
-    def _name(self, address: int, block: TaskBlock, members: Mapping[str, Place]) -> str:
+    def _name(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> str:
         place = members.get(block.name)
         where = 0 if place is None else address + place.offset
         if place is not None and not place.is_array:

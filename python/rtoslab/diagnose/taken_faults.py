@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from rtoslab.diagnose.board_runs import Replay, RunOverview
 from rtoslab.diagnose.diagnosis_findings import Finding, Level
-from rtoslab.instruments import Subject, fault_lines, with_places
-from rtoslab.targets import best_names
+from rtoslab.instruments import Subject, add_source_lines, fault_lines
+from rtoslab.targets import first_symbol_per_address
 
 _SHOWN = 5
 _LATE_CLEAR = "the handler then runs a second time"
@@ -14,7 +14,7 @@ _LATE_CLEAR = "the handler then runs a second time"
 
 def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iterator[Finding]:
     """Yields a finding for each fault, for each core in a handler that nobody wrote, and for a board that stopped."""
-    symbols = best_names(replay.machine.symbols())
+    symbols = first_symbol_per_address(replay.machine.symbols())
     faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:
         fault = replay.fault(core, exception, cycle)
@@ -45,7 +45,7 @@ def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iter
             title=f"The board stopped ({overview.stop}): {overview.detail}",
             cycle=overview.end,
         )
-    for warning in with_places(overview.warnings, subject.elf):
+    for warning in add_source_lines(overview.warnings, subject.elf):
         if faults and " faulted at " in warning:
             continue  # that is the fault
         is_late = _LATE_CLEAR in warning

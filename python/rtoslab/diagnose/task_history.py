@@ -21,7 +21,7 @@ from rtoslab.targets import (
     KIND_RETURN,
     KIND_THREAD,
     KIND_WRITE,
-    IdlingAsReturns,
+    HandlerIdleFilter,
 )
 
 IDENT_ARGUMENTS: Final = 0x2000
@@ -167,12 +167,12 @@ class HistoryReader:
     def __init__(self, recording: Recording, services: Mapping[int, Service], words: Mapping[int, int]) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
-        self._events = IdlingAsReturns().feed(recording.events)
+        self._events = HandlerIdleFilter().feed(recording.events)
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self._no_task = probes.no_task if probes else frozenset()
         self._history = History(recording.start_cycle, recording.end_cycle, recording.clock_hz)
-        self._current = {core: recording.at_start.get(address, 0) for core, address in words.items()}
+        self._current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
         self._running: dict[int, tuple[Task, Run]] = {}
         self._handlers: dict[int, list[Handler]] = {core: [] for core in range(recording.subject.cores)}
         self._left: dict[int, int] = {}

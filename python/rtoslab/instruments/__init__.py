@@ -14,7 +14,7 @@ from rtoslab.instruments.fault_report import CallFrames, fault_lines
 from rtoslab.instruments.formats import folded_stacks, speedscope_profile
 from rtoslab.instruments.html import render_page, summary_text
 from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
-from rtoslab.instruments.lines import Source, add_source_lines, sources
+from rtoslab.instruments.lines import SourcePlace, add_source_lines, source_places
 from rtoslab.instruments.masked_interrupts import owning_call
 from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
@@ -25,13 +25,13 @@ from rtoslab.instruments.profiler import (
     EndedProfileError,
     MaskedIntervals,
     Profile,
-    function_of,
+    innermost_function,
     load_profile,
-    profile_of,
+    profile_recording,
     profile_subject,
 )
 from rtoslab.instruments.records import INTERVAL, WAYS
-from rtoslab.instruments.session import ObservationRequest, Recording, record
+from rtoslab.instruments.session import ObservationRequest, Recording, record_run
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
 from rtoslab.instruments.survey import survey_table

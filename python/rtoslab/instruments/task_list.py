@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import RtoslabError, RunError
 from rtoslab.catalogue import Catalogue, Kernel, KernelTasks, TaskChain, TaskRing, TaskTable
-from rtoslab.instruments.image_kernel import kernel_of
+from rtoslab.instruments.image_kernel import find_image_kernel
 from rtoslab.instruments.saved_registers import SavedTask, saved_registers
 from rtoslab.intake import read_image
 from rtoslab.targets import (
-    Place,
+    MemberPlace,
     TaskRow,
     VirtualMachine,
-    best_names,
-    current_task_words,
-    places,
+    current_task_addresses,
+    first_symbol_per_address,
+    member_places,
     simulator_errors,
 )
 
@@ -37,7 +37,7 @@ _LOW_BYTE: Final = 0xFFFF_FF00
 
 @dataclass(frozen=True, slots=True)
 class _Structure:
-    members: Mapping[str, Place]
+    members: Mapping[str, MemberPlace]
 
     def offset(self, member: str) -> int | None:
         place = self.members.get(member)
@@ -56,7 +56,7 @@ class TaskList:
         """`cpu`: the board's architecture, as in board.toml."""
         self._cores = cores
         self._is_v6m = cpu.startswith("armv6")
-        self._kernel: Kernel | None = kernel_of(catalogue, image, cpu)
+        self._kernel: Kernel | None = find_image_kernel(catalogue, image, cpu)
         self._tasks = KernelTasks() if self._kernel is None else catalogue.kernel_tasks(self._kernel.id)
         block = self._kernel.memory.task_block if self._kernel is not None and self._kernel.memory else None
         self._block = block
@@ -64,7 +64,7 @@ class TaskList:
         names += [name for ring in self._tasks.rings for name in (ring.head, ring.node)]
         names += [place.partition(":")[2].partition(".")[0] for chain in self._tasks.chains for place in chain.first]
         content = read_image(image) if self._kernel is not None else b""
-        self._structures = places(content, [name for name in names if name]) if content else {}
+        self._structures = member_places(content, [name for name in names if name]) if content else {}
 
     @property
     def kernel(self) -> str | None:
@@ -86,7 +86,7 @@ class _Reader:
         machine: VirtualMachine,
         kernel: Kernel,
         tasks: KernelTasks,
-        structures: Mapping[str, Mapping[str, Place]],
+        structures: Mapping[str, Mapping[str, MemberPlace]],
         cores: int,
         is_v6m: bool,
     ) -> None:
@@ -101,7 +101,7 @@ class _Reader:
         self._cores = cores
         self._frames = tasks.frames_v6m or tasks.frames if is_v6m else tasks.frames
         self._sizes = {name: (address, size) for address, size, name in machine.symbols()}
-        self._code = best_names(machine.symbols())
+        self._code = first_symbol_per_address(machine.symbols())
 
     def rows(self) -> list[TaskRow]:
         """One for each task, those that execute first."""
@@ -121,10 +121,10 @@ class _Reader:
         words: dict[int, int] = {}
         with suppress(RtoslabError):
             smp = self._cores > 1 and self._kernel.probes is not None and self._kernel.probes.current_task_smp
-            words = current_task_words(self._machine, self._kernel, self._cores if smp else 1)
+            words = current_task_addresses(self._machine, self._kernel, self._cores if smp else 1)
         if not words:
             with suppress(RtoslabError):
-                words = current_task_words(self._machine, self._kernel, 1)
+                words = current_task_addresses(self._machine, self._kernel, 1)
         none = self._kernel.probes.no_task if self._kernel.probes is not None else frozenset()
         running: dict[int, int] = {}
         for core, address in words.items():
@@ -265,6 +265,6 @@ class _Reader:
         return None
 
 
-def _signed(urgency: int, place: Place) -> int:
+def _signed(urgency: int, place: MemberPlace) -> int:
     """A priority as people write it: none is beyond half of what its member holds, so such a one is negative."""
     return urgency - (1 << 8 * place.bytes) if urgency >> (8 * place.bytes - 1) else urgency

@@ -42,12 +42,13 @@ from rtoslab.targets.exceptions import (
     NMI,
     PENDSV,
     SVCALL,
-    SYSTICK, parse_exception,
+    SYSTICK,
+    parse_exception,
     switching_exceptions,
 )
 from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
-from rtoslab.targets.faults import NAMES as FAULT_NAMES
 from rtoslab.targets.faults import (
+    FAULT_NAMES,
     Fault,
     StackMemory,
     core_state,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from rtoslab.base import ImageFileError
-from rtoslab.targets.board import simulator
+from rtoslab.targets.board import simulator_module
 
 if TYPE_CHECKING:
     from rtoslab._sim import LogDecoder
@@ -62,7 +62,7 @@ def find_logs(image: bytes) -> Logs | None:
     """The log of an image, or None if it does not use defmt. Raises ImageFileError if its tables are damaged."""
     if not image.startswith(_ELF) or _SECTION not in image:
         return None
-    sim = simulator()
+    sim = simulator_module()
     try:
         decoder = sim.LogDecoder.of(image)
     except sim.ImageError as cause:

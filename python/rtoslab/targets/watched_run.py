@@ -166,11 +166,11 @@ class WatchedRun:
     def _take_output(self, rtt: Rtt | None) -> RunEnd | None:
         """Passes on new output. Returns the end of the run if it matches a pattern."""
         outputs = [self._add_output("uart", self.machine.take_uart())]
-        outputs += [self._store(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
+        outputs += [self._add_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
         for number, fresh in rtt.receive() if rtt is not None else ():
             name = rtt.names.get(number, "") if rtt is not None else ""
             if self.logs is not None and name == CHANNEL:
-                outputs.append(self._store(CHANNEL, self.logs.take(fresh)))
+                outputs.append(self._add_output(CHANNEL, self.logs.take(fresh)))
                 continue
             channel = f"rtt{number}"
             self.rtt_names.setdefault(channel, name)
