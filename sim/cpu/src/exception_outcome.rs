@@ -1,4 +1,4 @@
-//! What became of an exception.
+//! The outcome of an exception, for ARMv6-M and ARMv7-M.
 
 /// The outcome of a step of a core's exceptions, for machine, observers and traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -60,7 +60,7 @@ macro_rules! observed_core {
 observed_core!(v6m);
 observed_core!(v7m);
 
-/// What a machine has for its observer.
+/// The parts of a machine that its observer needs.
 pub(crate) struct ObservedParts<'a, C> {
     pub cores: &'a mut [C],
     pub observer: &'a mut Option<Box<Observer>>,

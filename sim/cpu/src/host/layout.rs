@@ -1,4 +1,4 @@
-//! What native code must know of the data of its users: offsets in their structures, and numbers.
+//! The layout of the data that native code uses: offsets in its users' structures, and numbers.
 
 use super::BlockEntry;
 
@@ -155,7 +155,7 @@ pub struct PathLayout {
     pub core: PathCoreLayout,
     /// Offsets in a transition.
     pub transition: PathTransitionLayout,
-    /// What of a transition's lookups in caches is repeated.
+    /// How a transition's lookups in caches are repeated.
     pub repeats: Repeats,
     /// More cycles than any trace takes.
     pub trace_cycles: u64,

@@ -13,7 +13,7 @@ const MOST: usize = 2048;
 /// Most paths from one place.
 const PATHS: u32 = 4;
 
-/// What is known of the paths that begin at one place.
+/// An entry for the paths that begin at one place.
 pub trait Head: Copy {
     /// From one place to the next.
     const UNIT: usize;
@@ -114,7 +114,7 @@ impl<H: Head, T> Registry<H, T> {
         (place as usize / H::UNIT) % (1 << HEADS)
     }
 
-    /// What is known of paths from there.
+    /// The head of the paths from there, if there is one.
     #[inline(always)]
     pub fn at(&self, place: u64) -> Option<&H> {
         let head = &self.heads[Registry::<H, T>::slot(place)];

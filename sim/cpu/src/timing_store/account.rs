@@ -139,7 +139,7 @@ impl Account {
         }
     }
 
-    /// Forgets all shares. What was counted is settled before.
+    /// Forgets all shares. The caller has settled the counters.
     pub(super) fn clear(&mut self) {
         self.entries.fill(Entry::default());
         self.shares.clear();

@@ -1,4 +1,4 @@
-//! What the machine has for its observer.
+//! The machine as its observer sees it.
 
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_lab::observer::locks::{LockAct, LockEvent};

@@ -1,9 +1,9 @@
 //! Code that leads from one basic block of two cores to the next: the progress of both cores is looked up, and the core that
 //! continues executes its next block.
 //!
-//! Registers as where it executes speculatively: rbx the core, rbp the RAM, r15 its log, r13 the context. At its end a block
-//! has its shape in rax, the distance to its target in rcx, the memories it accessed in r14, and the words that it read and
-//! wrote, folded, in r12 and r11.
+//! Registers as where it executes speculatively: rbx the core, rbp the RAM, r15 its log, r13 the context. A block ends with
+//! its shape in rax, the distance to its target in rcx and the memories it accessed in r14. The words that it read and wrote
+//! are in r12 and r11, folded.
 
 use std::ffi::c_void;
 
@@ -23,7 +23,7 @@ impl BlockEntry {
     /// Enters the block that the core is before.
     ///
     /// # Safety
-    /// The pointers are of what the code was written for, and nothing else uses it meanwhile.
+    /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
     #[inline(always)]
     pub unsafe fn call(self, core: *mut c_void, ram: *mut u8, log: *mut c_void, context: *mut c_void) -> u32 {
         // SAFETY: the caller's promise.

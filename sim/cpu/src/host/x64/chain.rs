@@ -22,7 +22,7 @@ impl Entry {
     /// Enters the code at that address of the host.
     ///
     /// # Safety
-    /// The pointers are of what the code was written for, and nothing else uses it meanwhile.
+    /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
     #[inline(always)]
     pub unsafe fn call(self, core: *mut c_void, ram: (*mut u8, *const u8), context: *mut c_void, code: u64) -> u64 {
         // SAFETY: the caller's promise.

@@ -41,7 +41,7 @@ impl Function {
     /// Executes it. Returns the number of the step before which it was left, or [`CALLED`].
     ///
     /// # Safety
-    /// The pointers are of what the code was written for, and nothing else uses it meanwhile.
+    /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
     #[inline(always)]
     pub unsafe fn call(self, core: *mut c_void, ram: *mut u8, marks: *const u8, context: *mut c_void) -> u32 {
         // SAFETY: the caller's promise.
