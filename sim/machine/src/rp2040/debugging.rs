@@ -34,7 +34,7 @@ impl System {
             Answer::Value(value) => core.r[0] = value,
             Answer::Unsupported(value, about) => {
                 core.r[0] = value;
-                self.falls_short(core, &about, at);
+                self.warn_unsupported(core, &about, at);
             }
             Answer::Exit(code) => self.stop_at(StopReason::Exit, core, pc, at, exit_sentence(code)),
         }

@@ -244,7 +244,7 @@ impl Machine {
                 let pc = core.pc();
                 self.system.serve_semihosting(core);
                 if let Some(observer) = &mut self.observer {
-                    observer.note_execution(index, pc, &look_v6m(core));
+                    observer.note_execution(index, pc, &core.look());
                 }
                 continue;
             }

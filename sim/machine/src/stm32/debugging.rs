@@ -8,7 +8,7 @@ use super::family::Family;
 use super::machine::Machine;
 use super::system::System;
 use crate::debugger::semihosting::{Answer, BREAKPOINT, TargetMemory, exit_sentence};
-use crate::observe::look_v7m;
+use crate::observe::ObservedCore;
 use crate::stop::StopReason;
 
 impl<F: Family> TargetMemory for System<F> {
@@ -38,14 +38,14 @@ impl<F: Run> Machine<F> {
             Answer::Value(value) => self.core.r[0] = value,
             Answer::Unsupported(value, about) => {
                 self.core.r[0] = value;
-                self.system.falls_short(&mut self.core, &about, at);
+                self.system.warn_unsupported(&mut self.core, &about, at);
             }
             Answer::Exit(code) => self.system.stop_at(StopReason::Exit, pc, at, exit_sentence(code)),
         }
         step_over_breakpoint(&mut self.core, &mut *self.system, &mut self.pipe);
         let cell = ProfileCell { cycles: self.core.t - before, executions: 1, wait_cycles: 0 };
         self.system.add_profile(pc, cell);
-        let look = look_v7m(&self.core);
+        let look = self.core.look();
         self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
     }
 }

@@ -237,7 +237,7 @@ impl<F: Run> Machine<F> {
             }
             Request::Fault(Fault::Breakpoint) if self.calls_debugger() => {
                 self.serve_semihosting(before);
-                Outcome::None
+                ExceptionOutcome::None
             }
             Request::Fault(fault) => {
                 let pc = self.core.pc();

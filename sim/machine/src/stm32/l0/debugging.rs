@@ -7,7 +7,7 @@ use super::memory::Memories;
 use super::system::System;
 use crate::debugger::semihosting::{Answer, TargetMemory, exit_sentence};
 use crate::m0plus::debugging::{CYCLES, step_over_breakpoint};
-use crate::observe::look_v6m;
+use crate::observe::ObservedCore;
 use crate::stop::StopReason;
 
 impl TargetMemory for Memories {
@@ -38,13 +38,13 @@ impl Machine {
             Answer::Value(value) => core.r[0] = value,
             Answer::Unsupported(value, about) => {
                 core.r[0] = value;
-                system.devices.falls_short(&about, pc, at);
+                system.devices.warn_unsupported(&about, pc, at);
             }
             Answer::Exit(code) => system.devices.stop_at(StopReason::Exit, pc, at, exit_sentence(code)),
         }
         step_over_breakpoint(core, system);
         system.memories.add_to_profile(pc, ProfileCell { cycles: CYCLES, executions: 1, wait_cycles: 0 });
-        let look = look_v6m(core);
+        let look = core.look();
         self.observer.iter_mut().for_each(|observer| observer.note_execution(0, pc, &look));
     }
 }
