@@ -28,8 +28,13 @@ __attribute__((noipa)) void inner(uint32_t at) { seen = AT(at); seen++; }
 __attribute__((noipa)) void middle(uint32_t at) { inner(at + 1); seen++; }
 __attribute__((noipa)) void task(void) { middle(0x0fffffff); for (;;) {} }
 __attribute__((noipa)) void pins(void) {
-    for (uint32_t i = 0; i < 3; i++) AT(GPIO_ODR) = 1u << i;
+    /* Apart, so that the M7 does not issue two accesses together. */
+    for (uint32_t i = 0; i < 3; i++) {
+        AT(GPIO_ODR) = 1u << i;
+        __asm volatile("nop\n nop\n nop\n nop");
+    }
     seen = AT(GPIO_IDR);
+    __asm volatile("nop\n nop");
 }
 void reset(void) {
     AT(RCC_ENABLE) |= 7;
