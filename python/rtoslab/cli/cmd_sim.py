@@ -152,8 +152,7 @@ def command(
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
 
     show = OutputLines(stream).show if show_uart or not as_json else lambda *_: None
-    result = simulate(image, facts, request, cores=cores, on_output=show)
-    result = _with_source_lines(result, image)
+    result = _with_source_lines(simulate(image, facts, request, cores=cores, on_output=show), image)
     faults = _fault_sentences(result, image)
     if junit is not None:
         why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
@@ -167,6 +166,11 @@ def command(
 
 def _exit_code(result: SimResult) -> int:
     """The command's exit code: the firmware's own, where it ended with one that a program can have."""
+    return _exit_code(result)
+
+
+def _exit_code(result: SimResult) -> int:
+    """Returns the command's exit code: the firmware's own, if it ended with one that a program can have."""
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
     if result.exit_code is not None and 0 < result.exit_code <= _CODES_MOST:

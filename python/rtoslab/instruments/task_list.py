@@ -239,6 +239,8 @@ class _Reader:
                 value = self._member(block, member)
                 if value is not None:
                     registers[register] = value
+            # No task's own: the core has one. gdb wants it on its way through an exception's frame.
+            registers["msp"] = self._machine.registers(0)["msp"]
         return list(registers.items())
 
     def _stack(self, block: int) -> range:
