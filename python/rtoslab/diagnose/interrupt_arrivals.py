@@ -26,6 +26,8 @@ _REGULAR_SHARE: Final = 0.6
 _JITTER: Final = 0.02
 """Of the period: distances that differ by no more are equal."""
 _JITTER_CYCLES: Final = 8
+_EARLY: Final = 0.002
+"""Of the period: by so little may an interrupt seem to be early, as the grid is not known exactly."""
 _OCCUPIED: Final = 0.5
 """Of the grid's places, at least: a burst of equal distances now and then is no period."""
 _ON_GRID: Final = 0.25
@@ -60,14 +62,24 @@ def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None
     regular = np.abs(distances - usual) <= max(_JITTER_CYCLES, _JITTER * usual)
     if usual <= 0 or (period is None and float(np.mean(regular)) < _REGULAR_SHARE):
         return None
-    numbers = np.concatenate([[0], np.cumsum(np.rint(distances / usual).astype(np.int64))])
-    exact = float(period) if period else _slope(times, numbers)
-    offsets = times - numbers * exact
-    lateness = offsets - offsets.min()
-    is_full = numbers[-1] <= len(runs) / _OCCUPIED
+    steps = np.concatenate([[0], np.cumsum(np.rint(distances / usual).astype(np.int64))])
+    exact = float(period) if period else _slope(times, steps)
+    tolerance = max(_JITTER_CYCLES, _EARLY * exact)
+    since = times - times[0] - _phase((times - times[0]) % exact, exact, tolerance) + tolerance
+    numbers = np.floor(since / exact).astype(np.int64)  # an interrupt is never early, so its place is behind it
+    lateness = np.maximum(since - numbers * exact - tolerance, 0.0)
+    is_full = numbers[-1] - numbers[0] <= len(runs) / _OCCUPIED
     on_grid = float(np.mean(lateness <= max(_JITTER_CYCLES, _ON_GRID * usual)))
     is_periodic = is_full and on_grid >= (_ON_GRID_SHARE if period is None else _ON_KNOWN_GRID_SHARE)
     return Grid(exception, exact, runs, numbers, lateness) if is_periodic else None
+
+
+def _phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
+    """Where within the period most interrupts come: the begin of the densest interval of that width."""
+    ordered = np.sort(residues)
+    around = np.concatenate([ordered, ordered + period])
+    counts = np.searchsorted(around, ordered + tolerance, side="right") - np.arange(len(ordered))
+    return float(ordered[int(np.argmax(counts))])
 
 
 def _slope(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:

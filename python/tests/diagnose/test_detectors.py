@@ -34,6 +34,15 @@ def test_a_period_left_out_is_a_step_of_two_places() -> None:
     assert grid.numbers.tolist() == [number for number in range(20) if number != 9]
 
 
+def test_an_interrupt_is_late_and_never_early() -> None:
+    """One that comes just before the next is due belongs to the place before."""
+    times = [1000 * number for number in range(20)]
+    times[7] += 900
+    grid = find_grid(LINE, handlers(times))
+    assert grid is not None
+    assert grid.lateness.tolist() == [900 if number == 7 else 0 for number in range(20)]
+
+
 def test_bursts_of_equal_distances_are_no_period() -> None:
     bursts = [84_000 * burst + 170 * number for burst in range(10) for number in range(6)]
     assert find_grid(LINE, handlers(bursts)) is None
