@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rtoslab.diagnose.diagnosis_findings import Finding
-from rtoslab.diagnose.drawings import task_tracks
+from rtoslab.diagnose.diagnosis_findings import Finding, Track
+from rtoslab.diagnose.drawings import handler_track, task_tracks
 from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
 from rtoslab.diagnose.named_places import NamedPlaces
 from rtoslab.diagnose.task_history import Call, History
@@ -27,10 +27,10 @@ def find_full_queues(history: History, lengths: Mapping[int, int], names: NamedP
     for queue, calls in sends.items():
         failed = [call for call in calls if call.ended and not call.succeeded]
         if failed:
-            yield _failed(history, names, queue, calls, failed)
+            yield _failed(history, names, queue, calls, failed, receives.get(queue, []))
         waited = _waiting_sends(history, calls, receives.get(queue, []), lengths.get(queue))
         if waited:
-            yield _waiting(history, names, queue, calls, waited)
+            yield _waiting(history, names, queue, calls, waited, receives.get(queue, []))
 
 
 def unseen_queues(history: History, lengths: Mapping[int, int]) -> list[str]:
@@ -52,7 +52,14 @@ def _is_give(call: Call, lengths: Mapping[int, int]) -> bool:
     return call.service.serves(*GIVES) and call.object not in lengths
 
 
-def _failed(history: History, names: NamedPlaces, queue: int, calls: Sequence[Call], failed: Sequence[Call]) -> Finding:
+def _failed(
+    history: History,
+    names: NamedPlaces,
+    queue: int,
+    calls: Sequence[Call],
+    failed: Sequence[Call],
+    receives: Sequence[Call],
+) -> Finding:
     first, name = failed[0], names.object(queue)
     sender = names.task(first.task) if first.task is not None else names.handler(first.core, first.handler)
     waited = (
@@ -67,11 +74,25 @@ def _failed(history: History, names: NamedPlaces, queue: int, calls: Sequence[Ca
         count=len(failed),
         who=(sender,),
         where=(f"{sender} sends by {first.service.name} in {names.call_place(first)}",),
-        tracks=task_tracks(history, names, list(history.runs)[:4], first.start, min(first.start + 1, history.end)),
+        tracks=_tracks(history, names, calls, receives, first),
         facts={"queue": name, "failed": len(failed), "sends": len(calls)},
     )
 
 
+def _tracks(
+    history: History, names: NamedPlaces, sends: Sequence[Call], receives: Sequence[Call], worst: Call
+) -> tuple[Track, ...]:
+    """Returns the lines of the tasks and handlers that use the queue, from some sends before one to its end."""
+    at = sends.index(worst)
+    start, end = sends[max(0, at - _SENDS_BEFORE)].start, worst.end
+    tasks = list(dict.fromkeys(call.task for call in (*sends, *receives) if call.task is not None))
+    exceptions = sorted({(call.core, call.handler) for call in (*sends, *receives) if call.task is None})
+    lines = [handler_track(history, names.handler(*item), [item[1]], start, end) for item in exceptions]
+    return (*task_tracks(history, names, tasks[:_TASKS_DRAWN], start, end), *lines)
+
+
+_SENDS_BEFORE: Final = 8
+_TASKS_DRAWN: Final = 4
 _WAITED: Final = 10_000
 """Cycles: a send that only looks whether there is room takes less."""
 
@@ -98,7 +119,12 @@ def _waiting_sends(
 
 
 def _waiting(
-    history: History, names: NamedPlaces, queue: int, calls: Sequence[Call], waited: Sequence[tuple[Call, int]]
+    history: History,
+    names: NamedPlaces,
+    queue: int,
+    calls: Sequence[Call],
+    waited: Sequence[tuple[Call, int]],
+    receives: Sequence[Call],
 ) -> Finding:
     worst, cycles = max(waited, key=lambda item: item[1])
     name, sender = names.object(queue), names.task(worst.task)
@@ -111,6 +137,6 @@ def _waiting(
         count=len(waited),
         who=(sender,),
         where=(f"{sender} waits longest in {worst.service.name} at {names.call_place(worst)}",),
-        tracks=task_tracks(history, names, list(history.runs)[:4], worst.start, worst.end),
+        tracks=_tracks(history, names, calls, receives, worst),
         facts={"queue": name, "waited": len(waited), "sends": len(calls)},
     )
