@@ -83,7 +83,8 @@ def test_the_page_draws_each_finding(tmp_path: Path) -> None:
     assert done.returncode == EXIT_POINT_FAILED
     page = Page()
     page.feed(target.read_text())
-    assert page.tags.count("svg") == 2
+    assert "3 findings." in done.stdout
+    assert page.tags.count("svg") == 3
     assert any(label.startswith("interrupt lost: ") for label in page.labels)
     assert page.tags.count("table") == 1
 
