@@ -58,6 +58,10 @@ _NVIC_IPR: Final = 0xE000_E400
 _SHPR3: Final = 0xE000_ED20
 """Armv7-M Architecture Reference Manual, DDI 0403E.e, B3.2 to B3.4; ARMv6-M has the same addresses."""
 _SNAPSHOTS_MOST: Final = 64
+_PARKED_LOOKS: Final = 32
+_PARKED_STEP: Final = 97
+_PARKED_BYTES: Final = 16
+"""A loop that does nothing is no longer."""
 _INTERVALS_MOST: Final = 2_000_000
 """As many masked intervals are kept whole: of 40 bytes each."""
 
@@ -261,6 +265,18 @@ class Replay:
         if len(self._snapshots) > _SNAPSHOTS_MOST:
             self._snapshots = self._snapshots[::2]
             self._spacing *= 2
+
+    def is_parked(self, core: int) -> bool:
+        """Whether a core does nothing but branch to where it is: no register changes. Runs on for some cycles."""
+        registers = self.machine.registers(core)
+        first = registers.pop("pc")
+        for _ in range(_PARKED_LOOKS):
+            with simulator_errors(RunError):
+                self.machine.run(_PARKED_STEP)
+            now = self.machine.registers(core)
+            if abs(now.pop("pc") - first) > _PARKED_BYTES or now != registers:
+                return False
+        return True
 
     def fault(self, core: int, exception: int, cycle: int) -> Fault:
         """The fault whose handler begins in that cycle."""

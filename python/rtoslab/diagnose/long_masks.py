@@ -82,10 +82,12 @@ def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, lim
     name = names.handler(0, SYSTICK)
     function = next((frame.function for frame in frames if not frame.is_kernel), frames[0].function if frames else "")
     task = next(iter(history.running(due, history.end)), None)
+    is_parked = names.replay.is_parked(0)  # as programs end that have nothing left to do, or gave up
+    title = f"Interrupts are masked to the end of the run: {name} waits for {history.end - due:,} cycles."
     yield Finding(
         kind="masked",
-        level="error",
-        title=f"Interrupts are masked to the end of the run: {name} waits for {history.end - due:,} cycles.",
+        level="note" if is_parked else "error",
+        title=f"The program ended in an endless loop. {title}" if is_parked else title,
         cycle=due,
         cycles=history.end - due,
         who=(function, name),

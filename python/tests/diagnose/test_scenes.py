@@ -118,6 +118,14 @@ def test_a_queue_that_loses_items_names_the_handler_that_sent_them() -> None:
     assert finding.facts == {"queue": "queue", "failed": finding.count, "sends": 36}
 
 
+def test_a_program_that_parks_at_its_end_gets_a_note() -> None:
+    result = diagnosed("parked_end")
+    (finding,) = result.findings
+    assert (finding.kind, finding.level) == ("masked", "note")
+    assert finding.title.startswith("The program ended in an endless loop.")
+    assert not result.failures
+
+
 def test_loads_add_up_to_the_whole() -> None:
     result = diagnosed("priority_inheritance")
     assert sum(share.percent for share in result.loads) == pytest.approx(100, abs=0.5)
