@@ -165,11 +165,6 @@ def command(
 
 
 def _exit_code(result: SimResult) -> int:
-    """The command's exit code: the firmware's own, where it ended with one that a program can have."""
-    return _exit_code(result)
-
-
-def _exit_code(result: SimResult) -> int:
     """Returns the command's exit code: the firmware's own, if it ended with one that a program can have."""
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
