@@ -30,7 +30,7 @@ _NO_FLOATS: Final = 1 << 4
 
 @dataclass(frozen=True, slots=True)
 class SavedTask:
-    """What is known of a task's stack and code."""
+    """The stack of a task that does not run."""
 
     frame: int
     """Address of the lowest word that the kernel stored."""
@@ -72,10 +72,10 @@ def _read(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] |
                 return None
             at += 4
             if name in {"exc", "flag"}:
-                told = _tells_floats(name, value)
-                if told is None:
+                state = _tells_floats(name, value)
+                if state is None:
                     return None
-                has_floats = told
+                has_floats = state
             elif name != "skip":
                 registers[name] = value
     return _with_core_frame(registers, at, word, has_floats=has_floats)

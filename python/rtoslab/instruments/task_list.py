@@ -194,7 +194,7 @@ class _Reader:
             yield from (block for block in blocks if block)
 
     def _offset(self, structure: str, member: str | None, *, inside: bool = False) -> int | None:
-        """Where a member begins. `inside`: a structure in a structure begins where its first member does."""
+        """Returns the offset of a member. `inside`: a structure in a structure begins where its first member does."""
         members = self._structures.get(structure, _Structure({})).members
         if member is None:
             return None
@@ -268,5 +268,5 @@ class _Reader:
 
 
 def _signed(urgency: int, place: MemberPlace) -> int:
-    """A priority as people write it: none is beyond half of what its member holds, so such a one is negative."""
+    """The priority with its sign. A member of a kernel holds none in the upper half of its range but negative ones."""
     return urgency - (1 << 8 * place.bytes) if urgency >> (8 * place.bytes - 1) else urgency
