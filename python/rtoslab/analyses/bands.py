@@ -75,7 +75,7 @@ class Ratio:
         known = self.is_known and other.is_known
         return Ratio(self.value / other.value, self.least / other.most, self.most / other.least, known)
 
-    def divided_by(self, number: float) -> "Ratio":
+    def quotient_band(self, number: float) -> "Ratio":
         """Returns the ratio divided by a number."""
         return Ratio(self.value / number, self.least / number, self.most / number, self.is_known)
 

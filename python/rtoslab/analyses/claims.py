@@ -59,16 +59,16 @@ class ClaimVerdict:
         if not outcomes:
             return "not computed"
         if "same" in outcomes:
-            return "same" if len(outcomes) == 1 and self.computed_count == len(self.cases) else "partly"
+            return "same" if len(outcomes) == 1 and self.count_computed == len(self.cases) else "partly"
         return "different" if "different" in outcomes else "tie"
 
     @property
-    def held_count(self) -> int:
+    def count_held(self) -> int:
         """Returns the number of cases in which the claim holds."""
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
-    def computed_count(self) -> int:
+    def count_computed(self) -> int:
         """Returns the number of cases that could be computed."""
         return sum(verdict.outcome is not None for verdict in self.cases)
 
@@ -76,7 +76,7 @@ class ClaimVerdict:
     def outcome_text(self) -> str:
         """Returns the outcome with its count: `partly (3 of 8)`."""
         outcome = self.outcome
-        return f"{outcome} ({self.held_count} of {len(self.cases)})" if outcome == "partly" else outcome
+        return f"{outcome} ({self.count_held} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
     def numbers_text(self) -> str:

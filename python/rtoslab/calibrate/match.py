@@ -50,7 +50,7 @@ class SettingsMatch:
         }
         """Setting -> which values belong to its witnesses."""
 
-    def simulated_values(self, values: SettingValues) -> Vector | None:
+    def simulator_values(self, values: SettingValues) -> Vector | None:
         """Returns the virtual board's values under settings. None if it refuses a setting."""
         known = tuple(values[key] for key in self.keys)
         if known not in self._values_by_settings:
@@ -64,24 +64,24 @@ class SettingsMatch:
 
     def cost(self, values: SettingValues) -> float:
         """Returns the difference from silicon's centres, in cycles, summed over the rows' means."""
-        simulated = self.simulated_values(values)
+        simulated = self.simulator_values(values)
         return float("inf") if simulated is None else float(self.weights @ np.abs(simulated - self.silicon_values))
 
     def excess(self, values: SettingValues) -> float:
         """Returns the difference beyond silicon's bounds, in cycles, summed over the rows' means."""
-        simulated = self.simulated_values(values)
-        return float("inf") if simulated is None else self._weighted_excess(simulated)
+        simulated = self.simulator_values(values)
+        return float("inf") if simulated is None else self._excess_by_weight(simulated)
 
     def predicts_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
         """Whether these steps together, by the slopes, leave no larger excess than `values`."""
-        simulated = self.simulated_values(values)
+        simulated = self.simulator_values(values)
         assert simulated is not None
         for key, by in steps.items():
             slope = self.slope(values, key, int(np.sign(by)))
             simulated = simulated if slope is None else simulated + by * slope
-        return self._weighted_excess(simulated) <= self.excess(values) + TOLERANCE_CYCLES
+        return self._excess_by_weight(simulated) <= self.excess(values) + TOLERANCE_CYCLES
 
-    def _weighted_excess(self, simulated: Vector) -> float:
+    def _excess_by_weight(self, simulated: Vector) -> float:
         return float(self.weights @ np.abs(self._beyond_bounds(simulated)))
 
     def _beyond_bounds(self, simulated: Vector) -> Vector:
@@ -99,7 +99,7 @@ class SettingsMatch:
     def slope(self, values: SettingValues, key: str, by: int) -> Vector | None:
         """Returns the change of each value by a step of a setting up (`by` 1) or down (-1), per unit. None if nothing
         changes or the setting is refused."""
-        here, present = self.simulated_values(values), self.simulated_values(with_moved_setting(values, key, by))
+        here, present = self.simulator_values(values), self.simulator_values(with_moved_setting(values, key, by))
         if here is None or present is None or not np.any(present != here):
             return None
         return (present - here) * by
@@ -114,17 +114,17 @@ class SettingsMatch:
 
     def largest_error_cycles(self, values: SettingValues, key: str) -> float:
         """Returns the largest difference from silicon in a setting's witnesses, in cycles."""
-        simulated = self.simulated_values(values)
+        simulated = self.simulator_values(values)
         assert simulated is not None
         return float(np.max(np.abs(simulated - self.silicon_values)[self.witnessed[key]], initial=0.0))
 
     def unexplained_cycles(self, values: SettingValues, key: str) -> float:
         """Returns the largest difference beyond silicon's bounds in a setting's witnesses."""
-        simulated = self.simulated_values(values)
+        simulated = self.simulator_values(values)
         assert simulated is not None
         return float(np.max(np.abs(self._beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
 
-    def changed_settings(self, values: SettingValues) -> list[str]:
+    def setting_changes(self, values: SettingValues) -> list[str]:
         """Returns the settings that are not at their defaults."""
         return [key for key in self.keys if values[key] != self.defaults[key]]
 

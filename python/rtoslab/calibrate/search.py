@@ -29,7 +29,7 @@ def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> Sett
     best = _search_by_steps(match, keys, say)
     if match.excess(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
-        for wrong in match.changed_settings(best):
+        for wrong in match.setting_changes(best):
             say(f"Another way, with {wrong} as it is.")
             best = min(best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.score)
     return _move_towards_defaults(match, _drop_unneeded_changes(match, best, keys))
@@ -78,7 +78,7 @@ def _slopes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) ->
 
 def _residual(match: SettingsMatch, values: SettingValues) -> Vector:
     """Returns silicon's values less the virtual board's."""
-    simulated = match.simulated_values(values)
+    simulated = match.simulator_values(values)
     assert simulated is not None
     return match.silicon_values - simulated
 
@@ -88,13 +88,13 @@ def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -
     left = _residual(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
-        targets = {_weighted_median(left, slope, match.weights) for slope in [*ways.values(), *both]}
+        targets = {_median_by_weight(left, slope, match.weights) for slope in [*ways.values(), *both]}
         for by in sorted(targets | {1, -1}):
             if by and abs(by) <= 10 * REACH and values[key] + by >= 0:
                 yield with_moved_setting(values, key, by)
 
 
-def _weighted_median(left: Vector, slope: Vector, weight: Vector) -> int:
+def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
     """Returns the step that makes the sum of weight · |left - step · slope| least."""
     where = np.flatnonzero(slope)
     steps, weights = left[where] / slope[where], (weight * np.abs(slope))[where]
@@ -141,11 +141,11 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
     again = True
     while again:
         again = False
-        for key in match.changed_settings(values):
+        for key in match.setting_changes(values):
             tried = {**values, key: match.defaults[key]}
             if match.excess(tried) > match.excess(values) + TOLERANCE_CYCLES:
                 tried = _compensate(match, values, tried, [other for other in keys if match.share_witness(key, other)])
-            fewer = len(match.changed_settings(tried)) < len(match.changed_settings(values))
+            fewer = len(match.setting_changes(tried)) < len(match.setting_changes(values))
             if fewer and match.excess(tried) <= match.excess(values) + TOLERANCE_CYCLES:
                 values, again = tried, True
                 break
@@ -166,7 +166,7 @@ def _compensate(
 
 def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> SettingValues:
     """Moves each changed setting towards its default as long as the fit gets no worse."""
-    for key in match.changed_settings(values):
+    for key in match.setting_changes(values):
         towards = 1 if values[key] < match.defaults[key] else -1
         while match.excess(with_moved_setting(values, key, towards)) <= match.excess(values) + TOLERANCE_CYCLES:
             values = with_moved_setting(values, key, towards)

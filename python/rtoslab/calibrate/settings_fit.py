@@ -94,7 +94,7 @@ def fit_settings(
     for trade in [*_cancelling_steps(match, best, seen), *_equivalent_steps(match, best, seen)]:
         points = _values_along(match, best, trade)
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
-            best = min(points, key=lambda point: (len(match.changed_settings(point)), _distance(match, point)))
+            best = min(points, key=lambda point: (len(match.setting_changes(point)), _distance(match, point)))
             differs = not any(all(point[key] == match.defaults[key] for key in trade) for point in points)
             groups.append(SettingGroup(tuple(trade), differs))
             for key in trade:
@@ -102,7 +102,7 @@ def fit_settings(
     return SettingsFit(
         tuple(_make_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
-        {key: best[key] for key in match.changed_settings(best)},
+        {key: best[key] for key in match.setting_changes(best)},
         match.cost(start),
         match.cost(best),
         match.slack_cycles(),

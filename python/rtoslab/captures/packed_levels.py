@@ -35,7 +35,7 @@ class PackedSamples:
         rows = np.frombuffer(data, np.uint8, whole).reshape(-1, self._sample_bytes)
         if not len(rows):
             return
-        places = _changed_places(rows, self._last_sample)
+        places = _level_change_places(rows, self._last_sample)
         ticks, changed = places + self._count, rows[places]
         for number, (_, bit) in enumerate(self._channels):
             levels = (changed[:, bit // 8] >> (bit % 8) & 1).astype(np.int8)
@@ -66,7 +66,7 @@ class PackedSamples:
         return Capture(tick_s, tuple(channels), self._count)
 
 
-def _changed_places(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:
+def _level_change_places(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:
     """Returns the indices of the rows that differ from the row before."""
     unit = rows.shape[1]
     if unit in _WORDS:

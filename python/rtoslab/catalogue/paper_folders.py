@@ -91,7 +91,7 @@ class PaperFolder:
         return read_toml(self.folder / "slips.toml", SlipFile).slip
 
     @property
-    def published_numbers(self) -> dict[int, float]:
+    def paper_numbers(self) -> dict[int, float]:
         """Returns the published figures that are numbers, by id."""
         return {ident: row.number for ident, row in self.published_rows.items() if row.number is not None}
 

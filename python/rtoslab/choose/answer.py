@@ -21,8 +21,8 @@ def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> 
     left_out = [
         _lacking_sentence(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]
     ]
-    if len(comparison.ranked_kernels) == 1:
-        return [f"{names[comparison.ranked_kernels[0]]} is the only kernel here that has what is needed.", *left_out]
+    if len(comparison.kernel_ranking) == 1:
+        return [f"{names[comparison.kernel_ranking[0]]} is the only kernel here that has what is needed.", *left_out]
     left_out += _too_few_figures_sentences(comparison, names)
     if not scores:
         return ["No figures are here that these kernels share, so none is ranked.", *left_out]
@@ -83,7 +83,7 @@ def disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple[Opera
     """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
     arguments = []
     for operation in comparison.operations:
-        best = comparison.best_kernels(operation, comparison.ranked_kernels)
+        best = comparison.best_kernels(operation, comparison.kernel_ranking)
         mine = comparison.cell(kernel, operation).band
         if not best or mine is None or kernel in best or not mine.least:
             continue

@@ -67,7 +67,7 @@ class KernelComparison:
         return self.cells[kernel, operation.id]
 
     @cached_property
-    def ranked_kernels(self) -> tuple[str, ...]:
+    def kernel_ranking(self) -> tuple[str, ...]:
         """Returns the kernels with all services that the question needs."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
@@ -87,16 +87,16 @@ class KernelComparison:
         """Returns the operations with a weight and figures above zero of at least two ranked kernels."""
         return tuple(
             operation
-            for operation in self._weighted_operations
-            if sum(self._is_counted(kernel, operation) for kernel in self.ranked_kernels) > 1
+            for operation in self._operations_by_weight
+            if sum(self._is_counted(kernel, operation) for kernel in self.kernel_ranking) > 1
         )
 
     @property
     def partly_present(self) -> list[tuple[Operation, list[str]]]:
         """Returns the weighted operations that some ranked kernels lack, with these kernels."""
         missing = [
-            (operation, [name for name in self.ranked_kernels if not self._is_counted(name, operation)])
-            for operation in self._weighted_operations
+            (operation, [name for name in self.kernel_ranking if not self._is_counted(name, operation)])
+            for operation in self._operations_by_weight
         ]
         return [(kernel, kernels) for kernel, kernels in missing if kernels]
 
@@ -106,7 +106,7 @@ class KernelComparison:
         whole = self._total_weight(self.counted_operations)
         return {
             kernel: len(own)
-            for kernel in self.ranked_kernels
+            for kernel in self.kernel_ranking
             if 2 * self._total_weight(own := self._shared_operations(kernel)) < whole or not own
         }
 
@@ -116,14 +116,14 @@ class KernelComparison:
 
         The leader is the kernel nearest to the best figure of each operation, in the mean over its operations. The
         others are compared with the leader alone, so that none gains by operations that it lacks."""
-        known = [kernel for kernel in self.ranked_kernels if kernel not in self.too_few_figures]
+        known = [kernel for kernel in self.kernel_ranking if kernel not in self.too_few_figures]
         if not known:
             return []
         leader = min(known, key=lambda kernel: self._ratio_to_best(kernel, known).value)
         scores_ = [
             Score(
                 kernel,
-                self._weighted_mean(
+                self._mean_by_weight(
                     [
                         (operation, self.ratio(kernel, leader, operation))
                         for operation in self._shared_operations(kernel, leader)
@@ -137,7 +137,7 @@ class KernelComparison:
         return sorted(scores_, key=lambda score: (score.kernel != leader, score.ratio.value))
 
     @property
-    def _weighted_operations(self) -> list[Operation]:
+    def _operations_by_weight(self) -> list[Operation]:
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
     def _total_weight(self, operations: Iterable[Operation]) -> float:
@@ -163,9 +163,9 @@ class KernelComparison:
             sign = -1 if operation.better == "more" else 1
             best = min(having, key=lambda name: sign * _cell_median(self.cell(name, operation)))
             ratios.append((operation, self.ratio(kernel, best, operation)))
-        return self._weighted_mean(ratios)
+        return self._mean_by_weight(ratios)
 
-    def _weighted_mean(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:
+    def _mean_by_weight(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:
         """Returns the weighted geometric mean of ratios. It is not known without any."""
         whole = self._total_weight(operation for operation, _ in ratios)
         if not whole:

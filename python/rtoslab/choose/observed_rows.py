@@ -37,7 +37,7 @@ def observed_rows(
     rows = []
     for name, make in {
         "footprint": _footprint_figures,
-        "masked": _masked_figures,
+        "masked": _masking_figures,
         "worst_case": _worst_case_figures,
     }.items():
         say(f"{name} {kernel} {board}")
@@ -88,7 +88,7 @@ def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator
         yield "footprint", "task", task.bytes_by_kind["data"] + task.bytes_by_kind["bss"] + task.pool_bytes, "bytes", 1
 
 
-def _masked_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
+def _masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
     """Yields the longest time in which the kernel masked the least urgent interrupt, over several benchmarks.
 
     Sections that the benchmarks mask themselves are left out."""

@@ -10,7 +10,7 @@ from rich.table import Table
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, BuildError, PlanError, count_text, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
-from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_answer, report_if_interrupted
 from rtoslab.cli.image_options import image_board_and_timing
 from rtoslab.cli.names import CoreCounts, Frequency, split_names
@@ -120,7 +120,7 @@ def _summary_table(verdicts: Sequence[Conformance]) -> Table:
             conformance.board,
             str(conformance.cores),
             conformance.outcome_counts_text,
-            coloured_text(words, colour),
+            colour_text(words, colour),
         )
     return table
 
@@ -138,7 +138,7 @@ def _print_verdict(console: PlainConsole, verdict: Conformance) -> None:
             f"{finding.demands}: {finding.saw}" if finding.outcome in (Outcome.FAILS, Outcome.DEVIATES) else finding.saw
         )
         table.add_row(
-            finding.title, str(finding.core), saw, coloured_text(finding.outcome.value, _COLOURS[finding.outcome])
+            finding.title, str(finding.core), saw, colour_text(finding.outcome.value, _COLOURS[finding.outcome])
         )
     console.print(table)
     for reason, titles in absent.items():

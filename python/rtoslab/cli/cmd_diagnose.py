@@ -12,7 +12,7 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, Duration
-from rtoslab.cli.own_project import project_folder, stated_options
+from rtoslab.cli.own_project import build_options_text, project_folder
 from rtoslab.diagnose import (
     Diagnosis,
     Limits,
@@ -84,7 +84,7 @@ def command(
     if image is None:
         if project is None or folder is None:
             raise PlanError(f"Say which image to diagnose, or work in a folder with {PROJECT_FILE}, or below it.")
-        if stated_options(context, *_STRETCH):
+        if build_options_text(context, *_STRETCH):
             raise PlanError(f"{PROJECT_FILE} says of each image how it is run; say it there, or name the image.")
         subjects = _project_subjects(catalogue, project, folder)
     else:

@@ -6,7 +6,7 @@ import click
 from rich.table import Table
 
 from rtoslab.base import EXIT_ERROR, EXIT_OK, find_root
-from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.doctor import check_installation
 from rtoslab.cli.early_end import print_answer
 
@@ -22,7 +22,7 @@ def command(as_json: bool) -> int:
         table = Table("", "what", "found", "remedy")
         for item in examined:
             table.add_row(
-                coloured_text("ok", "green") if item.fine else coloured_text("missing", "red"),
+                colour_text("ok", "green") if item.fine else colour_text("missing", "red"),
                 item.name,
                 item.found,
                 item.remedy,

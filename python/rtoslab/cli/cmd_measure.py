@@ -13,7 +13,7 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
 from rtoslab.cli.names import Duration
-from rtoslab.cli.own_project import project_folder, stated_options
+from rtoslab.cli.own_project import build_options_text, project_folder
 from rtoslab.instruments import (
     EndedMeasureError,
     MeasuredCalls,
@@ -102,7 +102,7 @@ def command(
     catalogue = Catalogue(find_root())
     folder = project_folder() if not functions and image is None else None
     if folder is not None:
-        if stated_options(context, *_STRETCH):
+        if build_options_text(context, *_STRETCH):
             raise PlanError(
                 f"{PROJECT_FILE} says of each image how it is run; say it there, or name functions and --image."
             )

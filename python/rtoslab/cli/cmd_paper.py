@@ -95,7 +95,7 @@ def command(
     missing = missing_benchmarks(catalogue, paper)
     _print_step("Reading the points and setting them beside the paper ...", quiet=as_json)
     stored = load(folder)
-    points = [*stored, *_unstored_points(folder, stored, [outcome.result for outcome in outcomes])]
+    points = [*stored, *_points_outside_store(folder, stored, [outcome.result for outcome in outcomes])]
     beside, weights = reference_points_of_paper(root, paper.key, points), weights_of_paper(root, paper.key)
     further = further_placements(root, paper.key)
     done = reproduce_paper(catalogue, paper, points, missing, beside, weights, further)
@@ -119,7 +119,9 @@ def _print_step(what: str, *, quiet: bool) -> None:
         click.echo(what, err=True)
 
 
-def _unstored_points(folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]) -> list[StoredPoint]:
+def _points_outside_store(
+    folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]
+) -> list[StoredPoint]:
     """Returns the failed points that were not stored. They are missing so that the next try may succeed, and the
     report says why."""
     known = {point.result.point.model_dump_json() for point in stored}
@@ -180,7 +182,7 @@ def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
         "section": verdict.claim.section,
         "says": verdict.claim.says,
         "outcome": verdict.outcome,
-        "held": verdict.held_count,
+        "held": verdict.count_held,
         "cases": [
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}
             for one in verdict.cases

@@ -14,7 +14,7 @@ from rtoslab.base import EXIT_ERROR, EXIT_OK, EXIT_POINT_FAILED, PlanError, Rtos
 from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write_report
-from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, Duration, Frequency
 from rtoslab.reports import TableData
@@ -260,10 +260,10 @@ def _print_study(study: TaskSetStudy) -> None:
     console = PlainConsole()
     _print_tables(terminal_tables(study))
     for note in (*study.notes, *(study.check.notes if study.check is not None else ())):
-        console.print(coloured_text("note", "yellow"), note, soft_wrap=True)
+        console.print(colour_text("note", "yellow"), note, soft_wrap=True)
     colour = "green" if study.holds else "red"
     for line in study.answer_sentences():
-        console.print(coloured_text(line, colour), soft_wrap=True)
+        console.print(colour_text(line, colour), soft_wrap=True)
 
 
 def _print_tables(tables: Sequence[TableData]) -> None:

@@ -19,7 +19,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, parse_export_key, read_trees, tree_toml
 from rtoslab.cli.choices import boards_option, config_option
-from rtoslab.cli.console import PlainConsole, coloured_text
+from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, split_names
 from rtoslab.conformance import examine_port
@@ -114,7 +114,7 @@ def show(as_json: bool) -> int:
         table = Table("id", "port", "version", "commit", "path")
         for row in rows:
             commit = ", ".join(_commit_text(repository) for repository in row["repositories"]) or "no version control"
-            state = commit if row["there"] else coloured_text("missing", "red")
+            state = commit if row["there"] else colour_text("missing", "red")
             table.add_row(row["id"], Path(row["port"]).name, row["version"], state, row["path"])
         PlainConsole().print(table)
     return EXIT_OK

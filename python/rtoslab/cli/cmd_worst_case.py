@@ -128,10 +128,8 @@ def command(
     elif not as_json:
         say("")
         _print_finding(scenario, finding)
-        place = short_path(folder)
-        click.echo(
-            f"{count_text(finding.arrivals, 'arrival')} in {seconds:.1f} s. Stored in {place}, with report.html."
-        )
+        swept = count_text(finding.arrivals, "arrival")
+        click.echo(f"{swept} in {seconds:.1f} s. Stored in {short_path(folder)}, with report.html.")
     if ended is not None:
         raise EndedError(ended, report)
     return EXIT_OK

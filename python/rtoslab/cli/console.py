@@ -11,7 +11,7 @@ from rtoslab.intake import escape_unprintable
 
 
 class PlainConsole(Console):
-    """Rich's console without its markup. `coloured_text` gives a text a colour."""
+    """Rich's console without its markup. `colour_text` gives a text a colour."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
@@ -25,6 +25,6 @@ class PlainConsole(Console):
         return super().render_str(escape_unprintable(text), **options)
 
 
-def coloured_text(text: str, style: str) -> Text:
+def colour_text(text: str, style: str) -> Text:
     """Returns the text in a colour."""
     return Text(escape_unprintable(text), style=style)

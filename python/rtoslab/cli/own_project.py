@@ -86,14 +86,14 @@ def _owner_id(path: Path) -> int | None:
     return path.stat().st_uid if path.exists() else None
 
 
-def stated_options(context: click.Context, *options: str) -> list[str]:
+def build_options_text(context: click.Context, *options: str) -> list[str]:
     """Returns those of the options that are on the command line."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
 def require_unstated(context: click.Context, *options: str) -> None:
     """Raises PlanError for an option that does not go with a project."""
-    wrong = stated_options(context, *options)
+    wrong = build_options_text(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
         raise PlanError(f"{option} does not go with {PROJECT_FILE}; leave it out, or work in another folder.")

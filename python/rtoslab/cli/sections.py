@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rtoslab.cli.console import coloured_text
+from rtoslab.cli.console import colour_text
 from rtoslab.reports import Document, Section, TableData
 
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
@@ -37,10 +37,10 @@ def _rich_table(table: TableData, most_rows: int) -> Table:
     for name, numeric in table.heads:
         shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows[:most_rows]:
-        shown.add_row(*(_coloured_cell(cell) for cell in row))
+        shown.add_row(*(_colour_cell(cell) for cell in row))
     return shown
 
 
-def _coloured_cell(text: str) -> str | Text:
+def _colour_cell(text: str) -> str | Text:
     """Returns a cell, in colour if it is a verdict."""
-    return coloured_text(text, _MOODS[text]) if text in _MOODS else text
+    return colour_text(text, _MOODS[text]) if text in _MOODS else text

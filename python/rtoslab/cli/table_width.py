@@ -120,13 +120,13 @@ class _UnframedTable:
             head = self._heads[place].plain
             cell = Text.assemble(f"{head}: " if head else "", cells[row])
             if line and len(line) + len(cell) + 2 > width:
-                yield from _indented_lines(console, line, width)
+                yield from _indent_lines(console, line, width)
                 line = Text()
             line = Text("; ").join([line, cell]) if line else cell
-        yield from _indented_lines(console, line, width)
+        yield from _indent_lines(console, line, width)
 
 
-def _indented_lines(console: Console, text: Text, width: int) -> Iterator[Text]:
+def _indent_lines(console: Console, text: Text, width: int) -> Iterator[Text]:
     """Yields the text wrapped and indented."""
     for line in text.wrap(console, max(width, 1)) if text else ():
         line.rstrip()

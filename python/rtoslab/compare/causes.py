@@ -54,7 +54,7 @@ def find_reason(before: PointFigures, after: PointFigures) -> Reason:
     if not before.code or not after.code:
         return Reason(Cause.UNKNOWN, "unknown: not every executed function has a symbol of its own")
     if before.code != after.code:
-        return Reason(Cause.CODE, changed_functions_text(before.functions, after.functions))
+        return Reason(Cause.CODE, function_changes_text(before.functions, after.functions))
     settings = _differing_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
         return Reason(Cause.SETTINGS, f"{_differ_text(settings)}, the executed code is the same")
@@ -95,7 +95,7 @@ def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str])
     return None if None in counts else sum(count for count in counts if count is not None)
 
 
-def changed_functions_text(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
+def function_changes_text(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
     """Returns a clause that names the functions whose code differs."""
     names = [_change_text(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
     return f"changed code: {_names_text(names)}" if names else "the executed code differs"

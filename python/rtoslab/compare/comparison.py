@@ -79,7 +79,7 @@ class Comparison:
         return [change for change in self.changes if change.verdict in {Verdict.WORSE, Verdict.BETTER}]
 
     @property
-    def shown_changes(self) -> list[FigureChange]:
+    def visible_changes(self) -> list[FigureChange]:
         """Returns the claimed changes, then those in one placement each."""
         shown_verdicts = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
         single_placement = [

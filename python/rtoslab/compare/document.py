@@ -135,7 +135,7 @@ def _sections(comparison: Comparison, suffix: str) -> list[Section]:
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
         _changes_section(comparison, f"changes{suffix}", against),
-        _undecided_section(comparison, f"undecided{suffix}", against),
+        _open_cases_section(comparison, f"undecided{suffix}", against),
         _single_placement_section(comparison, f"one-placement{suffix}", against),
         _placement_section(comparison, f"placement{suffix}", against),
         _attribution_section(comparison, f"where{suffix}", against),
@@ -208,7 +208,7 @@ def figure_text(metric: Metric) -> str:
     return number_text(metric.value) if metric.band is None else band_text(metric.band, number_text)
 
 
-def _undecided_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _open_cases_section(comparison: Comparison, ident: str, against: str) -> Section | None:
     open_ones = [change for change in comparison.changes if change.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
     noisy = [change.sample_shift for change in comparison.changes if change.sample_shift is not None]
     if not noisy:
@@ -251,7 +251,9 @@ def _placement_section(comparison: Comparison, ident: str, against: str) -> Sect
 
 
 def _attribution_section(comparison: Comparison, ident: str, against: str) -> Section | None:
-    tables = [table for pair in _timed_pairs(comparison.shown_changes) if (table := _parts_table(pair)) is not None]
+    tables = [
+        table for pair in _pairs_with_times(comparison.visible_changes) if (table := _parts_table(pair)) is not None
+    ]
     if not tables:
         return None
     prose = (
@@ -262,7 +264,7 @@ def _attribution_section(comparison: Comparison, ident: str, against: str) -> Se
     return Section(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
 
-def _timed_pairs(changes: Iterable[FigureChange]) -> list[Pair]:
+def _pairs_with_times(changes: Iterable[FigureChange]) -> list[Pair]:
     """Returns the pairs whose time differs, each once, in the order of the changes."""
     pairs: dict[str, Pair] = {}
     for change in changes:

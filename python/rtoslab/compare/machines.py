@@ -21,7 +21,7 @@ def as_json(comparisons: Sequence[Comparison]) -> str:
 
 
 def _comparison_object(comparison: Comparison) -> dict[str, Any]:
-    timed = {item.pair.label: item.pair for item in comparison.shown_changes if item.before.unit == "cycles"}
+    timed = {item.pair.label: item.pair for item in comparison.visible_changes if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,

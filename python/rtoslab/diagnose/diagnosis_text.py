@@ -44,7 +44,7 @@ def heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
 def when_sentence(finding: Finding, clock_hz: int) -> str:
     """When a finding began, how long it lasted, how often it was seen."""
     length = f", for {milliseconds(finding.cycles, clock_hz)}" if finding.cycles else ""
-    often = f", {finding.count:,} times" if finding.count > 1 else ""
+    often = f", {count_text(finding.count, 'time')}" if finding.count > 1 else ""
     return f"at {milliseconds(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from rtoslab.base import count_text
 from rtoslab.diagnose.diagnosis_findings import Finding, Track
 from rtoslab.diagnose.drawings import handler_track, task_tracks
 from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
@@ -68,7 +69,7 @@ def _failed(
     return Finding(
         kind="queue",
         level="warning",
-        title=f"The queue {name} was full: {len(failed):,} of {len(calls):,} sends failed{waited}.",
+        title=f"The queue {name} was full: {len(failed):,} of {count_text(len(calls), 'send')} failed{waited}.",
         cycle=first.start,
         cycles=failed[-1].end - first.start,
         count=len(failed),
@@ -131,7 +132,7 @@ def _waiting(
     return Finding(
         kind="queue",
         level="note",
-        title=f"The queue {name} was full, and {len(waited):,} of {len(calls):,} sends waited for room.",
+        title=f"The queue {name} was full, and {len(waited):,} of {count_text(len(calls), 'send')} waited for room.",
         cycle=worst.start,
         cycles=cycles,
         count=len(waited),

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from rtoslab.base import count_text
 from rtoslab.diagnose.board_runs import ObservedRun, RunOverview
 from rtoslab.diagnose.diagnosis_findings import Finding
 from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
@@ -166,8 +167,8 @@ def _lost_requests(
     yield Finding(
         kind="lost interrupt",
         level="error",
-        title=f"{name} was lost {lost:,} times: {opener} held it off for {end - start:,} cycles, over a period "
-        f"of {grid.period:,.0f}.",
+        title=f"{name} was lost {count_text(lost, 'time')}: {opener} held it off for {end - start:,} cycles, "
+        f"over a period of {grid.period:,.0f}.",
         cycle=start,
         cycles=end - start,
         count=lost,

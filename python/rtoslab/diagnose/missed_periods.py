@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rtoslab.base import count_text
 from rtoslab.diagnose.diagnosis_findings import Finding
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import SLEEP_UNTIL
@@ -75,8 +76,8 @@ def _finding(history: History, names: NamedPlaces, task: Task, jobs: Sequence[_J
     return Finding(
         kind="missed period",
         level="error",
-        title=f"{name} missed {len(missed)} of {len(jobs)} periods: a job ended {worst.cycles:,} cycles after its "
-        f"release, of a period of {worst.period:,}.",
+        title=f"{name} missed {len(missed)} of {count_text(len(jobs), 'period')}: a job ended {worst.cycles:,} "
+        f"cycles after its release, of a period of {worst.period:,}.",
         cycle=worst.release,
         cycles=worst.cycles,
         count=len(missed),

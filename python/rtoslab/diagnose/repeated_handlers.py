@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from rtoslab.base import count_text
 from rtoslab.diagnose.diagnosis_findings import Finding
 from rtoslab.diagnose.drawings import handler_track
 from rtoslab.diagnose.named_places import NamedPlaces
@@ -53,8 +54,8 @@ def _judge(
         return Finding(
             kind="storm",
             level="error",
-            title=f"{name} ran {len(longest):,} times without an instruction of a task between: it does not take back "
-            "its request.",
+            title=f"{name} ran {count_text(len(longest), 'time')} without an instruction of a task between: "
+            "it does not take back its request.",
             cycle=longest[0].start,
             cycles=longest[-1].end - longest[0].start,
             count=len(longest),
@@ -70,8 +71,8 @@ def _judge(
     return Finding(
         kind="repeated handler",
         level="warning",
-        title=f"{name} ran twice for {len(twice):,} of {len(chains):,} requests: the request was still up as it "
-        "returned.",
+        title=f"{name} ran twice for {len(twice):,} of {count_text(len(chains), 'request')}: the request "
+        "was still up as it returned.",
         cycle=first[0].start,
         cycles=spent,
         count=len(twice),

@@ -32,7 +32,6 @@ from rtoslab.intake.limits import (
     STREAM_BYTES,
     STREAM_LINES,
     SYMBOLS,
-    TABLE_VALUES,
 )
 from rtoslab.intake.models import missing_key, validation_problem
 from rtoslab.intake.names import escape_unprintable, one_line, require_file_name

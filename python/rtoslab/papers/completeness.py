@@ -28,7 +28,7 @@ def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
             _require_known_names(catalogue, paper, f"{paper.folder / file}, {what}", place)
     for slip in paper.slips:
         if slip.computed:
-            evaluate_expression(slip.computed, paper.published_numbers)
+            evaluate_expression(slip.computed, paper.paper_numbers)
 
 
 def _value_selections(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:

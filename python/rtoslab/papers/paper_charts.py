@@ -156,7 +156,7 @@ def _percent_of_base(figure: RedrawnFigure, value: Value, values: Sequence[Value
     return (
         Ratio(100.0, 100.0, 100.0)
         if base[0] is value
-        else value.placement_band.ratio_to(base[0].placement_band).divided_by(0.01)
+        else value.placement_band.ratio_to(base[0].placement_band).quotient_band(0.01)
     )
 
 

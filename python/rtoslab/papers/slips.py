@@ -37,4 +37,4 @@ def _slip_unit(slip: Slip, *, last: bool) -> str:
 
 def compute_slip(paper: PaperFolder, slip: Slip) -> float:
     """Returns the value of a slip's expression from the published figures."""
-    return evaluate_expression(slip.computed, paper.published_numbers)
+    return evaluate_expression(slip.computed, paper.paper_numbers)

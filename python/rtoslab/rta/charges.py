@@ -60,7 +60,7 @@ class Charges:
     """Every job: from the switch to its first instruction."""
     end: int = 0
     """Every job: from its last instruction to the switch, and the switch to a less urgent task."""
-    preemption: int = 0
+    preemption_cycles: int = 0
     """A switch to a more urgent task: at most once a tick and once a job."""
     slice: int = 0
     """A switch in a tick that may also be one among equals: every tick, where equals take turns by the tick."""
@@ -133,7 +133,7 @@ def _charges_in_cycles(overheads: Overheads, model: OverheadModel, system: Syste
         deferred_tick=overheads.tick.deferred_cycles,
         start=overheads.job.start_cycles + overheads.job.work_cycles,
         end=prices.sleep_call_price(sleepers) + down + leave,
-        preemption=overheads.tick_switch_cycles,
+        preemption_cycles=overheads.tick_switch_cycles,
         slice=slice_ if _equals_take_turns(overheads, system) else 0,
         interrupt=prices.entry_and_exit + events.handler_cycles,
         give=events.give_cycles if has_events else overheads.interrupt.entry_cycles + overheads.tick_switch_cycles,
@@ -180,7 +180,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "deferred ticks": lambda all_: replace(all_, deferred_tick=0, compensated_tick=0),
     "start of jobs": lambda all_: replace(all_, start=0, woken_start=0),
     "end of jobs, with the switch": lambda all_: replace(all_, end=0, woken_end=0),
-    "switches to more urgent tasks": lambda all_: replace(all_, preemption=0, slice=0),
+    "switches to more urgent tasks": lambda all_: replace(all_, preemption_cycles=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "gives in interrupts": lambda all_: replace(all_, give=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),

@@ -97,7 +97,7 @@ class CompetingDemand:
             "locks": sum(neighbour.kernel_work(window) for neighbour in self.other_cores),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
             "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end_cost,
-            "preemptions": 0 if self.takes_turns else charge.preemption * min(total - woken, ticks),
+            "preemptions": 0 if self.takes_turns else charge.preemption_cycles * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.takes_turns else 0,
             "sections": own * self._section_cost(self.task) + sections,
         }
@@ -178,7 +178,7 @@ class CompetingDemand:
         seldom *= charge.deferred_tick + charge.compensated_tick
         if not self.takes_turns:
             by_tick = utilisation([(1, task.period) for task in tasks if not task.released_by])
-            seldom += min(by_tick, every) * charge.preemption
+            seldom += min(by_tick, every) * charge.preemption_cycles
         if charge.worst_tick:
             tick += charge.release * len(self.released)
             return total + seldom + Fraction(tick, charge.tick_period)

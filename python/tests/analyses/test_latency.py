@@ -220,7 +220,7 @@ def test_reading_samples_starts_no_threads(tmp_path: Path) -> None:
         "import os, pathlib, sys\n"
         "from rtoslab.results import sample_file\n"
         "before = len(os.listdir('/proc/self/task'))\n"
-        "sample_file.read_samples(pathlib.Path(sys.argv[1]).read_bytes())\n"
+        "sample_file.decode_samples(pathlib.Path(sys.argv[1]).read_bytes())\n"
         "print(len(os.listdir('/proc/self/task')) - before)\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "samples")]

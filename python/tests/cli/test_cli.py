@@ -134,10 +134,10 @@ def test_doctor_names_a_folder_that_nobody_may_enter(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o000)
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom rtoslab.cli.doctor import _writable\n"
+        "import os, sys\nfrom pathlib import Path\nfrom rtoslab.cli.doctor import _check_writable\n"
         "os.chdir(sys.argv[1])\n"
         "if os.geteuid() == 0:\n    os.chmod('.', 0o755)\n    os.seteuid(65534)\n"
-        "print(_writable(Path('closed/rtoslab/firmware')).found)"
+        "print(_check_writable(Path('closed/rtoslab/firmware')).found)"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.stdout == "cannot write to closed (permission denied)\n", done.stderr

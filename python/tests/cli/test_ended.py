@@ -29,7 +29,7 @@ class Ended:
     def __init__(self, *_, **__):
         os.kill(os.getpid(), {number})
         time.sleep(20)
-board.simulator().Machine = Ended
+board.simulator_module().Machine = Ended
 board._require_complete = lambda _: None
 """
 """The command gets a signal as it makes a virtual board."""
@@ -42,11 +42,11 @@ from rtoslab.worst_case import arrivals
 def end(*_):
     os.kill(os.getpid(), {number})
 
-to_end = session._Session._to_end
+to_end = session._Session._run_to_end
 def to_end_and_ended(self):
     self.progress = end
     to_end(self)
-session._Session._to_end = to_end_and_ended
+session._Session._run_to_end = to_end_and_ended
 
 batches = []
 def frombuffer(*args):

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES, TABLE_VALUES
+from rtoslab.intake import CONTAINERS, EVIDENCE_BYTES
+from rtoslab.intake.limits import TABLE_VALUES
 from rtoslab.results import decode_columns
 from rtoslab.results.sample_file import decode_samples
 from rtoslab.store import decode_evidence

@@ -301,7 +301,7 @@ COMMANDS: Mapping[str, Callable[[pytest.CaptureFixture[str], Path], Iterator[str
     "calibrate": "sets two boards beside each other with one kernel", "decode": "reads pins",
     "reference": "keeps points for `report`, `lint` and `paper`", "capture": "records pins",
     "completion": "no figure", "doctor": "no figure", "kernel": "no figure", "list": "no figure", "new": "no figure",
-    "targets": "no figure", "init": "no figure",
+    "targets": "no figure", "init": "no figure", "diagnose": "tells what goes wrong in an image, and compares nothing",
 }  # fmt: skip
 """What each command gives besides documents; or why it need not say it."""
 

@@ -27,7 +27,7 @@ def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
         observed=SimpleNamespace(loads=loads, switches=switches),
         cores=(0, 1),
         kernel=SimpleNamespace(behaviour=SimpleNamespace(lock_wait=lock_wait)),
-        slowness=lambda: 1,
+        code_slowdown=lambda: 1,
     )
 
 

@@ -25,7 +25,7 @@ def test_the_binary_lists_the_crates_it_is_made_of() -> None:
     names = [line.rpartition(" ")[0] for line in _sim.SOURCES.splitlines()]
     assert {"Cargo.lock", SOURCE, "sim/py/build.rs", "sim/timing/Cargo.toml"} <= set(names)
     crates = {name.split("/")[1] for name in names if name.startswith("sim/")}
-    assert crates == {"cpu", "debuginfo", "gdb", "lab", "machine", "periph", "py", "timing"}
+    assert crates == {"cpu", "debuginfo", "gdb", "lab", "machine", "periph", "py", "tables", "timing"}
     content = (find_root() / SOURCE).read_bytes()
     assert f"{SOURCE} {hashlib.sha256(content).hexdigest()}" in _sim.SOURCES.splitlines()
 

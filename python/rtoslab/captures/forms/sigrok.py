@@ -122,13 +122,11 @@ def write(capture: Capture) -> bytes:
         add("version", "2")
         add("metadata", metadata)
         for number, start in enumerate(range(0, max(1, capture.end_tick), CHUNK_SAMPLES), 1):
-            add(
-                f"logic-1-{number}", _packed_samples(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES))
-            )
+            add(f"logic-1-{number}", _sample_pairs(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES)))
     return out.getvalue()
 
 
-def _packed_samples(capture: Capture, unit: int, start: int, end: int) -> bytes:
+def _sample_pairs(capture: Capture, unit: int, start: int, end: int) -> bytes:
     """Returns the samples from `start` to `end`, `unit` bytes each."""
     ticks, levels = merge_channels(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)

@@ -38,11 +38,11 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         total = places.figure_band(point, lambda one: throughput(one).total_hz)
         evenness = places.figure_band(point, lambda one: throughput(one).least_over_most)
         rates = [
-            *(band_text(one, "{:.1%}".format) for one in (gain.divided_by(item.cores), gain)),
+            *(band_text(one, "{:.1%}".format) for one in (gain.quotient_band(item.cores), gain)),
             band_text(total, "{:,.0f}".format),
         ]
         rows.append([item.title, series, *rates, parts, band_text(evenness, "{:.3f}".format)])
-        percent = gain.divided_by(item.cores / 100)
+        percent = gain.quotient_band(item.cores / 100)
         mark = {"x": item.title, "series": series, "y": percent.value, "text": f"{percent.value:.0f}"}
         marks.append({**mark, **kernel_and_board(point.point), **band_ends(percent)})
     columns = (
