@@ -99,7 +99,7 @@ def missing_services(kernel: Kernel | None, services: Mapping[int, Service]) -> 
         return [f"priority inversions, deadlocks, starvation, missed periods, queues, lost wake-ups: {why}"]
     served = {service for function in services.values() for service in function.services}
     kinds = (
-        ("priority inversions and deadlocks", (*TAKES,), "takes a mutex or a semaphore"),
+        ("priority inversions and deadlocks", (*TAKES,), "takes a lock or a semaphore"),
         ("missed periods", (SLEEP_UNTIL,), "sleeps until a tick"),
         ("queues that fill", SENDS, "sends to a queue"),
     )

@@ -134,12 +134,13 @@ def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
 
 def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]]) -> int:
     """Returns the address of the only function called `name`, whatever its parameters. Raises SymbolError."""
-    fitting = {name: address for address, _, name in symbols if name.startswith((f"{name}(", f"{name} const"))}
+    variants = (f"{name}(", f"{name} const")
+    fitting = {symbol: address for address, _, symbol in symbols if symbol.startswith(variants)}
     if len(set(fitting.values())) == 1:
         return next(iter(fitting.values()))
     if fitting:
         raise SymbolError(f"{name!r} may be {' or '.join(sorted(fitting))}; name one with its parameters.")
-    raise SymbolError(f"The image has no symbol {name!r}; {_suggest_symbol(name, [name for _, _, name in symbols])}")
+    raise SymbolError(f"The image has no symbol {name!r}; {_suggest_symbol(name, [symbol for _, _, symbol in symbols])}")
 
 
 def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

@@ -122,6 +122,7 @@ def test_names_are_those_of_the_source() -> None:
     assert not [name for name in functions if name.startswith("_Z")]
     for name in ("app::Pid::update(int)", "app::Pid::update(int) const", "_ZNK3app3Pid6updateEi"):
         measured = rtoslab("measure", name, "--image", elf, "--board", "nucleo-f103rb", "--for", "1ms", "--json")
+        assert measured.stdout, measured.stderr
         assert json.loads(measured.stdout)["functions"][0]["calls"] == 50, measured.stderr
     several = error(rtoslab("measure", "app::Pid::update", "--image", elf, "--board", "nucleo-f103rb"), 1)
     assert "may be app::Pid::update(int) const or app::Pid::update(int, int)" in several
