@@ -140,7 +140,8 @@ def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]])
         return next(iter(fitting.values()))
     if fitting:
         raise SymbolError(f"{name!r} may be {' or '.join(sorted(fitting))}; name one with its parameters.")
-    raise SymbolError(f"The image has no symbol {name!r}; {_suggest_symbol(name, [symbol for _, _, symbol in symbols])}")
+    suggestion = _suggest_symbol(name, [symbol for _, _, symbol in symbols])
+    raise SymbolError(f"The image has no symbol {name!r}; {suggestion}")
 
 
 def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
