@@ -66,7 +66,7 @@ def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> 
         for model in OverheadModel:
             analysis = analyse(system, overheads, model)
             ratios[model] += seen.tightness(analysis).values()
-            exceeded += len(seen.exceeded_tasks(analysis)) if model is OverheadModel.SPLIT_TICK else 0
+            exceeded += len(seen.tasks_over_bound(analysis)) if model is OverheadModel.SPLIT_TICK else 0
     goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
     for model, ratio_values in ratios.items():
@@ -104,7 +104,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
         jobs += seen.jobs
         uncovered += bool(seen.uncovered_entries(bench.overheads))
         analysis = analyse(system, bench.overheads)
-        above += len(seen.exceeded_tasks(analysis))
+        above += len(seen.tasks_over_bound(analysis))
         for name, ratio in seen.tightness(analysis).items():
             by_kind.setdefault(_task_kind(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):

@@ -108,7 +108,7 @@ def change_text(change: FigureChange) -> str:
     band = (
         ""
         if change.placement_interval is None
-        else f"; {_signed_text(change.placement_interval[0])} to {_signed_text(change.placement_interval[1])}"
+        else f"; {_format_signed(change.placement_interval[0])} to {_format_signed(change.placement_interval[1])}"
     )
     return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)}{band})"
 
@@ -283,8 +283,8 @@ def _parts_table(pair: Pair) -> TableData | None:
             part.function,
             number_text(part.before),
             number_text(part.after),
-            _signed_text(part.delta),
-            "" if part.per_call_delta is None else _signed_text(part.per_call_delta),
+            _format_signed(part.delta),
+            "" if part.per_call_delta is None else _format_signed(part.per_call_delta),
             part.code,
         ]
         for part in parts[:SHOWN_PARTS]
@@ -314,10 +314,10 @@ def number_text(value: float) -> str:
 
 def delta_text(change: FigureChange) -> str:
     """Returns a change with its sign, in its unit."""
-    return _signed_text(change.delta)
+    return _format_signed(change.delta)
 
 
-def _signed_text(value: float) -> str:
+def _format_signed(value: float) -> str:
     return f"{value:+,.0f}" if value == int(value) else f"{value:+,.2f}"
 
 

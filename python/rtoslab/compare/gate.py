@@ -48,7 +48,7 @@ def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgeme
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
     lost += [f"{item.label} gave no number ({item.after.missing_reason})" for item in comparison.without_figures]
     for pair in comparison.matching.pairs:
-        lost += [] if pair.after.missing_reason else _unpaired_figures(pair)
+        lost += [] if pair.after.missing_reason else _figures_without_pair(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     if not baseline.point:
         lost = ["nothing was measured, for the baseline has no point"]
@@ -56,7 +56,7 @@ def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgeme
     return Judgement(comparison, broken, moved, lost)
 
 
-def _unpaired_figures(pair: Pair) -> list[str]:
+def _figures_without_pair(pair: Pair) -> list[str]:
     before, after = pair.before.metrics, pair.after.metrics
     gone = [f"{pair.label} has no figure {key} any more" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]

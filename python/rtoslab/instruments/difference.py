@@ -71,7 +71,7 @@ def _difference_rows(
         cells = (
             _number_text(old.total / scale.before),
             _number_text(new.total / scale.after),
-            *(_signed_text(x) for x in (change, *ways)),
+            *(_format_signed(x) for x in (change, *ways)),
         )
         rows.append((abs(change), name, cells))
     return [(name, *cells) for _, name, cells in sorted(rows, key=lambda row: (-row[0], row[1]))]
@@ -82,6 +82,6 @@ def _number_text(value: float) -> str:
     return f"{value:,.1f}" if value else "-"
 
 
-def _signed_text(value: float) -> str:
+def _format_signed(value: float) -> str:
     """Returns a number with its sign and one decimal, or a dash for 0."""
     return f"{value:+,.1f}" if round(value, 1) else "-"

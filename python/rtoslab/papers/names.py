@@ -28,11 +28,11 @@ def reader_names(
             for result in results
             if isinstance(result, MeasuredPoint) and result.point.kernel == kernel and result.run_id in sources
         )
-        names[kernel] = " or ".join(_versioned_title(title, version) for version in versions) or title
+        names[kernel] = " or ".join(_title_with_version(title, version) for version in versions) or title
     return names | paper.facts.names
 
 
-def _versioned_title(title: str, version: str) -> str:
+def _title_with_version(title: str, version: str) -> str:
     """Returns a title with its version. The version replaces the number in a name with a generation, as in `FreeRTOS
     9`."""
     name, _, number = title.rpartition(" ")

@@ -150,20 +150,22 @@ def _percent_text(cost: Cost, benchmarks: Sequence[str]) -> str:
     """Returns the largest changes in percent by benchmark, with their bands."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
-    shown = ", ".join(f"{name} {_signed_text(value)} %{_band_text(cost, name)}" for name, value in ordered[:MOST_NAMES])
+    shown = ", ".join(
+        f"{name} {_format_signed(value)} %{_band_text(cost, name)}" for name, value in ordered[:MOST_NAMES]
+    )
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 
 def _band_text(cost: Cost, name: str) -> str:
     """Returns the band of a change, if it has two different ends, and whether it may be an effect of the place of
     the code."""
-    least, most = map(_signed_text, cost.band.get(name, (0.0, 0.0)))
+    least, most = map(_format_signed, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
     bands = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
     return f" ({'; '.join(bands)})" if bands else ""
 
 
-def _signed_text(value: float) -> str:
+def _format_signed(value: float) -> str:
     """Returns a number with its sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"
 

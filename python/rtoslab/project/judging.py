@@ -115,7 +115,7 @@ def judge_project(
         if unlike:
             lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it anew")
             continue
-        lost += _unpaired_figures(name, then, now)
+        lost += _figures_without_pair(name, then, now)
         changes += [change for key in then.items if key in now.items for change in _item_changes(name, key, then, now)]
     lost += [
         f"{name}: in the baseline, but no longer in the project; `rtoslab baseline` removes it"
@@ -164,7 +164,7 @@ def _different_conditions(then: ImageFigures, now: ImageFigures) -> str:
     return ""
 
 
-def _unpaired_figures(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
+def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
     """Returns a clause for each item and figure that only one side has."""
     result = []
     for key, item in then.items.items():

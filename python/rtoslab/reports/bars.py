@@ -21,8 +21,8 @@ from rtoslab.reports.palette import (
     estimate_text_width,
     inline_data,
     is_published,
+    label_wrap_expression,
     series_colour_encoding,
-    wrapped_labels_expression,
 )
 
 _NUMBER: Final = 10
@@ -61,7 +61,7 @@ def make_names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
     longest = max((len(word) for name in names for word in name.split()), default=0)
     for size in (12, 11, 10):
         if estimate_text_width("n" * longest, size) <= pixels - 4:
-            lines = wrapped_labels_expression(names, pixels - 4, size)
+            lines = label_wrap_expression(names, pixels - 4, size)
             return alt.Axis(labelAngle=0, labelLimit=int(pixels), labelExpr=lines, labelFontSize=size)
     return alt.Axis(labelAngle=-35, labelAlign="right", labelLimit=220)
 
@@ -239,7 +239,7 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
         return drawn
     header = alt.Header(
         title=None, labelAnchor="start", labelAlign="left", labelFontSize=12, labelFontWeight="bold", labelLimit=width,
-        labelExpr=wrapped_labels_expression(names, width, 12.5), labelPadding=4,
+        labelExpr=label_wrap_expression(names, width, 12.5), labelPadding=4,
     )  # fmt: skip
     facet = alt.Facet("x:N", sort=names, title=None, header=header)
     faceted: Drawn = layers.facet(facet=facet, columns=columns, spacing=_GAP, data=inline_data(rows), title=title)

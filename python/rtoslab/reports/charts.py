@@ -18,8 +18,8 @@ from rtoslab.reports.palette import (
     distinct_texts,
     estimate_text_width,
     inline_data,
+    label_wrap_expression,
     series_colours,
-    wrapped_labels_expression,
 )
 from rtoslab.reports.table import ChartData
 from rtoslab.reports.tooltips import add_tooltips
@@ -219,7 +219,7 @@ def _draw_histogram(chart: ChartData) -> Drawn:
         labelAlign="left",
         labelFontSize=11,
         labelLimit=_NAME_OF_PANEL,
-        labelExpr=wrapped_labels_expression(series, _NAME_OF_PANEL - 10, 11),
+        labelExpr=label_wrap_expression(series, _NAME_OF_PANEL - 10, 11),
         labelPadding=16,
     )
     drawn: Drawn = bars.facet(

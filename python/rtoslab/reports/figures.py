@@ -27,9 +27,9 @@ from rtoslab.reports.palette import (
     estimate_text_width,
     inline_data,
     is_published,
+    label_wrap_expression,
     line_count,
     series_colour_encoding,
-    wrapped_labels_expression,
 )
 
 LABEL_LIMIT_PX: Final = 300
@@ -137,7 +137,7 @@ def _draw_pairs(chart: ChartData) -> Drawn:
     log = uses_log_axis(chart)
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     scale = alt.Scale(type="log", nice=True) if log else alt.Scale(zero=True, nice=True)
-    label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=wrapped_labels_expression(names, LABEL_LIMIT_PX))
+    label = alt.Axis(labelLimit=LABEL_LIMIT_PX, grid=True, labelExpr=label_wrap_expression(names, LABEL_LIMIT_PX))
     rows = [{**row, "is_published": is_published(row)} for row in chart.rows]
     base = alt.Chart(inline_data(rows)).encode(
         y=alt.Y("x:N", sort=names, title=chart.x_title or None, axis=label),
@@ -207,7 +207,7 @@ def _draw_multiples(chart: ChartData) -> Drawn:
         shape=alt.Shape("series:N", sort=series, scale=alt.Scale(domain=series), legend=None),
     )
     header = alt.Header(
-        labelFontSize=11, labelLimit=width + 50, labelExpr=wrapped_labels_expression(facets, width + 40, 11)
+        labelFontSize=11, labelLimit=width + 50, labelExpr=label_wrap_expression(facets, width + 40, 11)
     )
     drawn: Drawn = (
         alt.layer(spread, marks)

@@ -116,7 +116,7 @@ def line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
     return max((len(_wrap_name(name, _letters_in(pixels, size))) for name in names), default=1)
 
 
-def wrapped_labels_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
+def label_wrap_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
     """Returns the expression by which an axis or header wraps its names within `pixels`."""
     lines = {name: _wrap_name(name, _letters_in(pixels, size)) for name in names}
     return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"

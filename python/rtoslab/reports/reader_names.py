@@ -27,13 +27,13 @@ def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, s
     names = {}
     for point in points:
         plain = point.kernel.removesuffix(f" {REFERENCE_MARK}")
-        names[plain] = titles.get(plain) or _versioned_title(plain, titles)
+        names[plain] = titles.get(plain) or _title_with_version(plain, titles)
         names[point.kernel] = point.kernel.replace(plain, names[plain])
         names[point.board] = titles.get(point.board, point.board)
     return names
 
 
-def _versioned_title(name: str, titles: Mapping[str, str]) -> str:
+def _title_with_version(name: str, titles: Mapping[str, str]) -> str:
     """Returns `FreeRTOS 10.2.1` for `freertos-10.2.1`, of which there are reference results alone. Else the name."""
     family, _, version = name.rpartition("-")
     return f"{titles[family]} {version}" if family in titles and version else name

@@ -99,7 +99,7 @@ class BoardCheck:
         cannot be trusted."""
         return uncovered_entries(self.ledger, overheads, len(self.tasks))
 
-    def exceeded_tasks(self, analysis: Analysis) -> list[str]:
+    def tasks_over_bound(self, analysis: Analysis) -> list[str]:
         """Returns the names of the tasks with a job, ended or not, that took longer than its bound."""
         seen = (task.observation for task in (*self.tasks, *self.interrupts))
         return [

@@ -311,7 +311,7 @@ def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
         "hyperperiod_ticks": check.hyperperiod_ticks,
         "jobs": check.jobs,
         "misses": check.misses,
-        "exceeded": study.exceeded_tasks,
+        "exceeded": study.tasks_over_bound,
         "uncovered": [
             {
                 "what": excess.event,

@@ -49,9 +49,9 @@ class TaskSetStudy:
         return self.analyses[self.model]
 
     @property
-    def exceeded_tasks(self) -> list[str]:
+    def tasks_over_bound(self) -> list[str]:
         """Returns the names of tasks and chains that took longer than their bound in the run."""
-        return [*self.check.exceeded_tasks(self.analysis), *self.exceeded_chains] if self.check is not None else []
+        return [*self.check.tasks_over_bound(self.analysis), *self.exceeded_chains] if self.check is not None else []
 
     @property
     def chain_bounds(self) -> list[ChainBound]:
@@ -96,7 +96,7 @@ class TaskSetStudy:
         bound."""
         bounds = (*self.analysis.tasks, *self.analysis.interrupts)
         missed = any(bound.can_be_missed for bound in bounds) or any(chain.can_be_missed for chain in self.chain_bounds)
-        return not self.holds and not missed and not self.exceeded_tasks and not self.uncovered_entries
+        return not self.holds and not missed and not self.tasks_over_bound and not self.uncovered_entries
 
     @property
     def holds(self) -> bool:
@@ -104,14 +104,14 @@ class TaskSetStudy:
         if self.unknown_costs:
             return False
         met = self.analysis.schedulable and all(chain.meets_deadline for chain in self.chain_bounds)
-        return met and not self.exceeded_tasks and not self.uncovered_entries
+        return met and not self.tasks_over_bound and not self.uncovered_entries
 
     def answer_sentences(self) -> list[str]:
         """Returns the answer in sentences: yes with the tightest task, or no with each task that misses and the parts
         of its time."""
         analysis = self.analysis
         bounds = [*analysis.tasks, *analysis.interrupts]
-        exceeded, uncovered = self.exceeded_tasks, self.uncovered_entries
+        exceeded, uncovered = self.tasks_over_bound, self.uncovered_entries
         if exceeded:
             names = ", ".join(exceeded)
             return [f"No bound can be trusted: {names} took longer than bounded; measure the overheads again."]

@@ -57,8 +57,8 @@ def no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) -> floa
         worst, partition = (
             analyse(system, overheads, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
         )
-        assert seen.exceeded_tasks(partition) == [], system
-        assert seen.exceeded_tasks(worst) == [], system
+        assert seen.tasks_over_bound(partition) == [], system
+        assert seen.tasks_over_bound(worst) == [], system
         ratios += seen.tightness(partition).values()
         for low, high in zip(partition.tasks, worst.tasks, strict=True):
             assert high.response is None or (low.response is not None and low.response <= high.response)
@@ -113,7 +113,7 @@ def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, in
                 "masks": overheads.masks.model_copy(update={"masked_cycles": 0}),
             }
         )
-        result |= set(seen.exceeded_tasks(analyse(system, wrong, OverheadModel.SPLIT_TICK)))
+        result |= set(seen.tasks_over_bound(analyse(system, wrong, OverheadModel.SPLIT_TICK)))
     assert result
 
 
@@ -135,7 +135,7 @@ def test_work_is_exact_and_overload_is_seen() -> None:
     assert "% of the processor" in result.find_bound("C").reason
     assert [item.misses == 0 for item in seen.tasks] == [True, True, False]
     assert all(item.misses <= item.jobs for item in seen.tasks)
-    assert seen.exceeded_tasks(result) == []
+    assert seen.tasks_over_bound(result) == []
 
 
 def test_an_overload_that_only_long_runs_show_is_seen() -> None:

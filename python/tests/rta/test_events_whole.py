@@ -42,7 +42,7 @@ def test_the_example_has_everything_and_holds() -> None:
     seen = check_on_board(system, of.firmware, of.work)
     result = analyse(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
-    assert seen.exceeded_tasks(result) == []
+    assert seen.tasks_over_bound(result) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
     assert set(seen.tightness(result)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
     assert seen.ledger.handovers, "nobody ever met at the lock"
@@ -61,7 +61,7 @@ def test_a_response_is_seen_from_the_arrival() -> None:
         one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
         system = System((one,), (line,), units_per_second=of.firmware.clock_hz)
         seen = check_on_board(system, of.firmware, of.work)
-        assert seen.exceeded_tasks(analyse(system, of.overheads)) == []
+        assert seen.tasks_over_bound(analyse(system, of.overheads)) == []
         longest[jitter] = seen.tasks[0].longest_response
     assert longest[20_000] == pytest.approx(longest[0] + 20_000, abs=40)
 
@@ -80,7 +80,7 @@ def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     system = System(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
     seen, result = check_on_board(system, of.firmware, of.work), analyse(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
-    assert seen.exceeded_tasks(result) == []
+    assert seen.tasks_over_bound(result) == []
     high = seen.tasks[2].longest_response
     assert tick // 10 < high < tick // 10 + tick + 5_000
     assert result.find_bound("high").parts["blocking"] >= tick
@@ -94,7 +94,7 @@ def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
         tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
         system = System(tasks, (Interrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz)
         seen, result = check_on_board(system, of.firmware, of.work), analyse(system, of.overheads)
-        assert seen.exceeded_tasks(result) == []
+        assert seen.tasks_over_bound(result) == []
         responses[masked] = seen.interrupts[0].longest_response
         bound = result.find_bound("I").response
         assert bound is not None

@@ -119,13 +119,13 @@ def _left_over_text(latency: Latency | None, places: PlacementLookup) -> str:
     """Returns the part of an instrument's cost that subtraction leaves over."""
     if latency is None or latency.left_over_median is None:
         return NONE
-    return band_text(places.series_band(latency, lambda latency: latency.left_over_median or 0.0), _signed_text)
+    return band_text(places.series_band(latency, lambda latency: latency.left_over_median or 0.0), _format_signed)
 
 
 def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: PlacementLookup) -> str:
     """Returns how much longer the operation takes between its marks with an instrument than by the probe alone."""
     mine, other = (places.marks_band(one) for one in (latency, by_probe))
-    return NONE if mine is None or other is None else band_text(mine.minus(other), _signed_text)
+    return NONE if mine is None or other is None else band_text(mine.minus(other), _format_signed)
 
 
 def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
@@ -234,5 +234,5 @@ def _range_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) 
     return ChartData("pairs", rows, caption, y_title="cycles")
 
 
-def _signed_text(value: float | None) -> str:
+def _format_signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+,.0f}" if value == int(value) else f"{value:+,.1f}"

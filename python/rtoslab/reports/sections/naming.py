@@ -32,7 +32,7 @@ def points_by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredP
     return groups
 
 
-def titled_groups(
+def groups_with_titles(
     title: str, groups: Mapping[str, Sequence[MeasuredPoint]]
 ) -> list[tuple[str, Sequence[MeasuredPoint]]]:
     """Returns each board's points with their table's title, which names the board where there are several."""

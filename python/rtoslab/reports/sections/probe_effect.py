@@ -39,7 +39,7 @@ def probe_effect_section(
                 for way in ALL_INSTRUMENTS
             ),
             *(
-                "-" if (more := item.difference_from_probe(way)) is None else band_text(more, _signed_text)
+                "-" if (more := item.difference_from_probe(way)) is None else band_text(more, _format_signed)
                 for way in ALL_INSTRUMENTS[:-1]
             ),
         ]
@@ -51,7 +51,7 @@ def probe_effect_section(
 
 def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[str]) -> list[ChartData]:
     rows = [
-        {"x": name, "y": round(more.median, 2), "series": way, "text": _signed_text(more.median), **band_ends(more)}
+        {"x": name, "y": round(more.median, 2), "series": way, "text": _format_signed(more.median), **band_ends(more)}
         for pair, name in zip(agreements, names, strict=True)
         for way in ALL_INSTRUMENTS[:-1]
         if (more := pair.difference_from_probe(way)) is not None
@@ -62,5 +62,5 @@ def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[s
                       y_title="cycles more than by probe")]  # fmt: skip
 
 
-def _signed_text(value: float) -> str:
+def _format_signed(value: float) -> str:
     return f"{value:+,.1f}"

@@ -3,7 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from rtoslab.analyses import Band, PlacementLookup, core_gains, series_names, throughput
-from rtoslab.reports.sections.naming import kernel_and_board, named_points, points_by_board, record_axes, titled_groups
+from rtoslab.reports.sections.naming import (
+    groups_with_titles,
+    kernel_and_board,
+    named_points,
+    points_by_board,
+    record_axes,
+)
 from rtoslab.reports.table import ChartData, Record, Section, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint
 
@@ -13,7 +19,7 @@ def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup)
     if not points:
         return None
     groups = points_by_board(points)
-    tables = [_throughput_table(title, group, places) for title, group in titled_groups("Throughput", groups)]
+    tables = [_throughput_table(title, group, places) for title, group in groups_with_titles("Throughput", groups)]
     return Section("throughput", "Throughput", (), (), tables)
 
 
