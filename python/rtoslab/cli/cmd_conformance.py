@@ -1,4 +1,4 @@
-"""`rtoslab conformance`: does a kernel's port behave as the port contract promises?"""
+"""`rtoslab conformance`: checks that a kernel's port behaves as the port contract promises."""
 
 from collections.abc import Sequence
 from pathlib import Path

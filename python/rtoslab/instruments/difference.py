@@ -1,4 +1,4 @@
-"""Compares two profiles: where did the extra cycles go?
+"""Compares two profiles, and shows where the extra cycles went.
 
 Both are put on one scale first: cycles per operation if both benchmarks counted, else cycles per millisecond of the
 board's time, all cores together. Profiles of two kernels have few functions in common, so classes come first."""

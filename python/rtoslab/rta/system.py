@@ -132,7 +132,9 @@ def with_finer_units(system: System, scale: int) -> System:
 
 
 def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
-    """Returns the exact utilisation of (cost, period) pairs. (A sum of fractions reduces each sum.)"""
+    """Returns the exact utilisation of (cost, period) pairs.
+
+    It sums whole numbers over one denominator, because sums of fractions are slow."""
     pairs = [*parts]
     whole = math.lcm(*(period for _, period in pairs))
     return Fraction(sum(cost * (whole // period) for cost, period in pairs), whole)

@@ -147,7 +147,7 @@ class VirtualBoard:
             self._machine.write(self._address_of(place), content)
 
     def registers(self, core: int = 0) -> dict[str, int]:
-        """Returns the registers by name: r0 to r12, sp, lr, pc, xpsr, primask …"""
+        """Returns the registers by name: r0 to r12, sp, lr, pc, xpsr, primask and so on."""
         return self._machine.registers(core)
 
     def set_register(self, name: str, value: int, core: int = 0) -> None:

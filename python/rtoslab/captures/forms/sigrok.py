@@ -1,4 +1,4 @@
-"""sigrok session files (.sr): a zip with `version`, `metadata` and the samples in `logic-1-1`, `logic-1-2` …"""
+"""Session files of sigrok (.sr): zips with `version`, `metadata` and samples in `logic-1-1`, `logic-1-2` and so on."""
 
 import io
 import re

@@ -199,7 +199,7 @@ fn watched_words_and_code_in_ram_are_seen() {
     // str r1,[r0]; the word becomes code that runs: nop; bkpt.
     let code = [literal(0, 0, 0), literal(1, 1, 1), 0x6001, 0x3001, 0x4700];
     let mut board = start("stm32l053", &[], &code, &[0x2000_0100, 0xbe00_bf00], &[BX_LR]);
-    assert!(board.watch_write(0x2000_0100, 5, true) && !board.watch_write(0x5000_0000, 5, true));
+    assert!(board.watch_write(0x2000_0100, 5, true) && !board.watch_write(0x6000_0000, 5, true));
     assert_eq!(board.run(1_000).reason.name(), "watch");
     board.until(0x2000_0102);
     assert_eq!(board.run(1_000).reason.name(), "until");
