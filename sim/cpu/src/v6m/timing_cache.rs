@@ -208,11 +208,9 @@ fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
 #[inline(always)]
 pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
-    if !TRANSLATED {
-        if let Some(begun) = bus.translations().is_next() {
-            // SAFETY: it was executed just now; traces stay in their region.
-            unsafe { translate(bus, core, begun, trace, &[]) };
-        }
+    if !TRANSLATED && let Some(begun) = bus.translations().is_next() {
+        // SAFETY: it was executed just now; traces stay in their region.
+        unsafe { translate(bus, core, begun, trace, &[]) };
     }
     let timing_cache = bus.timing_cache();
     let key = timing_cache.key(trace);

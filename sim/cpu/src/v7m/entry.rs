@@ -56,10 +56,10 @@ pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &Excepti
     (core.it, core.ici, core.words_moved) = (0, 0, 0);
     core.fpca = false;
     core.float_ready = false;
-    if let Err(fault) = result {
-        if !pend_fault(core, fault.while_stacking()) {
-            return ExceptionOutcome::LockedUp;
-        }
+    if let Err(fault) = result
+        && !pend_fault(core, fault.while_stacking())
+    {
+        return ExceptionOutcome::LockedUp;
     }
     core.phase =
         Phase::Entry { number, from: None, exc_return, recognised, handler: recognised + timing.entry + stack.wait };

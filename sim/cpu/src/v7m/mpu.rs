@@ -56,10 +56,11 @@ pub fn stray_fault(core: &Core, address: u32) -> Fault {
 
 /// Memory attributes of an address as the core sees it now.
 pub fn attributes(core: &Core, address: u32) -> Attributes {
-    if in_force(core) && !is_private(address) {
-        if let Some(region) = core.mpu.region_of(address) {
-            return Attributes::of_region(region.rasr);
-        }
+    if in_force(core)
+        && !is_private(address)
+        && let Some(region) = core.mpu.region_of(address)
+    {
+        return Attributes::of_region(region.rasr);
     }
     Attributes::of_default_map(address)
 }

@@ -83,10 +83,10 @@ impl Setup {
             assert!(board.set(key, value).is_ok(), "{key} = {value}");
         }
         board.load(&self.image, "scenario").ok()?;
-        if let Some(second) = self.second {
-            if board.set_register(1, "pc", second) {
-                board.set_register(1, "sp", 0x2003_0000);
-            }
+        if let Some(second) = self.second
+            && board.set_register(1, "pc", second)
+        {
+            board.set_register(1, "sp", 0x2003_0000);
         }
         for &(cycle, stimulus) in &self.stimuli {
             let _ = board.inject(cycle, stimulus);

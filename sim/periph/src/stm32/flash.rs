@@ -203,11 +203,12 @@ impl Flash {
         let before = self.acr;
         let mut acr = before & !bits.writable | value & bits.writable;
         for (cache, strobe) in bits.cache_reset.iter().enumerate() {
-            if let Some((reset, enable)) = *strobe {
-                if acr >> reset & 1 != 0 && acr >> enable & 1 == 0 {
-                    let flag = &mut access.effects.flash_cache_reset;
-                    *(if cache == 0 { &mut flag.0 } else { &mut flag.1 }) = true;
-                }
+            if let Some((reset, enable)) = *strobe
+                && acr >> reset & 1 != 0
+                && acr >> enable & 1 == 0
+            {
+                let flag = &mut access.effects.flash_cache_reset;
+                *(if cache == 0 { &mut flag.0 } else { &mut flag.1 }) = true;
             }
         }
         if let Some((enable, status)) = bits.echo {

@@ -224,10 +224,11 @@ impl Usart {
 
     /// Puts the next byte on the line. The half-bit counter must be at 0 now.
     fn tx_load(&mut self) {
-        if self.sending.is_none() && self.transmits() {
-            if let Some(byte) = self.tx.pop_front() {
-                self.sending = Some(Frame::Byte(byte & self.data_mask()));
-            }
+        if self.sending.is_none()
+            && self.transmits()
+            && let Some(byte) = self.tx.pop_front()
+        {
+            self.sending = Some(Frame::Byte(byte & self.data_mask()));
         }
     }
 
