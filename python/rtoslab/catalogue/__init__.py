@@ -8,7 +8,7 @@ from rtoslab.catalogue.benchmark import (
     Benchmark,
     SeriesFacts,
 )
-from rtoslab.catalogue.catalogue import FLASH_FILE, SILICON_FILE, TASKS_FILE, Catalogue, Entry
+from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue, Entry
 from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
 from rtoslab.catalogue.conformance_table import Check
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE

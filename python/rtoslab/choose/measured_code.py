@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from rtoslab.catalogue import FILES_OUTSIDE_IMAGES
 from rtoslab.choose.matrix_points import matrix_suite
 from rtoslab.reference import today_code
 
@@ -30,5 +31,5 @@ def _names(root: Path, port: str, board: str) -> Iterator[str]:
     for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):
         path = root / "firmware" / place
         for file in [path] if path.is_file() else path.rglob("*"):
-            if file.is_file() and file.suffix != _NO_CODE:
+            if file.is_file() and file.suffix != _NO_CODE and file.name not in FILES_OUTSIDE_IMAGES:
                 yield file.relative_to(root).as_posix()

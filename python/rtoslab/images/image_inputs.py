@@ -18,7 +18,7 @@ from rtoslab.base import (
     memoize_by_contents,
     tools,
 )
-from rtoslab.catalogue import FLASH_FILE, SILICON_FILE, TASKS_FILE, Catalogue, Tree, description_path, export_key
+from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, Catalogue, Tree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
 from rtoslab.trees import file_names, find_export, find_repositories, inputs_listing
@@ -31,8 +31,6 @@ CALLGRAPH: Final = "callgraph.ci"
 """The callgraph of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
 CONFORMANCE_IMAGE: Final = "conformance"
 """The image that is no benchmark. Its sources are in a folder of that name."""
-_OF_NO_IMAGE: Final = frozenset({FLASH_FILE, SILICON_FILE, TASKS_FILE})
-"""Files in a board's or kernel's folder that are no input of an image."""
 CALIBRATION_IMAGE: Final = "calibration"
 """Likewise no benchmark, in a folder of that name."""
 FOOTPRINT: Final = "footprint-"
@@ -176,4 +174,4 @@ def _part_files(firmware: Path, part: str) -> list[str]:
     path = firmware / part
     if not path.is_dir():
         return [str(path)] if path.is_file() else []
-    return [file for file in files_below(str(path)) if os.path.basename(file) not in _OF_NO_IMAGE]  # noqa: PTH119
+    return [file for file in files_below(str(path)) if os.path.basename(file) not in FILES_OUTSIDE_IMAGES]  # noqa: PTH119

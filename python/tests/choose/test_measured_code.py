@@ -17,9 +17,16 @@ BOARDS = ("blue", "red")
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     shutil.copytree(find_root() / "reference" / "matrix", tmp_path / "reference" / "matrix")
-    for name in ("core/run.c", "kernels/k/port.h", "boards/blue/board.c", "boards/red/board.c", "scenes/a.c"):
+    for name in (
+        "core/run.c",
+        "kernels/k/port.h",
+        "boards/blue/board.c",
+        "boards/red/board.c",
+        "scenes/a.c",
+        "kernels/k/tasks.toml",
+    ):
         path = tmp_path / "firmware" / name
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("int a = 1; /* One. */\n")
     return tmp_path
 
@@ -39,6 +46,7 @@ def matrix(root: Path) -> KernelMatrix:
         ("kernels/k/port.h", ["the firmware (blue, red)"]),
         ("boards/red/board.c", ["the firmware (red)"]),
         ("scenes/a.c", []),
+        ("kernels/k/tasks.toml", []),
     ],
 )
 def test_changed_code_is_noticed_on_the_boards_that_have_it(root: Path, name: str, changed: list[str]) -> None:

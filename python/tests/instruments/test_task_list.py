@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from rtoslab.base import find_root
-from rtoslab.catalogue import TASKS_FILE, Catalogue
+from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue.catalogue import TASKS_FILE
 from rtoslab.instruments import TaskList
 from rtoslab.instruments.saved_registers import SavedTask, saved_registers
 from rtoslab.targets import make_machine
