@@ -1,35 +1,3 @@
 /* The healthy twin of long_handler and of endless_handler: the handler does little, and ends. */
-#include "bench_scene.h"
-
-#define ROUNDS 10u
-
-static port_task_t task;
-
-int main(void);
-void BOARD_SOFT_IRQ_HANDLER(void);
-
-void BOARD_SOFT_IRQ_HANDLER(void)
-{
-    work(ROUNDS);
-}
-
-static void entry(void *argument)
-{
-    (void)argument;
-    for (;;) {
-        port_sleep_ticks(3);
-        work(7500);
-        board_soft_irq_pend();
-        work(100);
-    }
-}
-
-int main(void)
-{
-    board_init();
-    port_prepare();
-    board_soft_irq_enable(PORT_ISR_URGENCY);
-    make_task(&task, "task", entry, 1);
-    port_start();
-    return 0;
-}
+#define SCENE_HEALTHY
+#include "../long_handler/long_handler.c"

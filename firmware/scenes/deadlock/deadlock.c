@@ -31,7 +31,11 @@ static void left_entry(void *argument)
 static void right_entry(void *argument)
 {
     (void)argument;
+#ifdef SCENE_HEALTHY
+    both(&a, &b);
+#else
     both(&b, &a);
+#endif
 }
 
 int main(void)

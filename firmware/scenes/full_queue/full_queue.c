@@ -2,6 +2,11 @@
 #include "bench_scene.h"
 
 #define BURST 6u
+#ifdef SCENE_HEALTHY
+#define ROOM 8u
+#else
+#define ROOM 4u
+#endif
 
 static port_queue_t queue;
 static port_task_t source, receiver;
@@ -44,7 +49,7 @@ int main(void)
 {
     board_init();
     port_prepare();
-    if (!port_queue_create(&queue, 4, sizeof(uint32_t))) {
+    if (!port_queue_create(&queue, ROOM, sizeof(uint32_t))) {
         last_words_error(ERROR_PREPARE, "queue");
     }
     board_soft_irq_enable(PORT_ISR_URGENCY);

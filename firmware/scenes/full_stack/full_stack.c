@@ -1,7 +1,11 @@
 /* A task calls itself until its stack is used but for the context of an interrupt and little more. */
 #include "bench_scene.h"
 
+#ifdef SCENE_HEALTHY
+#define LEFT_BYTES 600u
+#else
 #define LEFT_BYTES 60u
+#endif
 
 static port_task_t task;
 

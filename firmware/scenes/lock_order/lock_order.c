@@ -3,46 +3,5 @@
  *   1  left locks A, sleeps a tick
  *   2  right wants A, waits
  *   3  left locks B, works, gives both back; right goes on */
-#include "bench_scene.h"
-
-static port_mutex_t a, b;
-static port_task_t left, right;
-
-int main(void);
-
-static void both(port_mutex_t *first, port_mutex_t *second)
-{
-    for (;;) {
-        (void)port_mutex_lock(first);
-        port_sleep_ticks(1);
-        (void)port_mutex_lock(second);
-        work(1000);
-        (void)port_mutex_unlock(second);
-        (void)port_mutex_unlock(first);
-    }
-}
-
-static void left_entry(void *argument)
-{
-    (void)argument;
-    both(&a, &b);
-}
-
-static void right_entry(void *argument)
-{
-    (void)argument;
-    both(&a, &b);
-}
-
-int main(void)
-{
-    board_init();
-    port_prepare();
-    if (!port_mutex_create(&a) || !port_mutex_create(&b)) {
-        last_words_error(ERROR_PREPARE, "mutex");
-    }
-    make_task(&left, "left", left_entry, 1);
-    make_task(&right, "right", right_entry, 1);
-    port_start();
-    return 0;
-}
+#define SCENE_HEALTHY
+#include "../deadlock/deadlock.c"

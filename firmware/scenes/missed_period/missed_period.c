@@ -1,6 +1,12 @@
 /* A control task has a period of two ticks. A more urgent one computes for about three ticks now and then. */
 #include "bench_scene.h"
 
+#ifdef SCENE_HEALTHY
+enum { LOGGER = 1, CONTROL = 2 };
+#else
+enum { CONTROL = 1, LOGGER = 2 };
+#endif
+
 static port_task_t control, logger;
 
 int main(void);
@@ -29,8 +35,8 @@ int main(void)
 {
     board_init();
     port_prepare();
-    make_task(&control, "control", control_entry, 1);
-    make_task(&logger, "logger", logger_entry, 2);
+    make_task(&control, "control", control_entry, CONTROL);
+    make_task(&logger, "logger", logger_entry, LOGGER);
     port_start();
     return 0;
 }

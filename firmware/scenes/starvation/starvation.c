@@ -23,6 +23,9 @@ static void greedy_entry(void *argument)
     port_sleep_ticks(5);
     while (!done) {
         work(100);
+#ifdef SCENE_HEALTHY
+        port_sleep_ticks(1);
+#endif
     }
 }
 
