@@ -75,4 +75,4 @@ from rtoslab.base.toml_text import toml_key, toml_lines, toml_value
 from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, program_output
 from rtoslab.base.value_table import Table, Value
 from rtoslab.base.version import __version__
-from rtoslab.base.web_page import web_page
+from rtoslab.base.web_page import render_template, web_page

@@ -25,3 +25,14 @@ def web_page(script: str = "") -> WebPage:
     script = script or (folder / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return WebPage(css, script, f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'")
+
+
+def render_template(package: str, path: str, **values: object) -> str:
+    """Returns a page: a template of a package, with these values. Everything in it is escaped, but for `Markup`."""
+    import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    source = (files(package) / path).read_text(encoding="utf-8")
+    return environment.from_string(source).render(**values)

@@ -6,7 +6,7 @@ masked interval after start-up. `Replay` stands at single cycles of the same run
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rtoslab.instruments import (
     Stretch,
     Subject,
     known_task_words,
+    open_machine,
     record_run,
 )
 from rtoslab.targets import (
@@ -35,12 +36,11 @@ from rtoslab.targets import (
     SYSTICK,
     Fault,
     VirtualMachine,
-    apply_settings,
+    enabled_priorities,
     fault_entries,
     fault_returns,
     find_address,
-    load_image,
-    make_machine,
+    interrupt_registers,
     read_fault,
     simulator_errors,
     switching_exceptions,
@@ -53,8 +53,6 @@ _IDENT_TOP: Final = 1
 _FAULTS: Final = range(3, 7)
 _SYST_CSR: Final = 0xE000_E010
 _SYST_RVR: Final = 0xE000_E014
-_NVIC_ISER: Final = 0xE000_E100
-_NVIC_IPR: Final = 0xE000_E400
 _SHPR3: Final = 0xE000_ED20
 """Armv7-M Architecture Reference Manual, DDI 0403E.e, B3.2 to B3.4; ARMv6-M has the same addresses."""
 _SNAPSHOTS_MOST: Final = 64
@@ -97,14 +95,6 @@ class RunOverview:
     def first_task(self) -> int:
         """When the kernel first named a running task for the first time. Without tasks the end of start-up."""
         return min(self.first_runs.values(), default=self.start)
-
-
-def open_machine(subject: Subject) -> ObservedMachine:
-    """The subject's board at reset, with its image."""
-    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
-    apply_settings(machine, subject.settings)
-    load_image(machine, subject.image, subject.elf.name)
-    return machine
 
 
 def survey_run(subject: Subject) -> RunOverview:
@@ -176,14 +166,8 @@ class _OverviewReader:
 def _priorities(machine: VirtualMachine, subject: Subject) -> dict[int, int]:
     """The enabled interrupts of core 0 with their priorities."""
     lines = subject.board.irq.lines
-    words = (lines + 31) // 32
-    enabled = machine.read_registers(0, [_NVIC_ISER + 4 * number for number in range(words)])
-    levels = machine.read_registers(0, [_NVIC_IPR + 4 * number for number in range((lines + 3) // 4)])
-    priorities = {
-        FIRST_EXTERNAL + line: (levels[line // 4] or 0) >> 8 * (line % 4) & 0xFF
-        for line in range(lines)
-        if (enabled[line // 32] or 0) >> line % 32 & 1
-    }
+    words = machine.read_registers(0, interrupt_registers(lines))
+    priorities = {FIRST_EXTERNAL + line: level for line, level in enabled_priorities(words, lines).items()}
     system, control = machine.read_registers(0, [_SHPR3, _SYST_CSR])
     if (control or 0) & 2:
         priorities[SYSTICK] = (system or 0) >> 24

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from typing import Final
 
 from markupsafe import Markup
 
-from rtoslab.base import Table, __version__, web_page
+from rtoslab.base import Table, __version__, render_template, web_page
 from rtoslab.diagnose.diagnosis import Diagnosis
 from rtoslab.diagnose.diagnosis_findings import KINDS, Finding, Span
 from rtoslab.diagnose.diagnosis_text import load_table, mask_sentence, milliseconds, summary_sentences, when_sentence
@@ -54,13 +53,9 @@ class _ShownDiagnosis:
 
 def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
     """The whole page. The keys name the images."""
-    import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
-
-    source = (files("rtoslab.diagnose") / "templates" / "diagnosis.html.j2").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(source).render(
+    return render_template(
+        "rtoslab.diagnose",
+        "templates/diagnosis.html.j2",
         title=", ".join(diagnoses),
         page=web_page(),
         version=__version__,

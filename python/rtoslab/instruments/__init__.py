@@ -31,7 +31,7 @@ from rtoslab.instruments.profiler import (
     profile_subject,
 )
 from rtoslab.instruments.records import INTERVAL, WAYS
-from rtoslab.instruments.session import ObservationRequest, Recording, record_run
+from rtoslab.instruments.session import ObservationRequest, Recording, open_machine, record_run
 from rtoslab.instruments.show import rich_table
 from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
 from rtoslab.instruments.survey import survey_table

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from rtoslab.instruments.call_counts import cycles_of
 from rtoslab.instruments.names import ImageNames
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import NO_NODE, NODE, ROW
-from rtoslab.instruments.session import CHUNK_CYCLES, Progress
+from rtoslab.instruments.session import CHUNK_CYCLES, Progress, open_machine
 from rtoslab.instruments.subject import Subject
-from rtoslab.targets import apply_settings, load_image, make_machine, simulator_errors
+from rtoslab.targets import simulator_errors
 
 ITSELF: Final = "itself"
 PathStep = tuple[int, int]
@@ -68,9 +68,7 @@ def call_window(call: Any, nodes: "NDArray[np.void]") -> CallWindow:
 
 def replay_calls(subject: Subject, windows: Sequence[CallWindow], progress: Progress) -> dict[CallWindow, CallSpending]:
     """Runs the subject again up to the end of the last window. Returns the use of each call's cycles."""
-    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
-    apply_settings(machine, subject.settings)
-    load_image(machine, subject.image, subject.elf.name)
+    machine = open_machine(subject)
     edges = sorted({edge for window in windows for edge in (window.start, window.until)})
     sums: dict[CallWindow, dict[tuple[int, int], int]] = {window: {} for window in windows}
     nodes = np.empty(0, dtype=NODE)

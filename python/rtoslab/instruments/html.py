@@ -1,10 +1,8 @@
 """Writes a profile as one self-contained page: no font, no external link, no script but our own inline one."""
 
-from importlib.resources import files
-
 from markupsafe import Markup
 
-from rtoslab.base import Table, __version__, count_text, web_page
+from rtoslab.base import Table, __version__, count_text, render_template, web_page
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.masked_interrupts import priority_groups
 from rtoslab.instruments.profile_tables import HEADS, profile_tables
@@ -26,14 +24,9 @@ _NOTES = {
 
 def render_page(profile: Profile) -> str:
     """Returns the whole page."""
-    here = files("rtoslab.instruments") / "templates"
-    import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
-
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string((here / "profile.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    return render_template(
+        "rtoslab.instruments",
+        "templates/profile.html.j2",
         profile=profile,
         page=web_page(),
         version=__version__,

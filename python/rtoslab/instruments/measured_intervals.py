@@ -6,7 +6,7 @@ the longest interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,16 @@ from rtoslab.instruments.functions import ImageFunctions
 from rtoslab.instruments.names import ImageNames
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import ARRIVAL, NODE, ROW
-from rtoslab.instruments.session import ObservationRequest, Progress, Recording, find_cut_reason, record_run
+from rtoslab.instruments.session import (
+    ObservationRequest,
+    Progress,
+    Recording,
+    find_cut_reason,
+    open_machine,
+    record_run,
+)
 from rtoslab.instruments.subject import Subject
-from rtoslab.targets import KIND_EXEC, apply_settings, load_image, make_machine, simulator_errors
+from rtoslab.targets import KIND_EXEC, simulator_errors
 
 _STEPS_MOST: Final = 4096
 """Cycles within which an instruction that is about to execute has executed, waits for memory included."""
@@ -187,9 +194,7 @@ def _replay_intervals(
 def _replay_interval(subject: Subject, window: tuple[Arrival, Arrival], progress: Progress) -> LongestInterval:
     """Runs the subject again to the end of an interval. Returns its call paths and the use of its cycles."""
     begin, end = window
-    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
-    apply_settings(machine, subject.settings)
-    load_image(machine, subject.image, subject.elf.name)
+    machine = open_machine(subject)
     with simulator_errors(RunError):
         machine.observe(True)
         run_to_cycle(machine, begin.cycle, end.cycle, progress)

@@ -90,15 +90,21 @@ class EndedRecordingError(KeyboardInterrupt):
         self.recording = recording
 
 
+def open_machine(subject: Subject) -> ObservedMachine:
+    """Returns the subject's board at reset, with its settings and its image. Raises ImageFileError, SettingError."""
+    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
+    apply_settings(machine, subject.settings)
+    load_image(machine, subject.image, subject.elf.name)
+    return machine
+
+
 def record_run(
     subject: Subject, prepare: Callable[[ObservedMachine], ObservationRequest], progress: Progress = lambda *_: None
 ) -> Recording:
     """Runs the subject and records the observations. `prepare` says what to observe, once the image is loaded.
     Raises RunError if the observed span is not reached, ImageFileError, SymbolError. EndedRecordingError in place of
     a KeyboardInterrupt in the span."""
-    machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
-    apply_settings(machine, subject.settings)
-    load_image(machine, subject.image, subject.elf.name)
+    machine = open_machine(subject)
     return _Session(subject, machine, prepare(machine), progress).run()
 
 

@@ -35,6 +35,7 @@ from rtoslab.intake.limits import (
 )
 from rtoslab.intake.models import missing_key, validation_problem
 from rtoslab.intake.names import escape_unprintable, one_line, require_file_name
+from rtoslab.intake.native import native_module
 from rtoslab.intake.numbers import exact_fraction, parse_decimal, parse_integer, parse_ticks, quote
 from rtoslab.intake.objects import parse_object, read_object
 from rtoslab.intake.parquet import ParquetColumn, column_of, read_parquet, write_parquet

@@ -17,7 +17,7 @@ from rtoslab.targets.board import (
     simulator_fingerprint,
     timing_settings,
 )
-from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY
+from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, enabled_priorities, interrupt_registers
 from rtoslab.targets.current_task import HandlerIdleFilter, current_task_addresses, find_word_address, watch_idling
 from rtoslab.targets.debugging import TaskRow, serve_gdb
 from rtoslab.targets.events import (

@@ -18,13 +18,12 @@ from rtoslab.base import (
     SettingError,
     StaleSimulatorError,
     SymbolError,
-    ToolMissingError,
     UnknownNameError,
     code_address,
     find_root,
 )
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.intake import quote
+from rtoslab.intake import native_module, quote
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
@@ -216,12 +215,9 @@ def is_panic(error: BaseException) -> bool:
 
 def simulator_module() -> Any:
     """Returns the module `_sim`. Raises ToolMissingError if it is not built, StaleSimulatorError if it lacks a name."""
-    try:
-        from rtoslab import _sim  # noqa: PLC0415
-    except ImportError:
-        raise ToolMissingError("The simulator is not built; run `make demo`, or `maturin develop --release`.") from None
-    _require_complete(_sim)
-    return _sim
+    module = native_module()
+    _require_complete(module)
+    return module
 
 
 @cache

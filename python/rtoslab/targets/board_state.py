@@ -6,7 +6,7 @@ its port says is measured under a manifest that says otherwise.
 Registers: ARMv7-M Architecture Reference Manual B3.2 (CCR, CPACR, FPCCR, SHPR), B3.4 (NVIC), B3.5 (MPU). RM0008 3.3.3,
 RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR). RP2040 datasheet 2.6.3 (XIP), 4.10.13 (SSI)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -84,17 +84,29 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
     fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if board.core == "cortex-m7" else {})}
     if not core:
         fields.update(next(register for name, register in _CHIPS.items() if board.chip.startswith(name)))
-    words = -(-board.irq.lines // _LINES_IN_WORD)
-    enabled = [_ENABLED + 4 * word for word in range(words)]
-    priorities = [_PRIORITIES + line for line in range(0, board.irq.lines, 4)]
     settings = [field.address for field in fields.values()]
     # One call reads all of them, because each call copies the board.
-    answers = machine.read_registers(core, [*settings, *enabled, *priorities])
+    answers = machine.read_registers(core, [*settings, *interrupt_registers(board.irq.lines)])
     pairs = zip(fields.items(), answers, strict=False)
     state = {name: pair.value_in(word) for (name, pair), word in pairs if word is not None}
-    lines = [word or 0 for word in answers[len(settings) :]]
     shift = _TOP_BIT - board.irq.priority_bits
-    for line in range(board.irq.lines):
-        if lines[line // _LINES_IN_WORD] >> line % _LINES_IN_WORD & 1:
-            state[f"urgency.irq{line}"] = (lines[words + line // 4] >> 8 * (line % 4) & 0xFF) >> shift
+    for line, priority in enabled_priorities(answers[len(settings) :], board.irq.lines).items():
+        state[f"urgency.irq{line}"] = priority >> shift
     return state
+
+
+def interrupt_registers(lines: int) -> list[int]:
+    """Returns the addresses of the registers that `enabled_priorities` needs, for a controller with so many lines."""
+    enabled = (_ENABLED + 4 * word for word in range(-(-lines // _LINES_IN_WORD)))
+    return [*enabled, *(_PRIORITIES + line for line in range(0, lines, 4))]
+
+
+def enabled_priorities(words: Sequence[int | None], lines: int) -> dict[int, int]:
+    """Returns the priority byte of each enabled line. `words`: the content of `interrupt_registers`, in their order."""
+    known = [word or 0 for word in words]
+    first = -(-lines // _LINES_IN_WORD)
+    return {
+        line: known[first + line // 4] >> 8 * (line % 4) & 0xFF
+        for line in range(lines)
+        if known[line // _LINES_IN_WORD] >> line % _LINES_IN_WORD & 1
+    }

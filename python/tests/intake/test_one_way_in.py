@@ -64,7 +64,7 @@ ALLOWED = {
     "base/architecture.py": {
         "tomllib": "a file of the checkout's own, which what intake stands on asks for", "read_text": "the same",
     },
-    "base/web_page.py": {"read_text": "this package's own style and script"},
+    "base/web_page.py": {"read_text": "this package's own style, script and templates"},
     "captures/forms/sigrok.py": {"zipfile.ZipFile": "the writer"},
     "conformance/examination.py": {
         "read_text": "this package's own sources", "model_validate_json": "sealed",
@@ -73,14 +73,11 @@ ALLOWED = {
     "store/evidence_file.py": {"json.loads": "sealed"},
     "project/building.py": {"subprocess": "a project's own build, with no standard input"},
     "choose/explorer.py": {"read_text": "this package's own style and script"},
-    "instruments/html.py": {"read_text": "this package's own templates"},
     "store/journal.py": {"subprocess": "git, with a time limit", "open": "its own file, to append a line under a lock"},
     "mutants/mutants.py": {"read_text": "a copy of the firmware's sources", "write_text": "the same"},
     "measure/pipeline.py": {"read_bytes": "the build's log"},
     "store/plan_file.py": {"model_validate_json": "strict, and its digest is checked"},
-    "reports/formats/html.py": {"read_text": "this package's own templates"},
     "targets/board.py": {"read_bytes": "this package's own library, to hash it"},
-    "diagnose/diagnosis_page.py": {"read_text": "this package's own templates"},
     "reference/code_digest.py": {
         "tomllib": "the checkout's own files, to hash them", "read_bytes": "the same", "json.loads": "sealed",
     },

@@ -1,12 +1,10 @@
 """One self-contained HTML file: no font, no link to anywhere, no script but our own; charts are inline SVG."""
 
 import re
-from importlib.resources import files
 
-import jinja2
 from markupsafe import Markup
 
-from rtoslab.base import __version__, web_page
+from rtoslab.base import __version__, render_template, web_page
 from rtoslab.reports.citation import citation_of
 from rtoslab.reports.drawing import draw_chart
 from rtoslab.reports.table import ChartData, Document
@@ -20,12 +18,9 @@ _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 def render(document: Document) -> str:
     """Returns the page's text."""
-    templates = files("rtoslab.reports") / "formats" / "templates"
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string((templates / "report.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    return render_template(
+        "rtoslab.reports",
+        "formats/templates/report.html.j2",
         document=document,
         citation=citation_of(document),
         page=web_page(),
