@@ -76,7 +76,7 @@ def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None
 
 
 def _phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
-    """Where within the period most interrupts come: the begin of the densest interval of that width."""
+    """Returns the place in the period where most interrupts come, the begin of the densest interval of that width."""
     ordered = np.sort(residues)
     around = np.concatenate([ordered, ordered + period])
     counts = np.searchsorted(around, ordered + tolerance, side="right") - np.arange(len(ordered))

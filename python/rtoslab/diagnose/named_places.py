@@ -1,7 +1,6 @@
 """Names for what a run gives as numbers: tasks, kernel objects, handlers, and the places of code with their callers."""
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from rtoslab.targets import (
     SVCALL,
     SYSTICK,
     Structures,
-    first_symbol_per_address,
+    SymbolIndex,
     function_kind,
 )
 
@@ -53,8 +52,7 @@ class NamedPlaces:
         self._subject = subject
         self._run = run
         self.replay = replay
-        self._symbols = first_symbol_per_address(run.recording.symbols)
-        self._starts = [address for address, _, _ in self._symbols]
+        self._symbols = SymbolIndex(run.recording.symbols)
         self._frames = CallFrames(subject.elf)
         self._structures, self.unseen = _structures(subject)
         self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
@@ -85,11 +83,8 @@ class NamedPlaces:
 
     def function(self, address: int) -> str:
         """The function that holds an address. Empty where no symbol reaches."""
-        index = bisect_right(self._starts, address) - 1
-        if index < 0:
-            return ""
-        start, size, name = self._symbols[index]
-        return name if not size or address < start + size else ""
+        symbol = self._symbols.find(address)
+        return "" if symbol is None else symbol[2]
 
     def object(self, address: int) -> str:
         """The variable that is a kernel object or points at it. Its address where there is none."""

@@ -139,8 +139,8 @@ class Compilation:
         return PreprocessedSource(self.source_files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
 
     def source_files(self) -> tuple[str, ...]:
-        """Returns the absolute paths of the files that the compiler read. Of a file that is not preprocessed, its
-        own path."""
+        """Returns the absolute paths of the files that the compiler read. A file that is not preprocessed
+        has only its own path."""
         if not self._dependency_file.is_file():
             return (_absolute(str(self.work), str(self.source)),)
         text = self._dependency_file.read_text(encoding="utf-8", errors="surrogateescape")

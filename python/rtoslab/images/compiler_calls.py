@@ -150,8 +150,8 @@ def _link_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
 
 
 def _without_machine_paths(word: str, folders: Mapping[str, str]) -> str:
-    """Returns an argument with the names of known folders in place of their paths. Of any other path only the file's
-    name stays."""
+    """Returns an argument with the names of known folders in place of their paths, and any other path without
+    its folders."""
     for folder in sorted(folders, key=len, reverse=True):
         word = re.sub(rf"{re.escape(folder)}(?=[/,:\"]|$)", folders[folder], word)
     foreign = _FOREIGN.match(word)

@@ -1,6 +1,5 @@
 """Names addresses and nodes: functions, call paths, source lines."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from rtoslab.instruments.lines import NOWHERE, SourcePlace, source_places
 from rtoslab.instruments.records import NO_NODE
-from rtoslab.targets import first_symbol_per_address
+from rtoslab.targets import SymbolIndex
 
 INLINED = " [inlined]"
 """After the name of a function that has no code of its own there."""
@@ -22,24 +21,19 @@ class ImageNames:
         self, elf: Path, symbols: Sequence[tuple[int, int, str]], nodes: NDArray[np.void], pcs: Sequence[int]
     ) -> None:
         """`pcs`: every address whose source will be requested."""
-        self._symbols = first_symbol_per_address(symbols)
-        self._starts = [address for address, _, _ in self._symbols]
+        self._symbols = SymbolIndex(symbols)
         self._paths = self._node_paths(nodes)
         self._sources = source_places(elf, pcs)
 
     def function_at(self, address: int) -> str:
         """Returns the function that contains an address. The address rounded down if no symbol covers it."""
-        index = bisect_right(self._starts, address) - 1
-        if index >= 0:
-            start, size, name = self._symbols[index]
-            if not size or address < start + size:
-                return name
-        return f"{address & ~0xFF:#010x}"
+        symbol = self._symbols.find(address)
+        return f"{address & ~0xFF:#010x}" if symbol is None else symbol[2]
 
     def is_function_start(self, address: int) -> bool:
         """Whether the address is a function's first."""
-        index = bisect_right(self._starts, address) - 1
-        return index >= 0 and self._starts[index] == address
+        symbol = self._symbols.find(address)
+        return symbol is not None and symbol[0] == address
 
     def source_at(self, pc: int) -> SourcePlace:
         """Returns the source line of an instruction and the functions inlined there."""

@@ -17,10 +17,10 @@ from rtoslab.instruments.saved_registers import SavedTask, saved_registers
 from rtoslab.intake import read_image
 from rtoslab.targets import (
     MemberPlace,
+    SymbolIndex,
     TaskRow,
     VirtualMachine,
     current_task_addresses,
-    first_symbol_per_address,
     member_places,
     simulator_errors,
 )
@@ -101,7 +101,7 @@ class _Reader:
         self._cores = cores
         self._frames = tasks.frames_v6m or tasks.frames if is_v6m else tasks.frames
         self._sizes = {name: (address, size) for address, size, name in machine.symbols()}
-        self._code = first_symbol_per_address(machine.symbols())
+        self._code = SymbolIndex(machine.symbols())
 
     def rows(self) -> list[TaskRow]:
         """One for each task, those that execute first."""
@@ -252,8 +252,8 @@ class _Reader:
 
     def _is_code(self, address: int) -> bool:
         """Whether it is in a function of the image."""
-        below = [symbol for symbol in self._code if symbol[0] <= address]
-        return bool(below) and address < below[-1][0] + max(below[-1][1], 2)
+        symbol = self._code.find(address)
+        return symbol is not None and address < symbol[0] + max(symbol[1], 2)
 
     def _member(self, block: int, member: str | None) -> int | None:
         place = self._block.members.get(member or "")

@@ -56,7 +56,7 @@ def sample_times(measured: MeasuredPoint, series: str) -> list[tuple[float, floa
 
 
 def longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Returns the samples within a twentieth of the longest, in the order of time. Of many the longest ones."""
+    """Returns the samples within a twentieth of the longest, in the order of time, or the longest of them."""
     longest = max(us for _, us in points)
     high = sorted((point for point in points if point[1] >= 0.95 * longest), key=lambda pair: -pair[1])
     return sorted(high[:MOST_PEAKS])

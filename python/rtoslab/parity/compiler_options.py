@@ -15,7 +15,7 @@ BuildRecord = Mapping[str, Any]
 
 
 def optimisation_level(build: BuildRecord) -> str | None:
-    """Returns the optimisation level of the C files. Where folders differ, each level with its folder's name."""
+    """Returns the optimisation level of the C files, or each level with its folder's name if they differ."""
     calls = build.get("calls")
     if calls is None:
         return _level_option(build.get("flags", []))

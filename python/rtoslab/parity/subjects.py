@@ -14,8 +14,8 @@ _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 
 
 def lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
-    """Returns the measured points as subjects, each named by its kernel, its configuration or its run. Of several
-    placements the first one counts."""
+    """Returns the measured points as subjects, each named by its kernel, its configuration or its run. The first
+    of several placements counts."""
     unique = _distinct_points(points)
     names = series_names([point for point, _ in unique], with_cores=False)
     return [
@@ -35,8 +35,8 @@ def _point_state(stored: StoredPoint) -> Mapping[str, str | int]:
 
 
 def _distinct_points(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
-    """Returns the measured points without their measuring options. Of points that differ in these alone the first
-    one stays."""
+    """Returns the measured points without their measuring options. The first of several points that
+    differ in these alone stays."""
     by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
     for stored_point in points:
         if isinstance(stored_point.result, MeasuredPoint):

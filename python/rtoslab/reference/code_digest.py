@@ -1,7 +1,7 @@
 """Digests of source files without their comments: a comment that is written better makes no figure out of date.
 
 Manifests name each source file by the SHA-256 of its bytes. `reference/code_digests.ndjson` has, for each of these, the
-digest of the same file's code. Whoever stores reference results adds those of today's files.
+digest of the same file's code. `rtoslab reference refresh` adds those of today's files.
 """
 
 import hashlib

@@ -223,7 +223,7 @@ def _draw_multiples(chart: ChartData) -> Drawn:
 
 
 def _draw_strip(chart: ChartData) -> Drawn:
-    """Draws a line for each series with a tick for each value. Where lines overlap, the series have no order."""
+    """Draws a line for each series with a tick for each value. Series whose lines overlap have no order."""
     series = distinct_texts(chart.rows, "series")
     values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))
     lines = alt.Y("series:N", title=None, sort=series, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX))

@@ -25,8 +25,8 @@ class BusyWork:
     base_cycles: Mapping[int, int]
 
     def rounds_lasting(self, cycles: int) -> tuple[int, int]:
-        """Returns (rounds, extra) of work that lasts so many cycles. Where none lasts exactly that long, of the longest
-        below it.
+        """Returns (rounds, extra) of work that lasts so many cycles. If none lasts exactly that long, they are those
+        of the longest work below it.
 
         Raises CheckError for less than the shortest work.
         """

@@ -3,6 +3,7 @@
 from rtoslab.targets import steps
 from rtoslab.targets.board import (
     MOST_CYCLES,
+    SymbolIndex,
     apply_settings,
     find_address,
     first_symbol_per_address,

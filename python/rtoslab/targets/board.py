@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -144,11 +145,28 @@ def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]])
 
 
 def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Returns one symbol for each address, by address. Of several the first: the board lists weak ones last."""
+    """Returns the first symbol of each address, by address. The board lists weak ones last."""
     names: dict[int, tuple[int, int, str]] = {}
     for symbol in symbols:
         names.setdefault(symbol[0], symbol)
     return [names[address] for address in sorted(names)]
+
+
+class SymbolIndex:
+    """The symbols of an image, found by any address in them."""
+
+    def __init__(self, symbols: Iterable[tuple[int, int, str]]) -> None:
+        """`symbols`: address, size in bytes and name."""
+        self._rows = first_symbol_per_address(symbols)
+        self._starts = [address for address, _, _ in self._rows]
+
+    def find(self, address: int) -> tuple[int, int, str] | None:
+        """Returns the symbol that contains an address. One without a size reaches to the next symbol."""
+        index = bisect_right(self._starts, address) - 1
+        if index < 0:
+            return None
+        start, size, _ = self._rows[index]
+        return self._rows[index] if not size or address < start + size else None
 
 
 def parse_cycle_count(text: str) -> int | None:

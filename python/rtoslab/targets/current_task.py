@@ -84,7 +84,7 @@ def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int,
 class NoTaskFilter:
     """Leaves out the writes that say that no task runs: a switch is then from the last task to the next.
 
-    Where the kernel enters its idling code, one such write stays: the kernel switches to no task, and back. Takes
+    If the kernel enters its idling code, one such write stays: the kernel switches to no task, and back. Takes
     chunks in the order of time.
     """
 

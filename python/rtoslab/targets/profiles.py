@@ -1,6 +1,5 @@
 """Sums cycles by address to cycles by function, and sorts functions into classes (the kernel's, or application)."""
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ import numpy as np
 
 from rtoslab.base import code_address
 from rtoslab.catalogue import Kernel
-from rtoslab.targets.board import first_symbol_per_address
+from rtoslab.targets.board import SymbolIndex
 from rtoslab.targets.current_task import idle_label_at
 from rtoslab.targets.observe import BlockingCalls, CoreLoad
 
@@ -62,8 +61,7 @@ def cycles_by_function(
     idling: Sequence[tuple[int, int, str]] = (),
 ) -> tuple[FunctionCycles, ...]:
     """Returns an entry for each core and function that ran, most cycles first. `idling`: see `idle_ranges`."""
-    ordered = first_symbol_per_address(symbols)
-    starts = [address for address, _, _ in ordered]
+    index = SymbolIndex(symbols)
     labels = {name for _, _, name in idling}
     functions: list[FunctionCycles] = []
     for core, data in sorted(raw.items()):
@@ -72,7 +70,7 @@ def cycles_by_function(
         columns = (records[name].tolist() for name in ("address", "cycles", "wait", "executions"))
         for address, spent, waited, executions in zip(*columns, strict=True):
             label = idle_label_at(idling, address)
-            name, is_entry = _function_at(address, ordered, starts) if label is None else (label, False)
+            name, is_entry = _function_at(address, index) if label is None else (label, False)
             total = totals[name]
             total[0] += spent
             total[1] += waited
@@ -87,15 +85,10 @@ def cycles_by_function(
     return tuple(sorted(functions, key=lambda cycles: (cycles.core, -cycles.cycles, cycles.name)))
 
 
-def _function_at(address: int, ordered: list[tuple[int, int, str]], starts: list[int]) -> tuple[str, bool]:
+def _function_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
     """Returns the name of the function at an address, and whether the address is its first instruction."""
-    index = bisect_right(starts, address) - 1
-    if index < 0:
-        return f"{address & ~0xFF:#010x}", False
-    start, size, name = ordered[index]
-    if size and address >= start + size:
-        return f"{address & ~0xFF:#010x}", False
-    return name, address == start
+    symbol = index.find(address)
+    return (f"{address & ~0xFF:#010x}", False) if symbol is None else (symbol[2], address == symbol[0])
 
 
 def function_kind(name: str, kernel: Kernel) -> str:

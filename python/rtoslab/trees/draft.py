@@ -253,7 +253,7 @@ def _split_number(number: str, digits: tuple[int, ...]) -> list[str]:
 
 
 def _macro_value(path: Path, name: str) -> str | None:
-    """Returns the value of a macro in a header. Of several words the last counts. None without the macro."""
+    """Returns the value of a macro in a header. The last of several words counts. None without the macro."""
     text = _read_source(path)
     value = rb"[ \t]+\(?\"?(?:[\w ]+ )?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
     match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)

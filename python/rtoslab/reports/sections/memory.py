@@ -69,7 +69,7 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
 
 
 def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> list[ChartData]:
-    """Returns the chart of the heap's peaks. Of a test in several variants it shows the highest."""
+    """Returns the chart of the heap's peaks. A test in several variants shows the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
     names = series_names([without_own_parameters(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
