@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Error;
 use defmt_decoder::{DecodeError, Encoding, Frame, Locations, Table};
 
-/// A frame has this many bytes at most. What is longer is none: the stream is damaged.
+/// A frame has this many bytes at most. If there is a longer one, the stream is damaged.
 const FRAME_BYTES: usize = 1 << 16;
 
 /// A line of the log.

@@ -106,7 +106,7 @@ impl<'h> DebugTarget<'h> {
         self.tasks().iter().find(|task| task.core.is_none() && task_tid(task) == Some(tid))
     }
 
-    /// Changes the board. What is known of tasks is then old.
+    /// Changes the board. The list of tasks is old then.
     fn change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         self.tasks = None;
         self.timeline.change(act)

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use rtoslab_tables::{Column, TableError, Values, compress, decompress, read, write};
+use rtoslab_tables::{self as tables, Column, TableError, Values, compress, decompress};
 
 /// Name, type (numpy's word, or `text`), little-endian values, the texts that a column of texts has places in, validity.
 type ColumnParts<Bytes> = (String, String, Bytes, Vec<String>, Option<Bytes>);
@@ -58,7 +58,7 @@ pub fn write_parquet<'py>(py: Python<'py>, columns: Vec<ColumnParts<PyBackedByte
         Ok(Column { name, values: values(&kind, &data, texts)?, valid })
     });
     let columns = columns.collect::<PyResult<Vec<_>>>()?;
-    Ok(PyBytes::new(py, &write(&columns).map_err(value_error)?))
+    Ok(PyBytes::new(py, &tables::write_parquet(&columns).map_err(value_error)?))
 }
 
 #[pyfunction]
@@ -67,7 +67,7 @@ pub fn read_parquet<'py>(
     content: &[u8],
     limit: u64,
 ) -> PyResult<Vec<ColumnParts<Bound<'py, PyBytes>>>> {
-    let columns = read(content, limit).map_err(value_error)?.into_iter().map(|column| {
+    let columns = tables::read_parquet(content, limit).map_err(value_error)?.into_iter().map(|column| {
         let (kind, data, texts) = parts(column.values);
         let valid = column.valid.map(|valid| valid.into_iter().map(u8::from).collect::<Vec<u8>>());
         let valid = valid.map(|valid| PyBytes::new(py, &valid));

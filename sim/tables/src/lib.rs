@@ -8,8 +8,8 @@ mod write;
 
 use std::io::Read;
 
-pub use read::read;
-pub use write::write;
+pub use read::read_parquet;
+pub use write::write_parquet;
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub struct Column {
 impl Column {
     /// Returns the number of rows, with those that have no value.
     #[must_use]
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.valid.as_ref().map_or(self.values.len(), Vec::len)
     }
 }

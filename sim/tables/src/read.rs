@@ -19,7 +19,7 @@ const BATCH_ROWS: usize = 1 << 16;
 ///
 /// # Errors
 /// `TableError` for a file that is damaged, is larger than the limit, or has columns that are nested or of other types.
-pub fn read(content: &[u8], limit: u64) -> Result<Vec<Column>, TableError> {
+pub fn read_parquet(content: &[u8], limit: u64) -> Result<Vec<Column>, TableError> {
     let content = Bytes::copy_from_slice(content);
     // Where the library runs beyond an array for a damaged file, the caller gets an error like any other.
     catch_unwind(AssertUnwindSafe(|| read_file(content, limit)))
@@ -86,7 +86,7 @@ fn read_column(
     let nulls = column.max_def_level() == 1 && levels.contains(&0);
     let valid = nulls.then(|| levels.iter().map(|level| *level == 1).collect());
     let column = Column { name: column.name().to_owned(), values, valid };
-    if column.rows() as u64 == rows { Ok(column) } else { Err(wrong_rows()) }
+    if column.row_count() as u64 == rows { Ok(column) } else { Err(wrong_rows()) }
 }
 
 fn empty_values(column: &ColumnDescriptor) -> Result<Values, TableError> {

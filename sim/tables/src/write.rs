@@ -18,7 +18,7 @@ const WRITER: &str = "rtoslab";
 ///
 /// # Errors
 /// `TableError` if the columns differ in their number of rows, or a column's values do not fit its valid rows.
-pub fn write(columns: &[Column]) -> Result<Vec<u8>, TableError> {
+pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, TableError> {
     check(columns)?;
     let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
@@ -40,12 +40,12 @@ pub fn write(columns: &[Column]) -> Result<Vec<u8>, TableError> {
 }
 
 fn check(columns: &[Column]) -> Result<(), TableError> {
-    let rows = columns.first().map_or(0, Column::rows);
+    let rows = columns.first().map_or(0, Column::row_count);
     for column in columns {
         let name = &column.name;
-        let valid = column.valid.as_ref().map_or(column.rows(), |valid| valid.iter().filter(|has| **has).count());
-        if column.rows() != rows {
-            return Err(TableError(format!("column {name} has {} rows, the first column {rows}", column.rows())));
+        let valid = column.valid.as_ref().map_or(column.row_count(), |valid| valid.iter().filter(|has| **has).count());
+        if column.row_count() != rows {
+            return Err(TableError(format!("column {name} has {} rows, the first column {rows}", column.row_count())));
         }
         if column.values.len() != valid {
             return Err(TableError(format!("column {name} has {} values for {valid} rows", column.values.len())));

@@ -34,7 +34,7 @@ impl Default for Itm {
     }
 }
 
-/// What was written to a stimulus port.
+/// A write to a stimulus port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stimulus {
     /// The port.

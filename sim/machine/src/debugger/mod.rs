@@ -49,7 +49,7 @@ impl VirtualTime {
     }
 }
 
-/// What a debugger knows of the board that it is attached to.
+/// The state of a debugger that is attached to a board.
 #[derive(Debug, Clone, Default)]
 pub struct Debugger {
     /// It answers semihosting calls. Otherwise they are breakpoints without a debugger.

@@ -6,7 +6,7 @@ use rtoslab_cpu::v6m::exception;
 
 use crate::debugger::semihosting::BREAKPOINT;
 
-/// BKPT and the refill of the pipeline behind it, as for a branch. The manual says no more of it.
+/// BKPT and the refill of the pipeline after it, as for a branch. The manual says no more of it.
 pub const CYCLES: u64 = 2;
 
 /// Whether a request is a semihosting call. `code` gives the halfword at an address.
