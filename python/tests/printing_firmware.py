@@ -42,6 +42,7 @@ __attribute__((noipa)) static int inner(uintptr_t at) {
 #endif
 }
 __attribute__((noipa)) static int middle(uintptr_t at) { int found = inner(at + 1); sink = found; return found + 1; }
+__attribute__((noipa)) void ended(void) { for (;;) {} }
 __attribute__((noipa, used)) void task(void) { sink = middle(0x0fffffff); sink++; }
 void reset(void) {
     static const char id[] = "SEGGER RTT";
@@ -56,6 +57,10 @@ void reset(void) {
 #endif
 #ifdef PROCESS_STACK
     __asm volatile("msr psp, %0\\n movs r0, #2\\n msr control, r0\\n isb\\n bl task" : : "r"(0x20003000) : "r0");
+#endif
+#ifdef AS_TASK /* with a return address that no call left, as a kernel begins it */
+    __asm volatile("msr psp, %0\\n movs r0, #2\\n msr control, r0\\n isb\\n mov lr, %1\\n b task"
+                   : : "r"(0x20003000), "r"(ended) : "r0");
 #endif
 #if defined(FAULT) || defined(DIVIDE)
     task();

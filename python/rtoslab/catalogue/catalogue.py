@@ -4,7 +4,7 @@ A folder is the registration: `firmware/boards/<id>/board.toml` and so on. No li
 strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -61,14 +61,28 @@ class Catalogue:
         self.root = root
 
     @cached_property
-    def kernels(self) -> Mapping[str, Entry[Kernel]]:
-        """Returns the kernels by id: ports of the checkout and of the user, and each tree that the user named."""
+    def ports(self) -> Mapping[str, Entry[Kernel]]:
+        """Returns the ports of the checkout and of the user by id, as their folders describe them."""
         entries: dict[str, Entry[Kernel]] = {}
         for folder in port_folders(self.root):
             entries = {**self._scan_entries(folder, "kernel.toml", Kernel), **entries}
+        return entries
+
+    @cached_property
+    def kernels(self) -> Mapping[str, Entry[Kernel]]:
+        """Returns the kernels by id: the ports, and each tree that the user named.
+
+        A tree may have the id of its port, whose place it takes then."""
+        entries = dict(self.ports)
         for tree in read_trees().values():
             entries[tree.id] = _kernel_of_tree(tree, entries)
         return dict(sorted(entries.items()))
+
+    @cached_property
+    def known_ports(self) -> Sequence[Entry[Kernel]]:
+        """Returns one entry for each port's folder: the ports, and those that only a tree of the user names."""
+        by_folder = {entry.folder: entry for entry in (*self.kernels.values(), *self.ports.values())}
+        return [by_folder[folder] for folder in sorted(by_folder)]
 
     @cached_property
     def buildable_kernels(self) -> Mapping[str, Entry[Kernel]]:

@@ -1,17 +1,18 @@
 """Describes a fault in words: the instruction and its function, the cause, and the callers.
 
 Callers are read by the image's call frame information (DWARF 5, section 6.4), from the stack as it was. Code without
-it, as of an assembler source, ends the path.
+it, as of an assembler source, ends the path. So does a return address that no call precedes: a kernel gives each task
+one, of the function that ends it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import ImageFileError
-from rtoslab.instruments.lines import source_places
+from rtoslab.instruments.lines import SourcePlace, source_places
 from rtoslab.intake import open_elf_file, read_image
-from rtoslab.targets import Fault, StackMemory, VirtualMachine, core_state, frame_registers
+from rtoslab.targets import Fault, MemoryCopy, SymbolIndex, VirtualMachine, core_state, frame_registers
 
 Symbols = Sequence[tuple[int, int, str]]
 _SP: Final = 13
@@ -19,6 +20,8 @@ _LR: Final = 14
 _EXC_RETURN: Final = 0xFFFF_FF00
 """A return address from here on is no address: the caller was interrupted by an exception."""
 _CALLERS_MOST: Final = 64
+_EXECUTABLE: Final = 4
+"""A section's flag."""
 _NAMES: Final = {**{number: f"r{number}" for number in range(13)}, _SP: "sp", _LR: "lr"}
 _RESET: Final = 0xFFFF_FFFF
 """LR as the core is released from reset: nobody called."""
@@ -53,17 +56,18 @@ def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     path = [fault.registers["pc"], *CallFrames(image).callers(fault)]
     # A return address is that of the instruction after the call.
     places = source_places(image, (address - 2 if number else address for number, address in enumerate(path)))
+    index = SymbolIndex(symbols)
     frames = [
-        _place_text(address, places[address - 2 if number else address].line, symbols)
-        for number, address in enumerate(path)
+        _place_text(address, address - 2 if number else address, places, index) for number, address in enumerate(path)
     ]
     first = f"core {fault.core} took a {fault.name} at cycle {fault.cycle:,} in {frames[0]}: {_cause_text(fault)}"
     return [first, *(f"  called from {frame}" for frame in frames[1:])]
 
 
-def _place_text(address: int, line: str, symbols: Symbols) -> str:
-    """Returns an address with its function and source line."""
-    name = next((name for start, size, name in symbols if start <= address < start + size), "")
+def _place_text(address: int, inside: int, places: Mapping[int, SourcePlace], symbols: SymbolIndex) -> str:
+    """Returns an address with the function and the source line of the instruction at `inside`."""
+    symbol, line = symbols.find(inside), places[inside].line
+    name = symbol[2] if symbol is not None else ""
     where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is no function of the image"
     return f"{where} ({line})" if line else where
 
@@ -85,11 +89,11 @@ class CallFrames:
     """The call frame information of an image, for call paths of a core that stands still."""
 
     def __init__(self, image: Path) -> None:
-        self._entries = _read_frame_entries(image)
+        self._entries, self._code = _read_frames_and_code(image)
 
     def callers(self, fault: Fault) -> list[int]:
         """Returns the return addresses, the innermost first. Empty if the image has no call frame information."""
-        return list(_unwind(self._entries, fault)) if self._entries else []
+        return list(_unwind(self._entries, self._code, fault)) if self._entries else []
 
     def path(self, machine: VirtualMachine, core: int) -> list[int]:
         """Returns addresses of the functions that a core is in, the innermost first: of its instruction, then of each
@@ -98,17 +102,19 @@ class CallFrames:
         return [state.registers["pc"], *(address - 2 for address in self.callers(state))]
 
 
-def _read_frame_entries(image: Path) -> list[Any]:
-    """Returns the entries with an address of an image. Empty if it has none, or they are damaged."""
+def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
+    """Returns the entries with an address of an image, and its code. Empty if it has none, or they are damaged."""
     try:
         content = read_image(image)
         with open_elf_file(content, image.name, ImageFileError) as elf:
             if not elf.has_dwarf_info():
-                return []
+                return [], []
             entries = _frame_entries(elf.get_dwarf_info())
-            return [entry for entry in entries if hasattr(entry, "header") and "initial_location" in entry.header]
+            addressed = [entry for entry in entries if hasattr(entry, "header") and "initial_location" in entry.header]
+            executable = [item for item in elf.iter_sections() if item["sh_flags"] & _EXECUTABLE]
+            return addressed, [MemoryCopy(item["sh_addr"], item.data()) for item in executable]
     except ImageFileError:
-        return []
+        return [], []
 
 
 def _frame_entries(info: Any) -> Iterator[Any]:
@@ -119,7 +125,17 @@ def _frame_entries(info: Any) -> Iterator[Any]:
         yield from info.EH_CFI_entries()
 
 
-def _unwind(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
+def _follows_call(code: Sequence[MemoryCopy], address: int) -> bool:
+    """Whether the instruction before an address is BL or BLX (Armv7-M Architecture Reference Manual, A7.7.18 and
+    A7.7.19). True where the image has no code: the boot ROM calls, too."""
+    word = next((word for part in code if (word := part.word(address - 4)) is not None), None)
+    if word is None:
+        return True
+    first, second = word & 0xFFFF, word >> 16
+    return (first & 0xF800 == 0xF000 and second & 0xD000 == 0xD000) or second & 0xFF80 == 0x4780
+
+
+def _unwind(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: Fault) -> Iterator[int]:
     """Yields the return addresses of the callers, from the registers and stacks at the fault."""
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
@@ -144,11 +160,13 @@ def _unwind(entries: Sequence[Any], fault: Fault) -> Iterator[int]:
         if not returns or returns & ~1 == pc:
             return
         pc = returns & ~1
+        if not _follows_call(code, pc):
+            return
         yield pc
 
 
 def _caller_registers(
-    entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[StackMemory]
+    entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[MemoryCopy]
 ) -> dict[int, int] | None:
     """Returns the registers of the caller, LR its return address. None: no entry describes the code, or the stack is
     lost."""

@@ -9,8 +9,8 @@ from rtoslab.images import read_elf
 
 def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
     """Returns the catalogue's kernel with the most functions in the image and a symbol of its running task.
-    None if the image has functions of no kernel, or equally many of two. The user's trees are left out: their ports
-    are compared."""
+    None if the image has functions of no kernel, or equally many of two. Ports are compared and not the user's trees,
+    which lack the names of services that they were built without."""
     try:
         image = read_elf(elf)
     except ImageFileError:  # a UF2 file, or stripped
@@ -18,9 +18,9 @@ def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | Non
     names = {symbol.name for symbol in image.symbols} | image.constants.keys()
     functions = {symbol.name for symbol in image.symbols if symbol.is_function}
     candidates: list[tuple[int, Kernel]] = []
-    for entry in catalogue.kernels.values():
+    for entry in catalogue.known_ports:
         kernel = entry.facts.for_cpu(cpu)
-        if entry.tree is None and kernel.probes is not None and _has_task_symbol(kernel, names):
+        if kernel.probes is not None and _has_task_symbol(kernel, names):
             services = {name for table in _symbol_tables(kernel) for many in table for name in many}
             candidates.append((len(services & functions), kernel))
     candidates.sort(key=lambda pair: -pair[0])

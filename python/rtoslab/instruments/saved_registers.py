@@ -91,9 +91,9 @@ def _tells_floats(name: str, value: int) -> bool | None:
 
 def _names(part: str, *, has_floats: bool) -> Iterable[str]:
     """One name for each word of a part of a frame."""
-    registers = re.fullmatch(r"r(\d+)-r(\d+)", part)
+    registers = re.fullmatch(r"([rs])(\d+)-\1(\d+)", part)
     if registers is not None:
-        return [f"r{number}" for number in range(int(registers[1]), int(registers[2]) + 1)]
+        return [f"{registers[1]}{number}" for number in range(int(registers[2]), int(registers[3]) + 1)]
     if part == "float":
         return _HIGH_FLOATS if has_floats else ()
     return (*_FLOATS, *_HIGH_FLOATS, "fpscr") if part == "float-all" else (part,)

@@ -251,9 +251,8 @@ class _Reader:
         return range(begin, begin + length) if begin and length else range(0)
 
     def _is_code(self, address: int) -> bool:
-        """Whether it is in a function of the image."""
-        symbol = self._code.find(address)
-        return symbol is not None and address < symbol[0] + max(symbol[1], 2)
+        """Whether it is in a function of the image. One in assembly may have no size and reaches to the next."""
+        return self._code.find(address) is not None
 
     def _member(self, block: int, member: str | None) -> int | None:
         place = self._block.members.get(member or "")

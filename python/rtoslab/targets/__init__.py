@@ -51,7 +51,7 @@ from rtoslab.targets.external_image import ExternalImage, read_external_image, w
 from rtoslab.targets.faults import (
     FAULT_NAMES,
     Fault,
-    StackMemory,
+    MemoryCopy,
     core_state,
     fault_entries,
     fault_returns,

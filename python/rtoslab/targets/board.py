@@ -152,6 +152,11 @@ def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tu
     return [names[address] for address in sorted(names)]
 
 
+_UNSIZED_MOST_BYTES: Final = 4096
+"""The reach of a symbol without a size, as assembler code has them, where none follows: an address far behind the last
+function is in none."""
+
+
 class SymbolIndex:
     """The symbols of an image, found by any address in them."""
 
@@ -166,7 +171,7 @@ class SymbolIndex:
         if index < 0:
             return None
         start, size, _ = self._rows[index]
-        return self._rows[index] if not size or address < start + size else None
+        return self._rows[index] if address < start + (size or _UNSIZED_MOST_BYTES) else None
 
 
 def parse_cycle_count(text: str) -> int | None:

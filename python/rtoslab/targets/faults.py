@@ -33,8 +33,8 @@ _BREAKPOINT: Final = 0xBE00
 
 
 @dataclass(frozen=True, slots=True)
-class StackMemory:
-    """A copy of a part of a stack."""
+class MemoryCopy:
+    """A copy of a part of the memory."""
 
     start: int
     content: bytes
@@ -54,7 +54,7 @@ class Fault:
     cycle: int
     registers: Mapping[str, int]
     """r0 to r12, sp, lr, pc and xpsr as the faulting instruction had them. pc is that instruction's address."""
-    stacks: tuple[StackMemory, ...]
+    stacks: tuple[MemoryCopy, ...]
     status: Mapping[str, int]
     """The fault status registers, by name. Empty on a core that has none."""
     opcode: int
@@ -114,7 +114,7 @@ def core_state(machine: VirtualMachine, core: int) -> Fault:
     return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
 
 
-def frame_registers(stacks: Iterable[StackMemory], frame: int, returns: int) -> dict[str, int]:
+def frame_registers(stacks: Iterable[MemoryCopy], frame: int, returns: int) -> dict[str, int]:
     """Returns the registers in an exception's frame, and the sp after it. Empty where the frame is outside `stacks`."""
     for stack in stacks:
         words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
@@ -145,10 +145,10 @@ def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
     return [int.from_bytes(content[at : at + 4], "little") for at in range(0, len(content), 4)]
 
 
-def _read_stack(machine: VirtualMachine, pointer: int) -> StackMemory:
+def _read_stack(machine: VirtualMachine, pointer: int) -> MemoryCopy:
     """Copies memory from the stack pointer upwards, as far as there is memory."""
     content = b""
     with suppress(simulator_module().SimError, OverflowError):
         while len(content) < _STACK_BYTES:
             content += machine.read(pointer + len(content), _STEP)
-    return StackMemory(pointer, content)
+    return MemoryCopy(pointer, content)

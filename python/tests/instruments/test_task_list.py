@@ -46,6 +46,19 @@ def test_tasks_of_a_kernel_have_names_and_registers(kernel: str, tmp_path: Path)
     assert names["gamma"] == (None, {}), "a frame that cannot be one"
 
 
+@pytest.mark.parametrize("lacks", ["", 'lacks = ["queue"]', 'absent = ["tx_thread_create"]'])
+def test_a_tree_named_like_its_port_leaves_the_kernel_known(
+    lacks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RTOSLAB_TREES", str(tmp_path))
+    image = build(tmp_path, "threadx")
+    description = f'id = "threadx"\nport = "threadx"\npath = "/nowhere"\nversion = "6.4.2"\n{lacks}\n'
+    (tmp_path / "threadx.toml").write_text(description)
+    catalogue = Catalogue(find_root())
+    assert catalogue.kernels["threadx"].tree is not None
+    assert TaskList(catalogue, image, BOARD.cpu, 1).kernel == "ThreadX"
+
+
 def test_what_a_task_is_said_to_be(tmp_path: Path) -> None:
     found = tasks_of(build(tmp_path, "rtx"))
     assert set(found) == {"alpha [running, priority 24]", "gamma [ready, priority 0]", "beta [blocked, priority -4]"}
@@ -83,6 +96,7 @@ WITH_FLOATS = [*CORE, *range(0x300, 0x310), 0x700, 0]
         ([1, *LOW_TO_HIGH, *FLOATS, *WITH_FLOATS], "flag r4-r11 float", True, None),
         ([*FLOATS, *LOW_TO_HIGH, *WITH_FLOATS], "float r4-r11", True, 0xFFFF_FFED),
         ([*LOW_TO_HIGH, *CORE], "float r4-r11", False, 0xFFFF_FFFD),
+        ([*FLOATS, *LOW_TO_HIGH, 0xFFFF_FFED, *WITH_FLOATS], "s16-s31 r4-r11 exc", True, None),
         ([9, 9, *LOW_TO_HIGH, *CORE], "skip skip r4-r11", False, None),
     ],
 )

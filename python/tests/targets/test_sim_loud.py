@@ -64,6 +64,11 @@ def test_a_fault_on_the_process_stack(tmp_path: Path) -> None:
     assert [caller.split()[2] for caller in callers][:3] == ["middle", "task", "reset"]
 
 
+def test_the_function_that_ends_a_task_is_no_caller(tmp_path: Path) -> None:
+    _, *callers = sim(build(tmp_path, "AS_TASK"), code=3)["faults"]
+    assert [caller.split()[2] for caller in callers] == ["middle", "task"]
+
+
 def test_an_enabled_usage_fault(tmp_path: Path) -> None:
     first, *_ = sim(build(tmp_path, "DIVIDE"), code=3)["faults"]
     assert "took a UsageFault" in first

@@ -6,7 +6,7 @@ struct rt_thread {
     char name[8]; uint8_t type, flags; struct rt_list_node list, tlist; void *sp, *entry, *parameter, *stack_addr;
     word stack_size; uint8_t current_priority;
 };
-word stack[64] = {[2] = 1, LOW, HIGH, FLOATS16(0x200), CORE_FRAME, FLOATS16(0x300), 0x700}, spoilt[40];
+word stack[64] = {[2] = 1, LOW, HIGH, FLOATS16(0x200), CORE_FRAME_UNSIZED, FLOATS16(0x300), 0x700}, spoilt[40];
 extern struct rt_object_information _object_container[2];
 extern struct rt_thread alpha, beta, gamma;
 struct rt_thread alpha = {.name = "alpha", .current_priority = 3, .list = {&beta.list}};
