@@ -27,8 +27,14 @@ def find_lost_wakeups(history: History, names: NamedPlaces) -> Iterator[Finding]
         before = [call for call in resumes.get(task, []) if call.start < last.start]
         after = [call for call in resumes.get(task, []) if call.start >= last.start]
         ended = calls[-2].end if len(calls) > 1 else history.start
-        if not last.ended and before and not after and before[-1].start > ended:
+        if _stays_suspended(history, task, last) and before and not after and before[-1].start > ended:
             yield _finding(history, names, task, before[-1], last)
+
+
+def _stays_suspended(history: History, task: Task, suspend: Call) -> bool:
+    """Whether the task never ran again. Some kernels return from the call, and the task calls the scheduler then."""
+    last = history.runs[task][-1] if history.runs.get(task) else None
+    return not suspend.ended or (last is not None and last.ended and last.start <= suspend.start)
 
 
 def _finding(history: History, names: NamedPlaces, task: Task, resume: Call, suspend: Call) -> Finding:

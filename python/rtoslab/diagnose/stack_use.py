@@ -6,6 +6,7 @@ contents before and after are compared.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,12 +20,11 @@ from rtoslab.diagnose.task_history import History
 from rtoslab.footprint import structure_members
 from rtoslab.images import read_elf
 from rtoslab.instruments import Subject
-from rtoslab.targets import MemberPlace, find_address, simulator_errors
+from rtoslab.targets import MemberPlace, find_address, read_text_member, simulator_errors
 
 _PAINT: Final = 0x5A
 _MARKS_BYTES: Final = 64
 """At the lower end: not painted."""
-_NAME_BYTES: Final = 32
 _LARGEST_BYTES: Final = 256 * 1024
 _MAIN_SIZES: Final = ("__main_stack_bytes", "_Min_Stack_Size", "__STACK_SIZE", "__stack_size__", "Stack_Size")
 _MAIN_LIMITS: Final = ("__StackBottom", "__StackLimit", "__stack_limit", "_sstack")
@@ -208,19 +208,9 @@ class _Run:
         return members[name].read(self._replay.word, address) if name in members else None
 
     def _name(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> str:
-        place = members.get(block.name)
-        where = 0 if place is None else address + place.offset
-        if place is not None and not place.is_array:
-            where = self._replay.word(where) or 0
-        if not where:
-            return f"task {address:#x}"
-        try:
-            with simulator_errors(SymbolError):
-                text = (
-                    self._replay.machine.read(where, _NAME_BYTES).partition(b"\0")[0].decode("ascii", errors="replace")
-                )
-        except SymbolError:
-            text = ""
+        text = ""
+        with suppress(SymbolError), simulator_errors(SymbolError):
+            text = read_text_member(members, block.name, address, self._replay.machine.read)
         return text or f"task {address:#x}"
 
     def _begin(self, block: int, task: str, base: int, end: int, pointer: int) -> None:

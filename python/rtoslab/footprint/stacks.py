@@ -24,6 +24,7 @@ from rtoslab.targets import (
     find_word_address,
     load_image,
     make_machine,
+    read_text_member,
     simulator_errors,
 )
 
@@ -32,7 +33,6 @@ RUN_S: Final = 0.025
 """The virtual time of a run: some ticks, so that interrupts are seen on the stacks, at whatever depth they hit."""
 _MAIN_STACK_BYTES: Final = 2048
 _CURRENT, _TOP = 1, 2
-_NAME_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,7 @@ class _StackObserver:
             end = base + 4 * _read_word(self.machine, address + members[block.words].offset)
         else:
             end = min(top for top in self.tops if top > base) + block.top_offset_bytes
-        name = members[block.name]
-        where = address + name.offset if name.is_array else _read_word(self.machine, address + name.offset)
-        read = self.machine.read(where, _NAME_BYTES) if where else b""
-        text = read.partition(b"\0")[0].decode("ascii", errors="replace")
+        text = read_text_member(members, block.name, address, self.machine.read)
         return _StackRange(text or f"task {address:#x}", base, end)
 
     def _paint(self, block: int, stack: _StackRange, until: int) -> None:

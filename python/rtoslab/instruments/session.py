@@ -15,6 +15,7 @@ from rtoslab.records import DecodedRun, decode, read_wire_constants
 from rtoslab.targets import (
     DONE_SYMBOL,
     EVENT,
+    KIND_RETURN,
     WINDOW_SYMBOL,
     apply_settings,
     find_address,
@@ -154,7 +155,7 @@ class _Session:
             start_cycle=start,
             end_cycle=end,
             observed=observed,
-            events=together[np.argsort(together["cycle"], kind="stable")],
+            events=in_order(together),
             symbols=self.machine.symbols(),
             decoded=decoded,
             machine=self.machine,
@@ -287,9 +288,16 @@ class _Session:
         return int.from_bytes(self.machine.read(address, 4), "little")
 
 
+def in_order(events: NDArray[np.void]) -> NDArray[np.void]:
+    """Returns events by cycle. A handler that ends with a tail call returns from that function first, in the same
+    cycle."""
+    ordered: NDArray[np.void] = events[np.lexsort((events["kind"] != KIND_RETURN, events["cycle"]))]
+    return ordered
+
+
 def _latest_events(events: NDArray[np.void]) -> NDArray[np.void]:
     """Returns the last event of each kind, core and identifier: the state at the start of the span."""
-    ordered: NDArray[np.void] = events[np.argsort(events["cycle"], kind="stable")]
+    ordered = in_order(events)
     keys = (ordered["kind"].astype(np.int64) << 32) | (ordered["core"].astype(np.int64) << 16) | ordered["id"]
     _, last = np.unique(keys[::-1], return_index=True)
     latest: NDArray[np.void] = ordered[np.sort(len(ordered) - 1 - last)]

@@ -3,7 +3,6 @@
 They are read from the kernel's own lists, by `tasks.toml` in the kernel's folder and the image's debug information.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from rtoslab.targets import (
     VirtualMachine,
     current_task_addresses,
     member_places,
+    read_text_member,
     simulator_errors,
 )
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _TASKS_MOST: Final = 256
 """A list that is longer is none: it is not yet set up, or spoilt."""
-_NAME_MOST: Final = 32
 _POINTER_BYTES: Final = 4
 _LOW_BYTE: Final = 0xFFFF_FF00
 
@@ -212,19 +211,14 @@ class _Reader:
         return f"{name} [{', '.join(parts)}]" if parts else name
 
     def _name(self, block: int) -> str:
-        for member in (*self._tasks.names, self._facts.name):
-            place = self._block.members.get(member)
-            if place is not None:
-                address = block + place.offset if place.is_array else self._word(block + place.offset)
-                return self._text(address) if address else ""
-        return ""
+        names = (*self._tasks.names, self._facts.name)
+        name = next((member for member in names if member in self._block.members), "")
+        return read_text_member(self._block.members, name, block, self._bytes)
 
-    def _text(self, address: int) -> str:
-        content = b""
+    def _bytes(self, address: int, count: int) -> bytes:
         with suppress(RunError), simulator_errors(RunError):
-            content = self._machine.read(address, _NAME_MOST)
-        text = content.partition(b"\0")[0].decode("ascii", errors="replace")
-        return re.sub(r"[^ -~]", "?", text)
+            return self._machine.read(address, count)
+        return b""
 
     def _registers(self, block: int) -> list[tuple[str, int]]:
         """Those that the task continues with. Empty if its frame is none that is known."""

@@ -8,9 +8,7 @@ from rtoslab.catalogue import Kernel
 from rtoslab.footprint import structure_members
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.session import Recording
-from rtoslab.targets import current_task_addresses
-
-NAME_BYTES = 32
+from rtoslab.targets import MemberPlace, current_task_addresses, read_text_member, simulator_errors
 
 
 def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
@@ -35,27 +33,19 @@ def _task_name(recording: Recording, block: int) -> str:
     facts = recording.subject.kernel.memory if recording.subject.kernel else None
     if facts is None or facts.task_block is None:
         return f"task {block:#x}"
-    try:
+    text = ""
+    with suppress(SymbolError), simulator_errors(SymbolError):
         members = _structure_members(recording, facts.task_block.type)
-        member = members[facts.task_block.name]
-        where = block + member[0]
-        if not member[1]:
-            where = int.from_bytes(recording.machine.read(where, 4), "little")
-            if not where:
-                return f"task {block:#x}"
-        text = recording.machine.read(where, NAME_BYTES).partition(b"\0")[0].decode("ascii", errors="replace")
-    except (SymbolError, KeyError):
-        return f"task {block:#x}"
+        text = read_text_member(members, facts.task_block.name, block, recording.machine.read)
     return text or f"task {block:#x}"
 
 
-_CACHE: dict[tuple[str, str], dict[str, tuple[int, bool]]] = {}
+_CACHE: dict[tuple[str, str], dict[str, MemberPlace]] = {}
 
 
-def _structure_members(recording: Recording, structure: str) -> dict[str, tuple[int, bool]]:
-    """Returns offset and array flag of each member of a structure. Cached by image."""
+def _structure_members(recording: Recording, structure: str) -> dict[str, MemberPlace]:
+    """Returns the place of each member of a structure. Cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:
-        members = structure_members(recording.subject.elf, structure)
-        _CACHE[key] = {name: (member.offset, member.is_array) for name, member in members.items()}
+        _CACHE[key] = structure_members(recording.subject.elf, structure)
     return _CACHE[key]

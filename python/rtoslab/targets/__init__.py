@@ -69,7 +69,7 @@ from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
 from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_kind
 from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
 from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
-from rtoslab.targets.structures import MemberPlace, Structures, member_places
+from rtoslab.targets.structures import MemberPlace, Structures, member_places, read_text_member
 from rtoslab.targets.unhandled import unhandled_exceptions
 from rtoslab.targets.virtual import (
     CHUNK_CYCLES,

@@ -1,5 +1,6 @@
 """Reads a kernel's objects and control blocks from the board's memory, by the image's debug information."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,9 @@ from rtoslab.targets.board import simulator_module
 
 ReadWord = Callable[[int], int | None]
 """Reads a word of the board's memory. None where there is none."""
+ReadBytes = Callable[[int, int], bytes]
+"""Reads so many bytes from an address of the board's memory. Empty where there is none."""
+_TEXT_MOST_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class MemberPlace:
 
 
 _WORD_BITS: Final = 32
+_POINTER_BYTES: Final = 4
 MemberPlaces = dict[str, dict[str, MemberPlace]]
 _SHOWN: Final = 12
 """The most members that an error names."""
@@ -50,6 +55,24 @@ def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
     except sim.ImageError:
         return {}
     return {structure: {name: MemberPlace(*member) for name, *member in members} for structure, members in result}
+
+
+def read_text_member(members: Mapping[str, MemberPlace], name: str, base: int, read: ReadBytes) -> str:
+    """Returns the text of a member of the structure at `base`: of characters in it, or of those that it points at.
+
+    Characters end with a zero or where the next member begins: a name that fills its place has no zero. Empty without
+    such a member, and where there is no memory."""
+    place = members.get(name)
+    if place is None:
+        return ""
+    at, most = base + place.offset, _TEXT_MOST_BYTES
+    if place.is_array:
+        following = [member.offset - place.offset for member in members.values() if member.offset > place.offset]
+        most = min([most, *following])
+    else:
+        at = int.from_bytes(read(at, _POINTER_BYTES), "little")
+    content = read(at, most) if at else b""
+    return re.sub(r"[^ -~]", "?", content.partition(b"\0")[0].decode("ascii", errors="replace"))
 
 
 def _named_members(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:

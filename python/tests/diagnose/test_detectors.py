@@ -7,6 +7,7 @@ import pytest
 from rtoslab.diagnose.interrupt_arrivals import find_grid
 from rtoslab.diagnose.kernel_services import Service
 from rtoslab.diagnose.lock_holders import find_locks
+from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
 from rtoslab.diagnose.named_places import NamedPlaces
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
 from rtoslab.diagnose.task_history import Call, Handler, History, Run
@@ -124,6 +125,35 @@ class NoNames:
 
     def line(self, address: int) -> str:
         return f"{address:#x}"
+
+    def task(self, task: int | None) -> str:
+        return f"task {task}"
+
+    def call_place(self, call: Call) -> str:
+        return f"{call.start}"
+
+
+SUSPEND = Service("suspend", 0x600, frozenset({"suspend_self"}), None, has_third=False, success=None)
+RESUME = Service("resume", 0x700, frozenset({"resume"}), None, has_third=False, success=None)
+
+
+@pytest.mark.parametrize(
+    ("runs", "returns", "is_found"),
+    [
+        ([Run(0, 0, 315, ended=True)], False, True),
+        ([Run(0, 0, 315, ended=True)], True, True),
+        ([Run(0, 0, 315, ended=True), Run(0, 400, 500, ended=True)], True, False),
+        ([Run(0, 0, 10_000)], True, False),
+    ],
+    ids=["the call never returns", "the scheduler is called behind it", "the task runs again", "the task runs on"],
+)
+def test_a_resume_before_the_last_suspension_is_lost(runs: list[Run], returns: bool, is_found: bool) -> None:
+    resume, suspend = (Call(by, 0, service, at, 1) for by, service, at in ((2, RESUME, 200), (1, SUSPEND, 300)))
+    suspend.ended, suspend.end = returns, 310
+    result = find_lost_wakeups(
+        History(0, 10_000, 1_000_000, runs={1: runs}, calls=[resume, suspend]), cast("NamedPlaces", NoNames())
+    )
+    assert [finding.kind for finding in result] == ["lost wake-up"] * is_found
 
 
 def found(chains: list[int]) -> list[Any]:

@@ -14,7 +14,7 @@ from rtoslab.images import SourceLines, build_point_image
 from rtoslab.intake import Elf, open_elf_file
 from rtoslab.plan import Options, make_plan
 from rtoslab.targets import MemberPlace, member_places
-from rtoslab.targets.structures import MemberPlaces, Structures
+from rtoslab.targets.structures import MemberPlaces, Structures, read_text_member
 from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
 
@@ -252,3 +252,24 @@ def test_another_reader_finds_the_same_in_any_version_of_the_form(options: list[
     result = member_places(content, names)
     assert result == _with_another_reader(content, names)
     assert result.keys() == {"block", "inner", "nameless_t"}
+
+
+@pytest.mark.parametrize(
+    ("place", "following", "expected"),
+    [
+        (MemberPlace(0, 1, is_array=True), 8, "consumer"),
+        (MemberPlace(0, 1, is_array=True), 16, "consumer???"),
+        (MemberPlace(0, 1, is_array=True), None, "consumer???"),
+        (MemberPlace(4, 1, is_array=True), 8, "umer"),
+        (MemberPlace(16, 4), 8, "pointed"),
+        (MemberPlace(20, 4), 8, ""),
+    ],
+)
+def test_a_text_ends_with_a_zero_or_where_the_next_member_begins(
+    place: MemberPlace, following: int | None, expected: str
+) -> None:
+    """A name of eight characters fills a field of eight, and no zero follows."""
+    memory = b"consumer\x01\xff\x80\0\0\0\0\0" + (0x1018).to_bytes(4, "little") + bytes(4) + b"pointed\0"
+    members = {"name": place} | ({"type": MemberPlace(following, 1)} if following is not None else {})
+    assert read_text_member(members, "name", 0x1000, lambda at, count: memory[at - 0x1000 :][:count]) == expected
+    assert read_text_member(members, "other", 0x1000, lambda at, count: memory) == ""

@@ -22,8 +22,8 @@ use locks::{LockAct, LockEvent, Locks};
 use masks::Masks;
 use paths::Paths;
 pub use report::{Account, Arrival, CoreView, ObservationReport, ObservationRequest};
-use telling::{event, follow_measured, record_thread, resume_measured};
-use threads::{Context, Move, Threads};
+use telling::{event, follow_measured, record_move, record_thread, resume_measured};
+use threads::{Context, Threads};
 
 #[derive(Debug, Clone, Default)]
 struct WatchedCall {
@@ -233,15 +233,7 @@ impl Observer {
                 if measuring {
                     follow_measured(context, call, wanted, paths, calls, core, step);
                 }
-                let (kind, node) = match call {
-                    Move::Into(node) => (Kind::Call, node),
-                    Move::Out(node) | Move::Left(node) | Move::Onward(node) => (Kind::Return, node),
-                };
-                let entry = paths.get(node).entry;
-                if let Some(&id) = wanted.calls.get(&entry) {
-                    let pc = if kind == Kind::Call { entry } else { step.next };
-                    events.push(event(kind, core, step.end, id, step.r0, pc));
-                }
+                record_move(wanted, events, paths, core, call, context);
             }
         }
         if context.root() != root {
@@ -320,6 +312,13 @@ impl Observer {
         if let Some(mut handler) = self.cores[core].handlers.pop() {
             let measured = &self.wanted.measured;
             handler.activity.finish(&mut Book { wanted: measured, calls: &mut self.calls, thread: 0 });
+            let mut moves = Vec::new();
+            if !self.wanted.calls.is_empty() {
+                handler.finish(&mut |call| moves.push(call));
+            }
+            for call in moves {
+                record_move(&self.wanted, &mut self.events, &self.paths, core, call, &handler);
+            }
         }
     }
 

@@ -48,6 +48,26 @@ pub(super) fn follow_measured(
     }
 }
 
+/// Records the event that a context entered or left a function whose calls are asked for. `context` is as it is after it.
+pub(super) fn record_move(
+    wanted: &ObservationRequest,
+    events: &mut Vec<Event>,
+    paths: &Paths,
+    core: usize,
+    change: Move,
+    context: &Context,
+) {
+    let (kind, node) = match change {
+        Move::Into(node) => (Kind::Call, node),
+        Move::Out(node) | Move::Left(node) | Move::Onward(node) => (Kind::Return, node),
+    };
+    let entry = paths.get(node).entry;
+    if let Some(&id) = wanted.calls.get(&entry) {
+        let ((r0, end), pc) = (context.last, if kind == Kind::Call { entry } else { context.pc });
+        events.push(event(kind, core, end, id, r0, pc));
+    }
+}
+
 /// Records the event that a thread continues.
 pub(super) fn record_thread(
     wanted: &ObservationRequest,

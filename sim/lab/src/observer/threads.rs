@@ -50,6 +50,8 @@ pub struct Context {
     pub pc: u32,
     /// Stack pointer.
     pub sp: u32,
+    /// R0 after its last instruction, and the cycle in which that ended.
+    pub last: (u32, u64),
     /// It runs on the process stack.
     pub process_stack: bool,
     /// Calls in progress with what they took so far. Empty unless calls are measured.
@@ -68,7 +70,8 @@ impl Context {
         let around = functions.around(pc);
         let (frames, replaced) = (Vec::new(), Vec::new());
         let activity = Activity::default();
-        Context { number, node, pc, sp: 0, process_stack: false, activity, root: node, frames, replaced, around }
+        let (sp, last, process_stack) = (0, (0, 0), false);
+        Context { number, node, pc, sp, last, process_stack, activity, root: node, frames, replaced, around }
     }
 
     /// Number of calls in progress.
@@ -87,6 +90,7 @@ impl Context {
         let again = step.next == step.pc && step.sp > self.sp;
         self.pc = step.next;
         self.sp = step.sp;
+        self.last = (step.r0, step.end);
         self.process_stack = step.process_stack;
         if step.call {
             self.call(step, functions, paths, &mut tell);
@@ -149,6 +153,14 @@ impl Context {
         }
         self.node = next;
         tell(Move::Into(next));
+    }
+
+    /// Leaves all calls in progress. A function that the first one continued as returns with it.
+    pub fn finish(&mut self, tell: &mut impl FnMut(Move)) {
+        self.unwind(0, true, tell);
+        if self.node != self.root {
+            tell(Move::Out(self.node));
+        }
     }
 
     /// Leaves all calls from the one at `depth` on. If they are `cut` off, none of them returns.
@@ -248,6 +260,12 @@ mod tests {
             moves
         }
 
+        fn finish(&mut self) -> Vec<Move> {
+            let mut moves = Vec::new();
+            self.context.finish(&mut |call| moves.push(call));
+            moves
+        }
+
         fn path(&self) -> Vec<u32> {
             let mut entries = Vec::new();
             let mut node = self.context.node;
@@ -291,6 +309,18 @@ mod tests {
         bench.follow(FIRST + 8, SECOND, 0x1000, false);
         assert_eq!(bench.path(), [MAIN, SECOND]);
         assert_eq!(bench.context.root(), handler);
+        let second = bench.context.node;
+        assert_eq!(bench.finish(), [Move::Out(second)], "the handler's end is its return");
+    }
+
+    #[test]
+    fn a_handler_without_a_tail_call_ends_with_no_call_of_its_own() {
+        let mut bench = Bench::new();
+        let handler = bench.paths.handler(15, MAIN);
+        bench.context = Context::new(0, handler, MAIN, &bench.functions);
+        bench.follow(MAIN + 8, FIRST, 0x1000, true);
+        bench.follow(FIRST + 8, MAIN + 12, 0x1000, false);
+        assert!(bench.finish().is_empty());
     }
 
     #[test]
