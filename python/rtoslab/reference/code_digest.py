@@ -22,11 +22,15 @@ _C: Final = frozenset({".c", ".h", ".S", ".ld", ".in"})
 _CMAKE: Final = frozenset({".cmake", ".txt"})
 _COMMENTS_AND_TEXTS: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')""", re.DOTALL)
 """Texts are matched as well, because `//` inside one begins no comment."""
+_BENCHMARK: Final = "benchmark.toml"
+_IN_NO_IMAGE: Final = frozenset({"title", "question", "paper", "inside", "outside", "proof"})
+"""Keys of a benchmark's file that no image depends on: a proof that is stricter changes no figure."""
 _COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
 
 
 def code_digest(name: str, content: bytes) -> str:
-    """Returns the SHA-256 of a source file without comments and without the space around them.
+    """Returns the SHA-256 of a source file without comments and without the space around them. Of benchmark.toml
+    without what no image depends on.
 
     A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is."""
     return hashlib.sha256(_code(name, content)).hexdigest()
@@ -37,7 +41,10 @@ def _code(name: str, content: bytes) -> bytes:
     try:
         text = content.decode()
         if kind == ".toml":
-            return json.dumps(tomllib.loads(text), sort_keys=True, default=str).encode()
+            facts = tomllib.loads(text)
+            if Path(name).name == _BENCHMARK:
+                facts = {key: value for key, value in facts.items() if key not in _IN_NO_IMAGE}
+            return json.dumps(facts, sort_keys=True, default=str).encode()
     except ValueError:
         return content
     if kind in _C and not _COUNTS_LINES.search(text):

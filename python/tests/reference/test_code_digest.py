@@ -20,6 +20,7 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("a.h", b"#define A 1 /* one */\n", b"#define A 1\n"),
         ("a.S", b"/* Entry. */\nbx lr\n", b"bx lr // back\n"),
         ("a.toml", TOML, b'id = "t1"\n\n[params] # all\npinned = 1\n'),
+        ("t1/benchmark.toml", TOML, b'title = "T1"\n' + TOML + b'[[proof]]\nrule = "busy"\n'),
         ("CMakeLists.txt", CMAKE, b"# Another word.\n  # One more.\nadd_library(kernel OBJECT tasks.c)\n"),
     ],
 )
@@ -40,6 +41,8 @@ def test_a_comment_is_no_change(name: str, before: bytes, after: bytes) -> None:
         ("a.c", b"int a; // \xff\n", b"int b; // \xff\n"),
         ("a.S", b"mov r0, #1", b"mov r0, #2"),
         ("a.toml", TOML, TOML.replace(b"pinned = 1", b"pinned = 0")),
+        ("t1/benchmark.toml", TOML, TOML.replace(b"pinned = 1", b"pinned = 0")),
+        ("kernels/a/kernel.toml", TOML, TOML + b'[[proof]]\nrule = "busy"\n'),
         ("a.toml", b"broken =", b"broken = #"),
         ("CMakeLists.txt", CMAKE, CMAKE.replace(b"tasks.c", b"queue.c")),
         ("CMakeLists.txt", b'set(A "\n#a\n")', b'set(A "\n#b\n")'),
