@@ -138,8 +138,11 @@ class NamedPlaces:
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
     def call_place(self, call: Call) -> str:
-        """The place of a call, in words."""
-        return self.own_frames(self.path(call.core, call.start)[1:] or self.path(call.core, call.start))
+        """The place of a call, in words. Of a tail call that a handler ends with, the handler."""
+        frames = self.path(call.core, call.start)
+        if call.handler and all(frame.is_kernel for frame in frames):
+            return self.handler(call.core, call.handler)
+        return self.own_frames(frames[1:] or frames)
 
     def place_before_handlers(self, core: int, cycle: int) -> tuple[str, bool]:
         """The place of a core's thread before the handlers that run in a cycle, and whether that is code of the
