@@ -43,7 +43,8 @@ def command(
         folder = project_folder()
         if folder is None:
             raise PlanError(
-                f"Say which baseline to write: NAME, or nothing in a folder with {PROJECT_FILE}, or below it."
+                f"The baseline has no name; give a NAME, or run the command in the folder of {PROJECT_FILE} or "
+                "below it."
             )
         require_unstated(context, "jobs")
         return baseline_project(folder, dry_run=dry_run)
@@ -51,7 +52,7 @@ def command(
     path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
     known = read_unsealed(old) if old.is_file() else None
     if not runs and known is None:
-        raise PlanError(f"{path} does not exist; name the run directories whose figures it shall hold.")
+        raise PlanError(f"{path} does not exist; name the run directories whose figures it should contain.")
     require_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
     if side is None:
@@ -66,7 +67,9 @@ def command(
 def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
     """Raises PlanError for a dry run of a command that measures nothing in any case."""
     if runs and dry_run:
-        raise PlanError("--dry-run shows what would be measured, but the figures of a RUN are measured already.")
+        raise PlanError(
+            "--dry-run shows what would be measured, but a RUN is already measured; leave --dry-run or RUN out."
+        )
 
 
 def measure_again(
@@ -83,6 +86,7 @@ def measure_again(
     for outcome in outcomes:
         if outcome.result.status == "failed":
             raise PlanError(
-                f"{outcome.result.point.benchmark} gave no number, so nothing can be gated: {outcome.result.message}"
+                f"{outcome.result.point.benchmark} has no figure, so the gate has nothing to compare: "
+                f"{outcome.result.message}"
             )
     return read_side([folder])

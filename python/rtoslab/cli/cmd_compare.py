@@ -32,7 +32,9 @@ FORMS = ("html", "md", "json", "xml")
 @click.argument("reference", metavar="REFERENCE")
 @click.argument("others", nargs=-1, required=True, metavar="RUN...")
 @report_files(*FORMS, xml="JUnit")
-@click.option("--format", "form", type=click.Choice(FORMS[1:]), help="This on stdout instead of the tables.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS[1:]), help="Print this format on stdout instead of the tables."
+)
 def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> int:
     """Compare runs with a REFERENCE run: what differs, by how much, and in which functions.
 
@@ -65,7 +67,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
             click.echo(extremes_sentence(comparison))
     if any(comparison.changes for comparison in comparisons):
         return EXIT_OK
-    click.echo("Nothing was compared: no point with a number is on both sides.", err=True)
+    click.echo("Nothing was compared, because the runs have no measured point in common.", err=True)
     return EXIT_POINT_FAILED
 
 

@@ -24,7 +24,7 @@ _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yel
 @click.command("conformance")
 @kernels_option()
 @boards_option()
-@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with; 1 by default.")
+@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.  [default: 1]")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @config_option
 @click.option(
@@ -50,7 +50,9 @@ def command(
     catalogue = Catalogue(find_root())
     if image is not None:
         if kernels or cores or clock:
-            raise PlanError("An image says itself what it is; beside --image give --board and --config.")
+            raise PlanError(
+                "The image contains its kernel and benchmark; with --image, give only --board and --config."
+            )
         board, timing = image_board_and_timing(catalogue, boards, dict(config))
         verdict = examine_image(catalogue, read_external_image(catalogue, image, board, timing), timing)
         if as_json:
@@ -69,7 +71,9 @@ def command(
     elif len(verdicts) > 1:
         PlainConsole().print(_summary_table(verdicts))
     if not verdicts:
-        click.echo("Nothing was examined: none of the suites can run.", err=True)
+        click.echo(
+            "No port was checked, because none of the suites can run; the lines above give the reasons.", err=True
+        )
     return EXIT_OK if built and verdicts and all(conformance.holds for conformance in verdicts) else EXIT_POINT_FAILED
 
 
@@ -112,7 +116,7 @@ def _summary_table(verdicts: Sequence[Conformance]) -> Table:
         words = (
             "holds"
             if conformance.holds
-            else f"fails: {', '.join(failing) or conformance.failure or 'nothing was examined'}"
+            else f"fails: {', '.join(failing) or conformance.failure or 'nothing was checked'}"
         )
         colour = "green" if conformance.holds else "red"
         table.add_row(
@@ -144,5 +148,5 @@ def _print_verdict(console: PlainConsole, verdict: Conformance) -> None:
     for reason, titles in absent.items():
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)
     if verdict.failure is not None:
-        console.print(f"The suite did not come to its end: {verdict.failure}", markup=False)
+        console.print(f"The suite stopped before its end: {verdict.failure}", markup=False)
     console.print(f"{name}: {verdict.outcome_counts_text}.", markup=False)

@@ -28,5 +28,5 @@ def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: boo
         run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, dry_run=dry_run, report=charts
     )
     if not charts and not dry_run:
-        click.echo(f"A report.html has charts: {install_extra_text('report')}; a report.md needs nothing more.")
+        click.echo(f"For a report.html with charts, {install_extra_text('report')}. The report.md needs no extra.")
     return code

@@ -35,11 +35,11 @@ _STRETCH: Final = ("board", "cores", "kernel", "length_ms")
 @click.command("diagnose")
 @click.argument("image", required=False, type=click.Path(path_type=Path))
 @board_option
-@click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
+@click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
     "--kernel",
     type=CatalogueName("kernels"),
-    help="The kernel that the image was built with.  [default: the one whose functions it has]",
+    help="The kernel that the image was built with.  [default: found by its functions]",
 )
 @click.option(
     "--for",
@@ -47,7 +47,7 @@ _STRETCH: Final = ("board", "cores", "kernel", "length_ms")
     type=Duration(),
     default="500ms",
     show_default=True,
-    help="Time to look at after start-up, at the board's usual clock.",
+    help="Observed time after start-up, at the board's default clock.",
 )
 @click.option(
     "-o",
@@ -83,9 +83,15 @@ def command(
     project = read_project(folder) if folder is not None else None
     if image is None:
         if project is None or folder is None:
-            raise PlanError(f"Say which image to diagnose, or work in a folder with {PROJECT_FILE}, or below it.")
+            raise PlanError(
+                "There is no image to diagnose; name one, or run the command in the folder of "
+                f"{PROJECT_FILE} or below it."
+            )
         if build_options_text(context, *_STRETCH):
-            raise PlanError(f"{PROJECT_FILE} says of each image how it is run; say it there, or name the image.")
+            raise PlanError(
+                f"The images of {PROJECT_FILE} are run as that file says; change the file, or name an "
+                "image with your options."
+            )
         subjects = _project_subjects(catalogue, project, folder)
     else:
         if not is_file(image):

@@ -33,7 +33,7 @@ from rtoslab.results import MeasuredPoint
     type=click.IntRange(2, 1000),
     default=8,
     show_default=True,
-    help="How many placements, counted from 0.",
+    help="Number of placements.",
 )
 @click.option("--for", "--window", "window_ms", type=Duration(), help="Length of the measured window.")
 @config_option

@@ -38,17 +38,24 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.argument("subject", required=False)
 @observation_options
 @click.option("--against-kernel", type=CatalogueName("kernels"), help="Show the difference from another kernel.")
-@click.option("--against-cores", type=click.IntRange(1, 8), help="Show the difference from a run on so many cores.")
 @click.option(
-    "--diff", nargs=2, type=_FILE, metavar="A B", help="Two stored profiles: show what B has more or less than A."
+    "--against-cores", type=click.IntRange(1, 8), help=("Show the difference from a run on this number of cores.")
 )
-@click.option("--table", "chosen", multiple=True, help="Only this table, whole: functions, paths, lines, masked ...")
-@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each table.")
-@click.option("--save", type=_FILE, metavar="FILE", help="Store the profile, for --diff.")
+@click.option(
+    "--diff", nargs=2, type=_FILE, metavar="A B", help="Show the differences between two stored profiles, B - A."
+)
+@click.option(
+    "--table",
+    "chosen",
+    multiple=True,
+    help=("Show only this table, with all rows: functions, paths, lines, masked ..."),
+)
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Number of rows of each table.")
+@click.option("--save", type=_FILE, metavar="FILE", help="Store the profile in FILE, for --diff.")
 @click.option("--html", "page", type=_FILE, metavar="FILE", help="Write a page with flame graphs and all tables.")
-@click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Write folded stacks, for flame graph tools.")
+@click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Write folded stacks for flame graph tools.")
 @click.option("--speedscope", "speedscope_file", type=_FILE, metavar="FILE", help="Write a file for speedscope.app.")
-@click.option("--json", "as_json", is_flag=True, help="All tables as one JSON object on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print all tables as one JSON object on stdout.")
 def command(
     subject: str | None,
     choice: SubjectOptions,
@@ -75,7 +82,9 @@ def command(
         _print_tables(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
         return EXIT_OK
     if subject is None:
-        raise PlanError("Say what to profile: a benchmark (see `rtoslab list`) or an image; or --diff A B.")
+        raise PlanError(
+            "There is nothing to profile; name a benchmark (`rtoslab list` shows them) or an image, or give --diff A B."
+        )
     catalogue = Catalogue(find_root())
     ended: EndedProfileError | None = None
     try:
@@ -134,7 +143,7 @@ def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[st
     known = [table.name for table in tables]
     for name in chosen:
         if name not in known:
-            raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
+            raise PlanError(f"There is no table {name!r}; known: {', '.join(known)}.")
     return known
 
 
@@ -159,4 +168,6 @@ def _print_tables(
             console.print(rich_table(table, None if chosen else top))
     rest = [name for name in known if name not in {table.name for table in shown}]
     if not chosen and rest:
-        console.print(f"--table NAME shows one whole ({', '.join(known)}); --html FILE all, with flame graphs.")
+        console.print(
+            f"--table NAME shows a whole table ({', '.join(known)}). --html FILE shows all, with flame graphs."
+        )

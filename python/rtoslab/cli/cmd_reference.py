@@ -90,14 +90,14 @@ def list_references(*, as_json: bool) -> int:
     return EXIT_OK
 
 
-@command.command("refresh", short_help="Measure reference results again.")
+@command.command("refresh", short_help="Measure the reference results of papers again.")
 @click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
 @click.option(
     "--kernel",
     "kernels",
     multiple=True,
     type=CatalogueNames("kernels"),
-    help="Only these of the papers' kernels that users bring: one, a,b or all.",
+    help="Measure only these of the papers' kernels whose sources users add: one, a,b or all.",
 )
 @reference_placements
 @jobs_option
@@ -118,12 +118,12 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
         changed = [] if reference.kernel in catalogue.buildable_kernels else changes_since_reference(root, reference)
         if changed:
             click.echo(
-                f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed) and has no tree "
-                "here."
+                f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed), and its "
+                "sources were not added; add them with `rtoslab tree add`."
             )
     measured = [code for code in codes if code is not None]
     if not measured:
-        click.echo("Nothing was measured: no paper has points of these kernels.", err=True)
+        click.echo("Nothing was measured, because no paper has points of these kernels.", err=True)
     return max(measured, default=EXIT_POINT_FAILED)
 
 
@@ -137,8 +137,11 @@ def _refresh_paper(
     kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
     points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
-        named = ", ".join(chosen) or "a kernel that is named here"
-        click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
+        named = ", ".join(chosen) or "a kernel whose sources you added"
+        click.echo(
+            f"{paper.key} needs no reference results of {named}; reference results are for kernels whose "
+            "sources users add with `rtoslab tree add`."
+        )
         return None
     folder = new_run_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)

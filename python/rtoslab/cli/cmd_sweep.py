@@ -30,10 +30,14 @@ from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_poin
 @out_option
 @jobs_option
 @dry_run_option
-@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster instead.")
-@click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster.")
+@click.option(
+    "--fresh", is_flag=True, help=("Measure points again that were measured before. The results must be the same.")
+)
 @report_files("html", "md")
-@click.option("--costs", is_flag=True, help="Keep what each option costs in baselines/costs.toml, for `lint`.")
+@click.option(
+    "--costs", is_flag=True, help=("Store the cost of each option in baselines/costs.toml, which `lint` reads.")
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
     plan_file: Path,

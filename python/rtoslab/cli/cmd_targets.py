@@ -68,7 +68,7 @@ def _print_targets(listing: dict[str, Any]) -> None:
     """Prints the connected devices, the programs that flash, and the targets of a hardware map."""
     console = PlainConsole()
     rows = listing["connected"]
-    table = Table("kind", "USB", "serial number", "serial ports", "could be flashed through it, by")
+    table = Table("kind", "USB", "serial number", "serial ports", "can be flashed through it, by")
     for row in rows:
         by = sorted({tool for tools in row["flashes"].values() for tool in tools}, key=list(TOOLS).index)
         boards = f"{', '.join(row['flashes'])}: {', '.join(by)}" if by else "no program for it is installed"
@@ -78,7 +78,8 @@ def _print_targets(listing: dict[str, Any]) -> None:
     else:
         click.echo("No probe and no board in BOOTSEL is connected.")
     click.echo(
-        f"Programs here that flash: {', '.join(name for name, is_present in listing['tools'].items() if is_present)}."
+        "Installed programs that flash: "
+        f"{', '.join(name for name, is_present in listing['tools'].items() if is_present)}."
     )
     if "bench" in listing:
         table = Table("target", "board", "probe", "port", "there")

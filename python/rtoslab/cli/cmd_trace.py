@@ -44,7 +44,7 @@ def command(
     """
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
-            raise PlanError(f"{path} ends in neither .pftrace nor .vcd, which say what to write; choose one.")
+            raise PlanError(f"{path} has no known format; let it end in .pftrace or .vcd.")
     result = record_timeline(make_subject(Catalogue(find_root()), subject, **choice))
     for path in outputs:
         data = perfetto_trace(result) if path.suffix == ".pftrace" else vcd_text(result).encode()

@@ -38,5 +38,7 @@ def command(runs: tuple[Path, ...], as_json: bool) -> int:
         touched = sum(remark in check.remarks for check in checks)
         click.echo(f"{remark[:1].upper()}{remark[1:]} ({touched} of {len(checks)})", err=True)
     count = f"{len(checks)} {'point' if len(checks) == 1 else 'points'}"
-    click.echo(f"{count} verified: " + (f"{len(wrong)} differ." if wrong else "all are what was measured."))
+    click.echo(
+        f"{count} verified: " + (f"{len(wrong)} differ." if wrong else "all results follow from their raw data.")
+    )
     return EXIT_POINT_FAILED if wrong else EXIT_OK

@@ -66,7 +66,7 @@ def missing_files(tree: Tree, core: str | None = None) -> list[str]:
         gone = [path for path in tree.exports.values() if not Path(path).is_dir()]
         return [f"There is no folder {path}, an export of {tree.id}." for path in gone]
     if not root.is_dir():
-        return [f"The tree {tree.id} is not at {tree.path}; {path_variable(tree.id)} names another place for one call."]
+        return [f"The tree {tree.id} is not at {tree.path}; set {path_variable(tree.id)} to its folder."]
     missing = []
     cores = {name: part for name, part in tree.cores.items() if core in (None, name)}
     for where, part in (("", tree), *((f" (for {name})", part) for name, part in cores.items())):
@@ -118,7 +118,7 @@ def build_inputs(paths: Iterable[str], tree: Tree) -> tuple[str, ...]:
     files |= {path.relative_to(root).as_posix() for name in tree.linked for path in Path(root).glob(name)}
     if not files:
         raise BuildError(
-            f"No file of the tree {tree.id} was compiled; its description names the wrong ones: "
-            f"`rtoslab tree check {tree.id}` tries it."
+            f"No file of the tree {tree.id} was compiled, because its description lists the wrong files; run "
+            f"`rtoslab tree check {tree.id}`."
         )
     return tuple(sorted(files))

@@ -46,7 +46,7 @@ def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_nee
     assert pinning_note([one.point]) == ""
     assert "each task is pinned" in pinning_note([one.point, two.point])
     assert "not pinned" in pinning_note([free.point])
-    assert "where it says pinned=0" in pinning_note(points)
+    assert "where the configuration says pinned=0" in pinning_note(points)
     where = {"pinning": "not pinned", "metric": "throughput", "stat": "total"}
     assert [value.run_id for value in select_values(point_values([one, two, free]), where)] == [free.run_id]
 

@@ -74,7 +74,7 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
          "take (1 to 2 calls)"),
         (figures(120.0, "p2", {"build.kernel_config.A": "2"}), Cause.SETTINGS, "configuration differs"),
         (figures(120.0, "p2", {"build.compiler.banner": "gcc 13"}), Cause.SETTINGS, "compiler differs"),
-        (figures(120.0, "", state=STATE), Cause.UNKNOWN, "where it was is not recorded"),
+        (figures(120.0, "", state=STATE), Cause.UNKNOWN, "its addresses are not recorded"),
         (replace(figures(120.0, "p2"), code=""), Cause.UNKNOWN, "has a symbol of its own"),
         (replace(figures(120.0, "p2"), manifest={}), Cause.SETTINGS, "the manifest"),
     ],

@@ -265,7 +265,7 @@ def test_a_statement_that_the_placement_of_the_code_decides_is_a_tie(
 def test_a_result_that_does_not_depend_on_the_layout(places: Sequence[float], outcome: str) -> None:
     one = claim("same_in_all_placements", at_most=0.01)
     assert verdict(one, [planted({"metric": "m", "stat": "mean", "placements": places})]).outcome == outcome
-    assert verdict(one, of_kernels((100,))).numbers_text == "measured in one placement of the code only"
+    assert verdict(one, of_kernels((100,))).numbers_text == "measured in only one placement of the code"
 
 
 def test_a_statement_that_no_figure_can_judge_says_why() -> None:

@@ -124,10 +124,10 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
 
 
 def test_nothing_found_is_said(tmp_path: Path) -> None:
-    assert "No stored point is like that" in rtoslab("runs", "--in", tmp_path).stdout
+    assert "No stored point matches" in rtoslab("runs", "--in", tmp_path).stdout
     assert "There is no folder" in error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
     assert "not a date such as" in error(rtoslab("runs", "--since", "yesterday"), 2)
-    assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
+    assert "nothing was exported" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
 
 
 def run_of(
@@ -175,7 +175,7 @@ def test_history_claims_no_move_that_the_place_of_the_code_may_be(
     document = history_document(list(find_points([tmp_path], PointFilters())), ["cycles_per_count"])
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
-    assert (table.title == "No more than placement") == (not is_claimed)
+    assert (table.title == "Within placement") == (not is_claimed)
     assert ("(placement)" in table.rows[0][-1]) == (not is_claimed)
     assert ("Nothing moved over 2 runs beyond placement" in document.summary) == (not is_claimed)
 
@@ -188,10 +188,8 @@ def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
     assert table.rows[0][-1].endswith("at rev2 (one placement)")
-    assert "Nothing is told to have moved over 3 runs; 1 figure differed in one placement, most of all" in (
-        document.summary
-    )
-    assert "what its place is not known" in report_formats()["md"](document)
+    assert "No clear change over 3 runs; 1 figure differed in one placement, most of all" in (document.summary)
+    assert "whether the code or its placement is the cause" in report_formats()["md"](document)
 
 
 def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_a_disguised_board_is_seen_through_with_jitter_and_lost_bytes(tmp_path: 
 def test_nothing_is_flashed_unnamed_and_a_dry_run_flashes_nothing(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD) as desk:
         words = ("calibrate", "--target", "auto", "--port", desk.port)
-        assert "Nothing is flashed without the board" in error(rtoslab(*words, **desk.environment), 1)
+        assert "A real board is only flashed if its type is given" in error(rtoslab(*words, **desk.environment), 1)
         done = rtoslab(*words, "--board", BOARD, "--dry-run", **desk.environment)
         assert done.stdout.startswith("openocd -f interface/stlink.cfg")
         assert not desk.orders

@@ -55,7 +55,7 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 
 def test_figures_of_another_image_are_refused() -> None:
     other = BoardFigures(figures(a=1).figures, {}, {"t1": "1" * 64})
-    with pytest.raises(PlanError, match="t1 was measured with another image than today's"):
+    with pytest.raises(PlanError, match="t1 was measured with an older image than the current one"):
         pair_figures(other, figures(a=1), None)
 
 

@@ -269,7 +269,7 @@ def test_the_table_says_what_silicon_says() -> None:
     assert [row[-2] for row in findings_table(bent, {}).rows] == [
         "not explained; 8 is nearest",
         "confirmed",
-        "shows in no row",
+        "affects no row",
     ]
     plain = fit_settings(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
-    assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 64", "confirmed", "shows in no row"]
+    assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 64", "confirmed", "affects no row"]

@@ -77,7 +77,7 @@ def test_captures_that_are_not_of_this_image(recording: Recording) -> None:
     channel = half.find_channel(OUT)
     cut = type(channel)(OUT, channel.ticks[-9:], channel.levels[-9:])
     with pytest.raises(
-        CaptureError, match=r"holds 4 whole pulses, but the image makes \d+ from its window's opening on"
+        CaptureError, match=r"holds 4 complete pulses, but the image generates \d+ in its measured window"
     ):
         recording.pulses_by_series(cut, half)
     coarse = resample(recording.capture, 100_000)
@@ -112,6 +112,6 @@ def test_the_two_commands(tmp_path: Path) -> None:
     assert (unsure.returncode, json.loads(unsure.stdout)["channels"][0]["pulses"]) == (0, 0)
     assert "is unknown (x or z) in 1 place, first at 0.002 us" in json.loads(unsure.stdout)["notes"][0]
     assert rtoslab("decode", tmp_path / "x.vcd").stderr.startswith("warning: The level of a is unknown")
-    assert "Say --kernel and --board" in error(rtoslab("decode", tmp_path / "x.sr", "call_times"), 1)
+    assert "give --kernel and --board" in error(rtoslab("decode", tmp_path / "x.sr", "call_times"), 1)
     assert "Cannot read the capture" in error(rtoslab("decode", tmp_path / "none.vcd"), 1)
-    assert "is no single latency benchmark" in error(rtoslab("capture", "t2", *POINT[1:5], "-o", tmp_path / "y.vcd"), 1)
+    assert "is not one latency benchmark" in error(rtoslab("capture", "t2", *POINT[1:5], "-o", tmp_path / "y.vcd"), 1)

@@ -91,7 +91,7 @@ def test_no_code_names_a_benchmark_kernel_or_board() -> None:
     [
         ('title = "', 'titel = "', "title: Field required|titel: Extra inputs"),
         ("tasks_per_core = 1", 'tasks_per_core = "many"', "tasks_per_core"),
-        ('id = "t1_arithmetic"', 'id = "other"', "lies in the folder 't1_arithmetic'"),
+        ('id = "t1_arithmetic"', 'id = "other"', "is in the folder 't1_arithmetic'"),
         ("[metric]", "[metric", "is not valid TOML"),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_wrong_file_is_named(copy: Path, old: str, new: str, problem: str) -> 
 def test_a_kernel_with_tasks_says_which_word_holds_the_running_one(copy: Path) -> None:
     path = copy / "firmware" / "kernels" / "rt" / "kernel.toml"
     path.write_text(re.sub(r"\[probes\]\n(.+\n)+", "", path.read_text()))
-    with pytest.raises(CatalogueError, match=r"kernel.toml.*under \[probes\] which word holds the running task"):
+    with pytest.raises(CatalogueError, match=r"kernel.toml.*under \[probes\] which word contains the running task"):
         _ = Catalogue(copy).kernels
 
 

@@ -140,17 +140,19 @@ def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
     lead, against = answer_sentences(compared(figures, Question("general", {"switch": 1})), NAMES)
     assert lead == (
-        "Over all on the BOARD Alpha and Beta cannot be told apart: their figures differ by less than the place of the "
-        "code is worth."
+        "Over all on the BOARD Alpha and Beta cannot be told apart: their figures differ by less than the "
+        "placement of the code changes them."
     )
-    assert against == "Nothing that was measured speaks against Alpha."
+    assert against == "In no measured operation is Alpha worse."
 
 
 def test_one_placement_that_another_could_move_claims_nothing() -> None:
     result = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
     assert result.best_kernels(BY_ID["switch"]) == ("a", "b")
     assert result.counted_operations == ()
-    assert answer_sentences(result, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
+    assert answer_sentences(result, NAMES) == [
+        ("These kernels have no figures of the same operations, so they are not ranked.")
+    ]
 
 
 def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
@@ -161,7 +163,7 @@ def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
     lead, against, left_out = answer_sentences(result, NAMES)
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked: it has no queue."
-    assert against == "Nothing that was measured speaks against Beta.", "who cannot be chosen is no argument"
+    assert against == "In no measured operation is Beta worse.", "who cannot be chosen is no argument"
     assert result.cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 
@@ -170,7 +172,7 @@ def test_what_a_kernel_lacks_counts_between_the_others() -> None:
     result = compared(figures, lacks={"c": {"queue": "none"}})
     assert [operation.id for operation in result.counted_operations] == ["switch", "semaphore_take", "queue_send"]
     assert partly_present_text(result, NAMES) == (
-        "These count only between kernels that have such a figure: queue, send (not Gamma)."
+        "These operations are compared only between kernels that have a figure for them: queue, send (not Gamma)."
     )
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
@@ -187,7 +189,7 @@ def test_a_kernel_of_which_little_is_known_is_not_ranked() -> None:
 
 def test_one_kernel_alone() -> None:
     assert answer_sentences(compared({"a": CLEAR["a"]}), NAMES) == [
-        "Alpha is the only kernel here that has what is needed."
+        "Alpha is the only kernel with figures that offers the required services."
     ]
 
 
@@ -226,7 +228,7 @@ def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
     path.write_text("[weights]\nswich = 1\n")
     with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
         make_question(KNOWN, CATALOGUE.services, weights=path)
-    for text, sentence in (("switch = -1", "is -1; write a number from 0 on"), ("switch = 0", "at least one")):
+    for text, sentence in (("switch = -1", "is -1; write a number of 0 or more"), ("switch = 0", "at least one")):
         path.write_text(f"[weights]\n{text}\n")
         with pytest.raises(PlanError, match=sentence):
             make_question(KNOWN, CATALOGUE.services, weights=path)
@@ -273,7 +275,9 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, change: dict[str, obj
     write_matrix(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text(seal_lines([{**head, **change}, *rows]))
-    with pytest.raises(AlteredError, match=r"a\.ndjson holds no figures of kernels .* reference matrix --kernel a"):
+    with pytest.raises(
+        AlteredError, match=r"a\.ndjson cannot be read as figures of a kernel .* reference matrix --kernel a"
+    ):
         read_matrix(path)
 
 
@@ -281,7 +285,7 @@ def test_an_edited_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     write_matrix(path, example())
     path.write_text(path.read_text().replace("[100,104]", "[99,104]"))
-    with pytest.raises(AlteredError, match="its checksum is another one"):
+    with pytest.raises(AlteredError, match="its checksum does not match"):
         read_matrix(path)
 
 
@@ -370,8 +374,8 @@ def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tm
 
 
 def test_misuse_is_one_sentence(tmp_path: Path) -> None:
-    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose"), 1)
-    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
+    assert "add --board BOARD, or -o FILE.html" in error(rtoslab("choose"), 1)
+    assert "add --board BOARD, or -o FILE.html" in error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
     assert "There is no board named 'picoo'; did you mean 'pico'?" in error(rtoslab("choose", "--board", "picoo"), 1)
     assert "no kernel with figures named 'rt'" in error(rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1)
     assert "did you mean 'queues'?" in error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)

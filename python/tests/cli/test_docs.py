@@ -74,13 +74,13 @@ def test_no_session_shows_a_hash_that_any_change_of_the_sources_moves(session: S
 
 @pytest.mark.parametrize("session", [each for each in SESSIONS if each.quick], ids=str)
 def test_a_quick_session_prints_what_its_page_says(session: Session) -> None:
-    assert session.run() == session.shown, "`make docs` writes it anew"
+    assert session.run() == session.shown, "`make docs` writes it again"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("session", [each for each in SESSIONS if not each.quick], ids=str)
 def test_a_session_prints_what_its_page_says(session: Session) -> None:
-    assert session.run() == session.shown, "`make docs` writes it anew"
+    assert session.run() == session.shown, "`make docs` writes it again"
 
 
 def test_a_session_that_drifted_is_renewed(tmp_path: Path) -> None:

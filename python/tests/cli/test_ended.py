@@ -97,7 +97,7 @@ def test_a_command_that_is_ended_says_so_once(
     as_json = name != "trace"
     done = forking.ask(*words, *["--json"] * as_json, first=ENDS_AS_IT_SIMULATES.format(number=int(number)))
     assert done.returncode == EXIT_INTERRUPTED, done.stderr
-    detail = "Stopped by the user." if number == signal.SIGINT else f"Ended from outside ({number.name})."
+    detail = "Stopped by the user." if number == signal.SIGINT else f"Ended by the signal {number.name}."
     if as_json:
         result = json.loads(done.stdout)
         assert (result["stop"], result["detail"], done.stderr) == ("interrupted", detail, "")

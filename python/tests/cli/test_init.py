@@ -50,5 +50,5 @@ def test_a_project_file_that_is_there_stays(there: Path) -> None:
 def test_an_image_that_fits_several_boards(there: Path) -> None:
     done = say("init", "fw.elf")
     assert "nucleo-f446re" in str(done.exception)
-    assert "say which one" in str(done.exception)
+    assert "choose one with --board" in str(done.exception)
     assert not (there / "rtoslab.toml").exists()

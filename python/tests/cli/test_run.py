@@ -55,15 +55,15 @@ def test_a_whole_run() -> None:
 @pytest.mark.parametrize(
     ("script", "failure"),
     [
-        ([], "did not get through its set-up within 5 s of virtual time; core 0 was at 0x10000042 in main"),
-        ([("watch", 1, b"", b"")], "did not get through its window within 1.25 s"),
-        ([("watch", 1, b"", b""), ("watch", 2, b"", b"")], "did not get through its sending within 30 s"),
+        ([], "did not complete its set-up within 5 s of virtual time; core 0 was at 0x10000042 in main"),
+        ([("watch", 1, b"", b"")], "did not complete its window within 1.25 s"),
+        ([("watch", 1, b"", b""), ("watch", 2, b"", b"")], "did not complete its sending within 30 s"),
         ([("lockup", 0, b"", b"")], r"stopped during set-up \(lockup\): the script says lockup"),
         ([("watch", 1, b"", b""), ("deadlock", 1, b"", b"")], r"stopped during window \(deadlock\)"),
         ([("until", 0, b"", b"")], "ended during its set-up"),
         ([("watch", 1, b"", b""), ("until", 1, b"", b"")], "ended during its window"),
         ([("watch", 7, b"", b"")], "set its window state to 7"),
-        ([("watch", 1, b"", b""), ("watch", 2, b"", b""), ("watch", 1, b"", b"")], "opened a second window"),
+        ([("watch", 1, b"", b""), ("watch", 2, b"", b""), ("watch", 1, b"", b"")], "began a second window"),
     ],
 )
 def test_an_image_that_goes_wrong_is_a_failure_in_words(

@@ -229,7 +229,7 @@ def test_where_nothing_can_be_compared_the_exit_code_is_not_0(two: tuple[Path, P
 
 def test_misuse_is_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
     assert "is not a run directory" in error(rtoslab("compare", tmp_path / "none", two[0]), 1)
-    assert "must end in .html, .md, .json or .xml" in error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
+    assert "let it end in .html, .md, .json or .xml" in error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
 
 
 def test_a_point_that_failed_is_an_error_in_junit() -> None:

@@ -84,14 +84,14 @@ def test_a_report_states_the_rule() -> None:
     text = report_formats()["md"](comparison_document([result]))
     assert "have nothing in common" in text
     assert "-2.72 to 12.42" in text
-    assert "stands in one placement" not in text
+    assert "was measured in one placement" not in text
     text = report_formats()["md"](comparison_document([compare_sides(side([428.67]), side([437.09]))]))
-    assert "in one placement each: exact, but times of other places are not known" in text
+    assert "in one placement each: exact, but other placements may give other times" in text
     assert "none is called worse or better" in text
-    assert "1 differs in one placement each, of which nothing is claimed" in text
+    assert "1 differs in one placement each, so it is not known whether the code or its placement is the cause" in text
     assert "The largest difference: t2, cycles_per_count: +8.42 cycles" in text
     alike = report_formats()["md"](comparison_document([compare_sides(side([428.67]), side([428.67]))]))
-    assert "stands in one placement" not in alike
+    assert "was measured in one placement" not in alike
 
 
 def built(core: str, code: str = "flash", waits: str = "0", cores: int = 1, **build: Any) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_the_same_code_elsewhere_is_placement_in_one_placement_too(after: Side, 
     (change,) = result.changes
     assert change.verdict is wanted
     text = report_formats()["md"](comparison_document([result]))
-    assert ("so the place is all that differs" in text) == (wanted is Verdict.PLACEMENT)
+    assert ("So only the placement differs" in text) == (wanted is Verdict.PLACEMENT)
 
 
 def test_a_planted_nop_is_more_than_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,7 @@ def test_regressions_losses_and_compilers_are_told_apart() -> None:
     ]
     assert not judge_run(baseline, "main", side(99.0), Rules.from_texts({}, [])).regressions
     lost = judge_run(baseline, "main", side(100.0, gone="image.text"), Rules.from_texts({}, []))
-    assert lost.unmatched == ["t2 has no figure image.text any more"]
+    assert lost.unmatched == ["t2 no longer has figure image.text"]
     fresh = judge_run(make_baseline(side(100.0, gone="image.text"), {}), "main", side(100.0), Rules.from_texts({}, []))
     assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
     other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), Rules.from_texts({}, []))
@@ -129,7 +129,7 @@ def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
     cut = judge_run(baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, Rules.from_texts({}, []))
     assert len(cut.unmatched) == 4
     assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
-    assert verdict_text(cut).startswith("The gate cannot tell: ")
+    assert verdict_text(cut).startswith("The gate has no result: ")
     assert verdict_text(cut).endswith("; and 1 more.")
     short = judge_run(baseline, "main", Side("run", run.figures[:3]), Rules.from_texts({}, []))
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
@@ -203,7 +203,7 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     rewrite(path, lambda point: {"config": {**point.config, "placement": str(slow)}})
     done = rtoslab("gate", "--baseline", path, "--out", tmp_path / "gate")
     assert done.returncode == 3, done.stderr
-    assert "All of them by placement: the executed code is the same and lies elsewhere." in done.stdout
+    assert "All of them by placement: the executed code is the same, but at other addresses." in done.stdout
     passed = rtoslab("gate", tmp_path / "gate", "--baseline", path, "--moved", "pass")
     assert passed.returncode == 0, passed.stdout
     code = told_code(tmp_path)
@@ -334,13 +334,13 @@ def test_an_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -
         assert old in written
         path.write_text(written.replace(old, new))
         with pytest.raises(
-            PlanError, match=r"was edited; `rtoslab baseline main` measures its points and writes it anew"
+            PlanError, match=r"was edited; `rtoslab baseline main` measures its points and writes it again"
         ):
             read_baseline(path)
     unsealed = re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE)
     for text in (unsealed, unsealed.replace("format = 2", "format = 1")):
         path.write_text(text)
-        with pytest.raises(PlanError, match="has no seal: an earlier version wrote it, or a hand did"):
+        with pytest.raises(PlanError, match="has no seal, so it was written by an earlier version or by hand"):
             read_baseline(path)
         assert "no seal" in error(rtoslab("gate", "--baseline", path), 1)
 

@@ -101,11 +101,11 @@ def test_a_scene_that_gets_stuck_hides_only_what_comes_after_it(checkout: Path, 
 def test_what_is_no_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "t7.elf"
     path.write_bytes(api.build_image("t7", kernel="freertos", board="pico").read_bytes())
-    with pytest.raises(SettingError, match="says that it measures t7_synchronisation, and is no conformance suite"):
+    with pytest.raises(SettingError, match="contains the benchmark t7_synchronisation, not the conformance suite"):
         judged(path)
-    with pytest.raises(PlanError, match="is the conformance suite; `rtoslab conformance --image` judges it"):
+    with pytest.raises(PlanError, match="is the conformance suite; run it with `rtoslab conformance --image`"):
         measure_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
-    assert "An image says itself" in error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
+    assert "The image contains" in error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
     assert "only timing.KEY can be set" in error(rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1)
 
 

@@ -144,7 +144,7 @@ def test_what_a_kernel_lacks_is_named() -> None:
     assert "one flow of control needs none" in mutex.not_applicable
     assert semaphore.bytes_by_kind["text"] > 0
     (timer,) = survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
-    assert timer.not_applicable == "FreeRTOS alone has it here; the port contract has no such service"
+    assert timer.not_applicable == "only the port of FreeRTOS offers this service; it is not part of the port contract"
     with pytest.raises(UnknownNameError, match="did you mean 'mutex'"):
         survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
     with pytest.raises(PlanError, match="has no mutex service"):
@@ -173,7 +173,7 @@ def test_callgraph(tmp_path: Path) -> None:
         16 + 24,
         (
             "__builtin_memcpy has no frame size",
-            "again has a frame of varying size",
+            "again has a frame of variable size",
             "again recurs",
             "calls through pointers in again",
         ),
@@ -211,7 +211,7 @@ def damaged(elf: bytes, how: str) -> bytes:
         ("cut", "is a damaged ELF file"),
         ("machine", "it is not for a 32-bit ARM core"),
         ("sections", "is a damaged ELF file"),
-        ("outside", "section .text ends behind the end of the file"),
+        ("outside", "section .text ends after the end of the file"),
         ("object", "it is not linked"),
     ],
 )
@@ -225,7 +225,7 @@ def test_a_file_that_is_no_image(how: str, sentence: str, tmp_path: Path) -> Non
 def test_stripped(tmp_path: Path) -> None:
     elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf
     subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
-    with pytest.raises(ImageFileError, match="no byte of it has a name"):
+    with pytest.raises(ImageFileError, match="its functions are not known"):
         read_footprint(tmp_path / "stripped.elf")
 
 
@@ -250,7 +250,7 @@ def test_command() -> None:
     [
         (["nowhere.elf"], "Cannot read the image nowhere.elf"),
         (["README.md"], "is not an ELF file"),
-        (["--against", "x.elf"], "go with an IMAGE"),
+        (["--against", "x.elf"], "need an IMAGE"),
         (["--kernel", "bare", "--board", "pico", "--against-kernel", "barre"], "did you mean 'bare'?"),
         (["--kernel", "bare", "--board", "pico", "--program", "queues"], "did you mean 'queue'?"),
     ],

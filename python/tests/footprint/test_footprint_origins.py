@@ -34,7 +34,7 @@ def test_map_file(tmp_path: Path) -> None:
         InputSection(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
     )
     path.write_text(MAP.partition("OUTPUT")[0])
-    with pytest.raises(ImageFileError, match="not a whole map file"):
+    with pytest.raises(ImageFileError, match="not a complete map file"):
         read_map(path)
 
 

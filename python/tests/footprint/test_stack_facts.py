@@ -62,4 +62,4 @@ def test_what_is_taken_from_the_pool() -> None:
 def test_a_pool_that_is_not_seen_is_no_pool_of_nothing() -> None:
     why = "the image has no heap, which pool_symbol in its kernel.toml names"
     assert pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free") == (None, 0, why, False)
-    assert pool({"heap": 100}) == (None, 0, "no word of the image tells how much of heap is taken", True)
+    assert pool({"heap": 100}) == (None, 0, "no variable of the image contains how much of heap is used", True)

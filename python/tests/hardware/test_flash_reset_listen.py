@@ -56,9 +56,9 @@ def test_a_board_that_resets_in_the_middle_is_one_sentence(tmp_path: Path) -> No
     with Desk(tmp_path, BOARD, reset_after=300) as desk:
         text = error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
                              "--out", tmp_path / "run", **desk.environment), 3)  # fmt: skip
-    assert "began anew in the middle of its run" in text
+    assert "restarted during its run" in text
     assert "0 of 1 point are kept" in text
-    assert "the same command goes on with the rest" in text
+    assert "run the same command again to measure the rest" in text
 
 
 def test_a_cable_pulled_keeps_what_was_measured_and_the_same_command_goes_on(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_cable_pulled_keeps_what_was_measured_and_the_same_command_goes_on(tmp
     with Desk(tmp_path, BOARD) as desk:
         again = rtoslab(*command, "--port", desk.port, **desk.environment)
         assert again.returncode == 0, again.stderr
-        assert "were there already and kept" in again.stderr
+        assert "were already in the folder" in again.stderr
         assert flashed == 2
         assert not desk.orders
 
@@ -135,12 +135,15 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--target", "auto"), "Nothing is flashed without the board's name"),
-        (("--target", "auto", "--board", BOARD), "has no serial port; name the one that is wired to PA2"),
+        (("--target", "auto"), "A real board is only flashed if its type is given"),
+        (
+            ("--target", "auto", "--board", BOARD),
+            "has no serial port; add --port with the serial port that is connected to PA2",
+        ),
         (("--target", "nobody", "--board", BOARD), "no probe with the serial number 'nobody'"),
         (("--target", "-x", "--board", BOARD), "no probe with the serial number '-x'"),
-        (("--target", "auto", "--board", "pico", "--port", "p"), "No program is installed that flashes the pico"),
-        (("--bench", "map.toml", "--board", BOARD), "goes with --target"),
+        (("--target", "auto", "--board", "pico", "--port", "p"), "No installed program can flash the pico"),
+        (("--bench", "map.toml", "--board", BOARD), "needs --target"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:

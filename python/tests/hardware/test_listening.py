@@ -35,7 +35,7 @@ def test_listening_ends_with_the_end_record() -> None:
 
 def test_a_silent_board_is_an_error() -> None:
     port = FakePort([])
-    with pytest.raises(BoardSilentError, match=r"never answered within 0.01 s at 115200 baud"):
+    with pytest.raises(BoardSilentError, match=r"sent nothing within 0.01 s at 115200 baud"):
         by_hand(port)
     assert port.closed
 
@@ -78,5 +78,5 @@ def test_a_reset_by_the_program_itself_is_no_reset_in_the_middle() -> None:
 def test_a_reset_in_the_middle_is_said_even_inside_a_line() -> None:
     heard = listener(stream()[:200], stream())
     heard.mark_flashed()
-    with pytest.raises(BoardResetError, match="began anew in the middle of its run, 200 bytes after it had begun"):
+    with pytest.raises(BoardResetError, match="restarted during its run, 200 bytes after its begin"):
         heard.read_run(1)

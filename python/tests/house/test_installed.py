@@ -50,7 +50,7 @@ def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_
     assert list((built / "firmware").glob("t2_cooperative-*"))
     refused = ask(site, here, "new", "benchmark", "mine")
     assert refused.returncode == 1
-    assert "run this in a checkout" in refused.stderr
+    assert "run the command in a checkout" in refused.stderr
     assert ask(site, here, "new", "kernel", "mine", "--in", "ports").returncode == 0
     assert sorted(site.rglob("*")) == before
 
@@ -59,8 +59,8 @@ def test_a_missing_program_is_not_sought_in_a_checkout(site: Path, tmp_path: Pat
     done = ask(site, tmp_path, "demo", PATH=str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == (
-        "rtoslab: cmake is not installed (configures the firmware); apt-get install cmake (`rtoslab doctor` names "
-        "all that is missing).\n"
+        "rtoslab: cmake is not installed (configures the firmware); apt-get install cmake (`rtoslab doctor` lists "
+        "all missing tools).\n"
     )
 
 

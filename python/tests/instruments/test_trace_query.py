@@ -151,14 +151,14 @@ def test_a_trace_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     assert len(damaged) > 20
     for content in damaged:
         file.write_bytes(content)
-        with pytest.raises(ReportError, match="is not a whole file of `rtoslab trace`"):
+        with pytest.raises(ReportError, match="is not a complete file of `rtoslab trace`"):
             read_trace(file)
 
 
 def test_a_sealed_trace_whose_names_are_no_text_is_refused(tmp_path: Path) -> None:
     body = next(cuts(made_trace())).replace(b"tasks", b"t\xffsks")
     (tmp_path / "made.pftrace").write_bytes(body + seal_packet(body))
-    with pytest.raises(ReportError, match="is no Perfetto trace"):
+    with pytest.raises(ReportError, match="is not a Perfetto trace"):
         read_trace(tmp_path / "made.pftrace")
 
 

@@ -70,14 +70,14 @@ def test_addresses_by_segment_and_a_start() -> None:
     ("content", "why"),
     [
         (text(record(0, 0, b"x")), "was cut"),
-        (text(record(0, 0, b"x")[:-2], END), "line 1 is no record"),
+        (text(record(0, 0, b"x")[:-2], END), "line 1 is not a record"),
         (text(record(0, 0, b"x")[:-1] + "F", END), "checksum of line 1"),
         (text(END, record(0, 0, b"x")), "line 2 stands behind"),
-        (text(record(7, 0, b"x"), END), "no known kind"),
+        (text(record(7, 0, b"x"), END), "of an unknown type"),
         (text(record(0, 0, b"x"), record(0, 0, b"y"), END), "line 2 gives 0x00000000 another value"),
-        (text(record(4, 0, b"\xff\xff"), record(0, 0xFFFF, b"xy"), END), "beyond 32 bits"),
-        (b":zz", "line 1 is no record"),
-        (text(END), "0 pieces of memory"),
+        (text(record(4, 0, b"\xff\xff"), record(0, 0xFFFF, b"xy"), END), "does not fit into 32 bits"),
+        (b":zz", "line 1 is not a record"),
+        (text(END), "0 separate memory areas"),
     ],
 )
 def test_damage_is_told_by_its_line(content: bytes, why: str, tmp_path: Path) -> None:

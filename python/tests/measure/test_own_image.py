@@ -119,7 +119,7 @@ def test_what_is_no_such_image_is_refused_in_one_sentence(
         measure_image(ROOT, Program("t5", "nucleo-f767zi").elf(), "nucleo-f446re", tmp_path / "e", {})
     other = Program("t5", "nucleo-f103rb").elf()
     monkeypatch.setattr(introduction, "LIMIT_S", 0.3)  # it would say nothing in 5 s either
-    with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
+    with pytest.raises(RunError, match="does not contain rtoslab's runner, or is for another board than nucleo-f446re"):
         measure_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
     (text := tmp_path / "text.elf").write_text("no image")
     with pytest.raises(ImageFileError, match="is no ELF file"):
@@ -131,6 +131,6 @@ def test_the_command_takes_an_image_alone(image: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]
     assert point["status"] == "measured"
-    assert "An image says itself" in error(rtoslab("run", "t7", "--image", image), 1)
+    assert "The image contains" in error(rtoslab("run", "t7", "--image", image), 1)
     assert "only timing.KEY can be set" in error(rtoslab("run", "--image", image, "--config", "opt=-O3"), 1)
-    assert "Missing argument: a suite or a benchmark" in error(rtoslab("run"), 2)
+    assert "There is nothing to measure" in error(rtoslab("run"), 2)

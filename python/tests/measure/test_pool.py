@@ -39,7 +39,7 @@ def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest
     assert killed
     assert isinstance(first.result, MeasuredPoint)
     assert isinstance(second.result, Failed)
-    assert second.result.message.endswith("died (exit code -9); run again to retry it.")
+    assert second.result.message.endswith("ended unexpectedly (exit code -9); run the same command again to retry it.")
     assert isinstance(third.result, MeasuredPoint)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
 

@@ -109,7 +109,7 @@ def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, m
     assert not list((out / "points").glob(".*"))
     done = rtoslab(*request, "--out", out)
     assert done.returncode == 0, done.stderr + done.stdout
-    assert re.search(r"points? (was|were) there already and kept", done.stderr)
+    assert re.search(r"points? (was|were) already in the folder", done.stderr)
     for name, stamp in finished.items():
         assert (out / "points" / name / "result.json").stat().st_mtime_ns == stamp
     assert len(RunDirectory.open(out).points()) == 4
@@ -177,7 +177,7 @@ def test_a_hang_is_told_with_its_place(checkout: Path, tmp_path: Path) -> None:
     )
     failed = broken(tmp_path, "t2")
     assert failed.stage == "run"
-    assert "did not get through its set-up within 5 s of virtual time; core 0 was at" in failed.message
+    assert "did not complete its set-up within 5 s of virtual time; core 0 was at" in failed.message
 
 
 def test_a_stack_overflow_is_told_or_faults(checkout: Path, tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_compile_error_is_told_with_its_log(checkout: Path, tmp_path: Path) ->
     failed = broken(tmp_path, "t2")
     assert failed.stage == "build"
     assert "port_yeild" in failed.message
-    assert "The whole log is" in failed.message
+    assert "The complete log is" in failed.message
 
 
 def test_an_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:

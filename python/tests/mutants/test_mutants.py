@@ -60,7 +60,7 @@ def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
             edit=(SourceEdit(old="two", new="2"), SourceEdit(old=old, new="")),
             refused_by=("course",),
         )
-        with pytest.raises(CatalogueError, match="so must the mutant"):
+        with pytest.raises(CatalogueError, match="adapt the mutant"):
             break_sources(tmp_path, "b", mutant)
         assert (tmp_path / "b.c").read_text() == "one two one", "nothing is left half broken"
 

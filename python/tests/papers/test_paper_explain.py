@@ -174,7 +174,7 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
 
 def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
     paper = read_papers(CATALOGUE)["vieira2026"]
-    with pytest.raises(PlanError, match="vieira2026 has no figure that one of ours stands beside"):
+    with pytest.raises(PlanError, match="vieira2026 has no figure that can be compared with one of ours"):
         explain_plan(CATALOGUE, paper, candidate_setups(CATALOGUE, paper), OPTIONS)
     assert "leave --setup and --placements out" in error(
         rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1

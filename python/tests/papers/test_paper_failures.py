@@ -55,5 +55,5 @@ def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
 def test_a_setup_whose_tree_is_not_here_says_how_to_name_it() -> None:
     (section,) = setups_section(reproduce_paper(CATALOGUE, PAPERS["eren2024"], []))
     text = " ".join(section.prose)
-    assert "The paper measured FreeRTOS 10.2.1; no tree of it is named here" in text
+    assert "The paper measured FreeRTOS 10.2.1; its sources were not added" in text
     assert "rtoslab tree add freertos-10.2.1 PATH --port freertos" in text

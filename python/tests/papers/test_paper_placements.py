@@ -98,7 +98,7 @@ def test_a_statement_is_judged_in_every_placement(
     assert verdict.numbers_text.startswith(seen)
     assert ("placement" in verdict.numbers_text) == (len(one_core) > 1)
     summary = paper_document(CATALOGUE, done).summary
-    assert ("1 is too close to tell" in summary) == (outcome == "tie")
+    assert ("1 is a tie" in summary) == (outcome == "tie")
 
 
 @pytest.mark.parametrize("places", [1, 3])
@@ -109,7 +109,7 @@ def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
     (claims,) = (section for section in paper_document(CATALOGUE, done).sections if section.id == "claims")
     print_paper(done, Console(width=400))
     for message in ("\n".join(claims.prose), capsys.readouterr().out):
-        assert ("another may turn their order" in message) == (places == 1)
+        assert ("another placement may reverse their order" in message) == (places == 1)
 
 
 def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
     )
     assert done.today is not None
     assert (done.today.compared[1].our_value, done.today.setup.title) == (
-        2000, "the kernels' versions of today: freertos V-freertos"
+        2000, "the kernels' current versions: freertos V-freertos"
     )  # fmt: skip
     assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, done.today)] == [
         ("same", "different")

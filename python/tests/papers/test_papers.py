@@ -110,15 +110,15 @@ def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
     assert (result.state, result.our_value, result.reason) == (
         "bring your own",
         None,
-        "no tree or export of Other OS is named here, and no reference result stands for it",
+        "its sources were not added (`rtoslab tree add`), and there is no reference result of Other OS",
     )
 
 
 @pytest.mark.parametrize(
     ("stored", "state", "why"),
     [
-        ([], "not yet measured", "the run holds no throughput with cores=1"),
-        ([measured(2)], "not yet measured", "the run holds no throughput with cores=1"),
+        ([], "not yet measured", "the run has no throughput with cores=1"),
+        ([measured(2)], "not yet measured", "the run has no throughput with cores=1"),
         (
             [results.Failed(run_id="0" * 16, point=point(1), stage="proof", error="ProofError", message="no switch")],
             "failed",
@@ -135,7 +135,7 @@ def test_what_is_missing_says_why_and_has_no_number(
 
 
 def test_a_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"2 values fit row 1 of .*say more in lab_config: cores=1 or 2\."):
+    with pytest.raises(ReportError, match=r"2 values match row 1 of .*make lab_config more specific: cores=1 or 2\."):
         compared(tmp_path, published(1, lab_config=""), measured(1), measured(2))
 
 
@@ -145,7 +145,7 @@ def test_a_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_damaged_row_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CatalogueError, match=r"published.csv, line 3: id 1 stands there twice"):
+    with pytest.raises(CatalogueError, match=r"published.csv, line 3: the id 1 is used twice"):
         _ = folder(tmp_path, [published(1), published(1)]).published_rows
     with pytest.raises(CatalogueError, match=r"published.csv, line 2, id: "):
         _ = folder(tmp_path, [published(1, id="one")]).published_rows
@@ -161,7 +161,7 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]
-    why = "no tree or export of Other OS is named here, and no reference result stands for it"
+    why = "its sources were not added (`rtoslab tree add`), and there is no reference result of Other OS"
     assert table.note == f"n = 1,000. Versions: K. [1] {why}."
     ours = [record for record in table.records if record["source"] == "here"]
     assert [(mine["value"], mine["n"], mine["note"]) for mine in ours] == [(4000, 1000, ""), (None, None, why)]
@@ -236,7 +236,7 @@ def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) 
 def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2)])
     text = report_formats()["md"](paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, [])))
-    assert "no tree or export of K is named here" in text
+    assert "the sources of K were not added" in text
     assert "Figure 9: not yet measured." in text
 
 

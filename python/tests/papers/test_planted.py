@@ -102,9 +102,9 @@ def test_sweep(planted: dict[str, tuple[Path, Path]]) -> None:
     for what, runs in planted.items():
         document = sweep_document("T", labelled(runs, config={"planted": "1"}))
         texts[what] = document.summary + report_formats()["md"](document)
-    assert "No option changes the time by more than the place of the code does." in texts["move"]
+    assert "No option changes the time by more than the placement of the code does." in texts["move"]
     assert "no: placement" in texts["move"]
-    assert "What matters most is planted" in texts["nop"]
+    assert "The option with the largest effect is planted" in texts["nop"]
     assert "no: placement" not in texts["nop"]
 
 
@@ -143,4 +143,4 @@ def test_history(planted: dict[str, tuple[Path, Path]]) -> None:
         done = rtoslab("runs", "history", "--metric", "cycles_per_count", "--in", runs[0].parent)
         assert done.returncode == 0, done.stderr
         assert ("beyond placement" in done.stdout) == (what == "move"), done.stdout
-        assert ("No more than placement" in done.stdout) == (what == "move"), done.stdout
+        assert ("Within placement" in done.stdout) == (what == "move"), done.stdout

@@ -43,7 +43,7 @@ def findings(*subjects: LintSubject) -> list[Unfairness]:
         ({"fpu": 0}, "floating-point unit (CPACR, CP10 and CP11): on for a; off for b."),
         ({"fpu__lazy": 2}, "frames of the floating-point unit (FPCCR, ASPEN and LSPEN): 3 for a; 2 for b."),
         ({"float_contexts": 1}, "tasks that used the floating-point unit: no for a; yes for b."),
-        ({"heap__free_pieces": 9}, "pieces of free memory in the heap: 1 for a; 9 for b."),
+        ({"heap__free_pieces": 9}, "fragments of free memory in the heap: 1 for a; 9 for b."),
         ({"urgency__irq5": 3}, "urgency of interrupt 5 (NVIC): 1 for a; 3 for b."),
         ({"urgency__irq7": 3}, "urgency of interrupt 7 (NVIC): not enabled for a; 3 for b."),
         ({"urgency__systick": 0}, "urgency of systick (SHPR): 240 for a; 0 for b."),
@@ -52,7 +52,7 @@ def findings(*subjects: LintSubject) -> list[Unfairness]:
 def test_a_board_that_was_set_otherwise_is_named(planted: dict[str, int], words: str) -> None:
     (result,) = findings(subject("a"), subject("b", **planted))
     assert result.sentence.startswith(f"as the window opened, {words}")
-    assert result.cost_text == "not measured; set it alike and measure again"
+    assert result.cost_text == "not measured; set it to the same value and measure again"
 
 
 def test_boards_that_were_set_alike_are_not_accused() -> None:

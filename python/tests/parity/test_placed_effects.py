@@ -84,10 +84,10 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     assert (effects["a"].claimed_targets, effects["a"].undecided_targets) == ([], ["t", "u"])
     document = sweep_document("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
-    assert "so no effect is claimed" in document.summary
+    assert "so no effect is reported" in document.summary
     text = report_formats()["md"](document)
     assert "not known: one placement" in text
-    assert "in the plan, what exceeds the bands is claimed" in text
+    assert "in the plan, changes larger than the bands are reported" in text
     costs = {cost.key: cost for cost in costs_from_runs(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
@@ -95,19 +95,19 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     update_cost_file([costs["a"]], tmp_path / "costs.toml")
     assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
     several = sweep_document("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
-    assert "What matters most is a 0 to 1" in several.summary
+    assert "The option with the largest effect is a 0 to 1" in several.summary
 
 
 def test_the_report_says_placement() -> None:
     document = sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()])
     text = report_formats()["md"](document)
-    assert "What matters most is a 0 to 1" in document.summary
+    assert "The option with the largest effect is a 0 to 1" in document.summary
     assert "+5.0 % (+2.9 % to +7.0 %) for t" in document.summary
     assert "1 of 2: t" in text
     assert "no: placement" in text
     within = [loop for loop in swept() if loop.point.config["a"] == "0"]
     alike = sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in within])
-    assert "No option changes the time by more than the place of the code does." in alike.summary
+    assert "No option changes the time by more than the placement of the code does." in alike.summary
 
 
 def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,10 @@ def test_an_interaction_within_the_bands_is_placement() -> None:
         report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), square, {}) for square in squares(extra)]))
         for extra in (1.0, 6.0)
     ]
-    assert "0 pairs of changes and benchmarks are off by 0.2% or more. Of 1 more, some choice of places" in texts[0]
+    assert (
+        "0 pairs of changes and benchmarks are shown, with a difference of 0.2% or more. 1 more are not shown, because "
+        "another choice" in texts[0]
+    )
     assert "1 pair of changes is off by 0.2% or more." in texts[1]
     assert re.search(r"\+6\.0 % \(\+[34]\.\d % to \+[78]\.\d %\)", texts[1])
 
@@ -160,7 +163,7 @@ def test_the_quickest_configuration_says_who_is_as_quick() -> None:
     seen = Observations(swept())
     assert [seen.count_equally_quick(target) for target in ("t", "u")] == [1, 2]
     text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
-    assert "As quick: so many others" in text
+    assert "As quick: the number of other configurations" in text
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     plain = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in single]))
     assert "As quick" not in plain
@@ -173,7 +176,7 @@ def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
     assert len(plan.points) == 3 * len(once.points)
     assert [point.placement for point in plan.points[:4]] == [0, 1, 2, 0]
     for count in ("0", "-1"):
-        with pytest.raises(PlanError, match="placements cannot be asked for"):
+        with pytest.raises(PlanError, match="placements are not possible"):
             sweep_points(catalogue, read_sweep(write_plan(tmp_path, f"placements = {count}\n{PLAN}")))
     with pytest.raises(PlanError, match="leave some out"):
         read_sweep(write_plan(tmp_path, f"placements = 10000\n{PLAN}"))

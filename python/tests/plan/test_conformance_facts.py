@@ -155,7 +155,7 @@ def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: P
     swept = benchmark_scenario(Catalogue(checkout), "phase_sweep", options)
     assert list(swept.deviations["bare"]) == ["Queue order"]
     alter(checkout, toml, "queue_order =", "queue_odour =")
-    with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is no check"):
+    with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is not a check"):
         conformance(checkout, "bare")
 
 

@@ -72,8 +72,8 @@ def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None
         "small: outer: 28 cycles inclusive, 27 allowed, begun in cycle 22",
         "small: outer: 8 bytes of stack, 7 allowed",
         "small: recursive: 11 cycles exclusive, 10 allowed",
-        "small: never_called: no call returned, so that its budget is not held",
-        "small: reset: its stack cannot be told, for it sets the stack pointer itself",
+        "small: never_called: no call returned, so its budget was not checked",
+        "small: reset: its stack use is not known, because it sets the stack pointer itself",
     ]
     assert done.stderr.splitlines()[-5:] == result["over"]
 
@@ -91,7 +91,7 @@ def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
         (['name = "outer"\nmax_cycles = 0'], IMAGE, "max_cycles"),
         ([], IMAGE, "function"),
         (['name = "outer"'], IMAGE.replace("small", "smell"), "no image is named 'small'; known: 'smell'"),
-        (['name = "outer"'], IMAGE + '[image.more]\nelf = "a"\nboard = "pico"\n', "names the image 'more'"),
+        (['name = "outer"'], IMAGE + '[image.more]\nelf = "a"\nboard = "pico"\n', "uses the image 'more'"),
         (['name = "outer"'], IMAGE.replace('board = "pico"', ""), "board"),
     ],
 )
@@ -115,4 +115,4 @@ def test_a_build_that_fails_is_an_error(project: Path, build: str, error: type[E
 
 def test_options_of_a_single_image_do_not_go_with_it(project: Path) -> None:
     write_project(project, 'name = "outer"')
-    assert "say it there" in str(run_measure("--for", "2ms").exception)
+    assert "change the file" in str(run_measure("--for", "2ms").exception)

@@ -23,7 +23,7 @@ from tests.latency_fakes import timed
 CATALOGUE = Catalogue(find_root())
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "x": "X board", "y": "Y board"}
 YIELD = "cooperative scheduling (T2)"
-PLACEMENTS = "may turn small ones round"
+PLACEMENTS = "may reverse small ones"
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ def test_where_the_place_matters_the_same_sentence_says_so() -> None:
 @pytest.mark.parametrize(
     ("rates", "said"),
     [
-        ({1: (1000, 1100), 2: (1100, 1040)}, "by no more than the place of the code does"),
-        ({1: (1000, 1100), 2: (1060, 1040)}, "by no more than the place of the code does"),
+        ({1: (1000, 1100), 2: (1100, 1040)}, "by no more than the placement of the code does"),
+        ({1: (1000, 1100), 2: (1060, 1040)}, "by no more than the placement of the code does"),
         ({1: (1000,), 2: (1000,)}, "leaves the total throughput of Alpha as it was"),
     ],
 )

@@ -156,7 +156,7 @@ def test_the_answer_claims_by_the_bands(together: Document) -> None:
     document = make_document(CATALOGUE, stored(near), None)
     assert not re.search("raises|lowers", answer(document))
     assert "changes the total throughput of k at test (T0, x 0." in answer(document)
-    assert "by no more than the place of the code does" in answer(document)
+    assert "by no more than the placement of the code does" in answer(document)
 
 
 @pytest.mark.parametrize(
@@ -264,12 +264,12 @@ def test_a_point_in_one_placement_among_others_says_so() -> None:
     points = [*of_all(), lone.model_copy(update={"point": point, "run_id": "e"})]
     document = make_document(CATALOGUE, stored(points), None)
     (section,) = [item for item in document.shown_sections if item.id == "placements"]
-    assert section.prose[-1] == "In one placement alone, without a band, stand: T0 (exported, 1 core)."
+    assert section.prose[-1] == "Measured in one placement, without a band: T0 (exported, 1 core)."
     text = io.StringIO()
     show_points(points, Console(file=text, width=300))
-    assert "In one placement alone, without a band: T0 test exported b 1 core." in text.getvalue()
+    assert "Measured in one placement, without a band: T0 test exported b 1 core." in text.getvalue()
     show_points(of_all(), Console(file=(whole := io.StringIO()), width=300))
-    assert "In one placement alone" not in whole.getvalue()
+    assert "Measured in one placement" not in whole.getvalue()
 
 
 def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:

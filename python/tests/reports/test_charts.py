@@ -169,8 +169,8 @@ def test_what_one_sentence_says_is_not_drawn() -> None:
     assert sentences(single) == ("Peak of the heap, bytes: 1,000 (T2, FreeRTOS).",)
     same = [{"series": name, "low": low, "high": low + 1, "count": 7} for name, low in (("a", 104), ("b", 90))]
     output = "switch: all samples of a series took the same time: 104 cycles (a); 90 cycles (b)."
-    assert sentences(ChartData("histogram", same, "switch: how many samples took how many cycles.")) == (output,)
-    one = ChartData("histogram", same[:1], "switch: how many samples took how many cycles.")
+    assert sentences(ChartData("histogram", same, "switch: number of samples by cycles.")) == (output,)
+    one = ChartData("histogram", same[:1], "switch: number of samples by cycles.")
     assert sentences(one) == ("switch: all 7 samples (a) took 104 cycles.",)
 
 

@@ -54,7 +54,7 @@ def test_html_is_self_contained() -> None:
     assert "@import" not in html
     assert "url(http" not in html
     assert html.count("<svg") == 4, "one gain is said, not drawn"
-    assert "Total throughput with two cores over that with one: 0.80 (T2 test" in html
+    assert "Total throughput with two cores divided by that with one: 0.80 (T2 test" in html
     assert len(html) < 3_000_000
 
 

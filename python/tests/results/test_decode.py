@@ -201,7 +201,7 @@ def test_a_refusal_is_told_in_the_words_of_the_firmwares_codes() -> None:
     header = (find_root() / "firmware" / "include" / "bench" / "errors.h").read_text()
     assert dict(re.findall(r"ERROR_\w+ = (\d+), +/\* (.+?) \*/", header)) == REFUSALS
     message = OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
-    assert "reported an error: the kernel refused a task (core=0 code=2 detail=control)" in str(message)
+    assert "reported an error: the kernel did not create a task (core=0 code=2 detail=control)" in str(message)
     assert "reported an overflow (core=0)" in str(OverrideReceivedError(3, "overflow", {"core": "0"}))
 
 
@@ -211,4 +211,4 @@ def test_a_refusal_is_told_in_the_words_of_the_firmwares_codes() -> None:
 def test_an_error_says_what_to_do_where_the_user_can(code: str, remedy: str) -> None:
     message = str(OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": code, "detail": "d"}))
     assert remedy in message
-    assert message.endswith("no number of this run counts") == (not remedy)
+    assert message.endswith("so no figure of this run is valid") == (not remedy)

@@ -77,8 +77,8 @@ def test_no_chain_on_the_board_exceeds_its_bound() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[[chain]]\nname = "c"\ndeadline_ms = 1\n', "chain c has no tasks"),
-        ('[[chain]]\nname = "c"\ntasks = ["A", "X"]\ndeadline_ms = 1\n', "'X' is no task here"),
+        ('[[chain]]\nname = "c"\ndeadline_ms = 1\n', "chain c lists no tasks"),
+        ('[[chain]]\nname = "c"\ntasks = ["A", "X"]\ndeadline_ms = 1\n', "'X' is not a task of this file"),
         ('[[chain]]\nname = "c"\ntasks = ["A", "A"]\ndeadline_ms = 1\n', "names a task twice"),
         ('[[chain]]\nname = "c"\ntasks = ["A", "B"]\n', "chain c has no deadline"),
         ('[[chain]]\ntasks = ["A", "B"]\ndeadline_ms = 1\n', "chain 1 has no name"),

@@ -191,8 +191,10 @@ def test_what_cannot_be_run_is_named() -> None:
     assert "A: its offset is 0.5 ticks" in refused(System((task("A", tick, 1000, 1, offset=tick // 2),)))
     assert "A: Work of 3 cycles is too short" in refused(System((task("A", tick, 3, 1),)))
     many = tuple(task(f"T{at}", 4 * tick, 1000, at) for at in range(11))
-    assert "The image holds 10 tasks, the set has 11" in refused(System(many))
-    assert "has a task on core 1, the image's last is 0" in refused(System((task("A", tick, 1000, 1, core=1),)))
+    assert "The image can run 10 tasks, but the set has 11" in refused(System(many))
+    assert "has a task on core 1, but the last core of the image is 0" in refused(
+        System((task("A", tick, 1000, 1, core=1),))
+    )
 
 
 def run_rta_command(*arguments: object) -> tuple[int, str]:
@@ -227,7 +229,7 @@ def test_the_command_without_a_kernel_and_with_a_miss(tmp_path: Path) -> None:
     code, out = run_rta_command(path)
     assert code == 3
     assert "No: B may take 170.0 us, its deadline is 150.0 us (own 90.0, tasks 80.0)." in out
-    assert "the kernel costs nothing here" in out
+    assert "the kernel is assumed to cost nothing" in out
     with pytest.raises(PlanError, match="add --kernel"):
         run_rta_command(path, "--board", "pico")
     with pytest.raises(PlanError, match="needs --kernel"):

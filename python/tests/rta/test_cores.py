@@ -90,13 +90,13 @@ def test_b_is_never_below_c_on_several_cores() -> None:
 def test_a_release_by_another_core_is_late_and_asks_for_a_switch() -> None:
     result = analyse(System((*HERE, *THERE)), TWO).find_bound("X").parts
     assert result["jitter"] >= 2_000
-    assert result["asked by other cores"] > 0
+    assert result["requested by other cores"] > 0
     assert "tick" not in result
 
 
 def test_a_core_whose_neighbour_has_no_bound_has_none_and_says_why() -> None:
     full = System((*HERE, task("X", TICK, 2 * TICK, 1, core=1)))
-    assert "X on another core has none" in analyse(full, TWO).find_bound("A").reason
+    assert "X on another core has no bound" in analyse(full, TWO).find_bound("A").reason
 
 
 def test_a_resource_across_cores_is_outside() -> None:
@@ -128,8 +128,8 @@ def test_a_job_that_has_not_ended_counts_against_its_bound() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('core = "any"', "a task that may run on several (global scheduling) is outside this analysis"),
-        ("core = [0, 1]", "a task that may run on several (global scheduling) is outside this analysis"),
+        ('core = "any"', "this analysis does not support tasks that run on several cores (global scheduling)"),
+        ("core = [0, 1]", "this analysis does not support tasks that run on several cores (global scheduling)"),
         ("core = 64", "core is 64; cores are numbered from 0 to 63"),
     ],
 )
@@ -144,5 +144,7 @@ def test_a_task_without_one_home_is_refused(more: str, message: str, tmp_path: P
 def test_a_policy_that_no_kernel_has_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text('policy = "edf"\n[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n')
-    with pytest.raises(TaskSetError, match="policy 'edf' is n/a: every kernel here schedules by fixed priorities"):
+    with pytest.raises(
+        TaskSetError, match="policy 'edf' is not supported, because all kernels schedule by fixed priorities"
+    ):
         read_task_set(path)

@@ -57,7 +57,7 @@ def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:
         build_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
     with pytest.raises(CheckError, match="no symmetric multiprocessing"):
         build_firmware(catalogue, "rt", "pico", {}, cores=2)
-    with pytest.raises(CheckError, match="no interrupts, sections or masks"):
+    with pytest.raises(CheckError, match="without interrupts, sections or masks"):
         build_firmware(catalogue, "freertos", "pico", {}, cores=2, events=True)
 
 

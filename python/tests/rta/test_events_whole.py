@@ -151,15 +151,18 @@ def test_what_the_image_cannot_hold_is_named() -> None:
     four = tuple(Interrupt(f"I{at}", tick, 100, tick) for at in range(4))
     one = (task("A", tick, 10_000, 0),)
     cases = [
-        (System(one, four, units_per_second=clock_hz), "The image has 3 interrupts, the set 4"),
-        (System(one, (Interrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz), "I: with its period and jitter"),
+        (System(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set 4"),
+        (
+            System(one, (Interrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
+            "I: with this period and jitter",
+        ),
         (
             System((task("A", tick, 300, 0, sections=(("r", 250),)),), units_per_second=clock_hz),
             "A, before, inside and after each section: Work of 25 cycles is too short",
         ),
         (
             System((task("A", tick, 9_000, 0, sections=(("r", 900),)),), protocol="ceiling", units_per_second=clock_hz),
-            "No kernel here has the priority ceiling protocol",
+            "No kernel has the priority ceiling protocol",
         ),
     ]
     for system, message in cases:
@@ -207,8 +210,14 @@ def test_the_command_checks_interrupts_too() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 1\ngives = "B"\n', "gives to 'B', which is no task here"),
-        ('[[interrupt]]\nname = "I"\nperiod_ms = 2\nwcet_us = 1\ngives = "A"\n', "has another period, jitter or core"),
+        (
+            '[[interrupt]]\nname = "I"\nperiod_ms = 1\nwcet_us = 1\ngives = "B"\n',
+            "gives to 'B', which is not a task of this file",
+        ),
+        (
+            '[[interrupt]]\nname = "I"\nperiod_ms = 2\nwcet_us = 1\ngives = "A"\n',
+            "has an offset or another period, jitter or core",
+        ),
     ],
 )
 def test_a_give_that_fits_no_task_is_named(more: str, message: str, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
     result = analyse(system, smp)
     assert "% of the processor" in result.find_bound("b").reason
     assert result.find_bound("b").obstacle is Obstacle.OVERLOAD
-    assert result.find_bound("c").reason.startswith("b on another core has none")
+    assert result.find_bound("c").reason.startswith("b on another core has no bound")
     assert not any("b on" in bound.reason or "a on" in bound.reason for bound in result.tasks if bound.name == "b")
 
 
@@ -123,7 +123,7 @@ def test_what_has_no_answer_does_not_end_like_a_missed_deadline(tmp_path: Path) 
     code, text = exit_code_and_output(
         write_file(tmp_path / "short.csv", SHORTER_THAN_THE_TICK), "--overheads", overheads
     )
-    assert (code, "No answer: a has no bound, for its period is shorter than the tick's" in text) == (1, True)
+    assert (code, "No answer: a has no bound, because its period is shorter than that of the tick" in text) == (1, True)
     assert exit_code_and_output(write_file(tmp_path / "over.csv", OVERLOAD), "--overheads", overheads)[0] == 3
     assert exit_code_and_output(write_file(tmp_path / "bad.csv", "name,period_us\na,1\n"))[0] == 1
     assert CheckError.exit_code == TaskSetError.exit_code == 1

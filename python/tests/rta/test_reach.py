@@ -47,7 +47,7 @@ def test_odd_periods_keep_their_divisors(tmp_path: Path) -> None:
 def test_a_period_that_is_hardly_no_multiple_of_the_tick_is_late(tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority\nA,1000.005,110,2\n"
     result = study_task_set(parse_text(tmp_path, text, "tasks.csv"), KERNEL)
-    assert any("one tick later" in note and "A" in note for note in result.notes)
+    assert any("one tick after" in note and "A" in note for note in result.notes)
     bound = result.analysis.find_bound("A").response
     assert bound is not None
     assert result.system.microseconds(bound) >= 1110
@@ -56,8 +56,8 @@ def test_a_period_that_is_hardly_no_multiple_of_the_tick_is_late(tmp_path: Path)
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ("masked_us = 11", "task A: its masked stretch is longer than its wcet"),
-        ("masked_cycles = 841", "task A: its masked stretch is longer than its wcet"),
+        ("masked_us = 11", "task A: its masked section is longer than its wcet"),
+        ("masked_cycles = 841", "task A: its masked section is longer than its wcet"),
         ('section = [{resource = "bus", length_cycles = 841}]', "its section of bus is longer than its wcet"),
         (
             'section = [{resource = "bus", length_us = 6}, {resource = "bus", length_cycles = 420}]',
@@ -120,4 +120,4 @@ def test_an_order_that_the_kernel_was_not_seen_to_keep_is_not_relied_on(tmp_path
     }
     assert by_turns["fifo"].system.equals == "fifo"
     assert by_turns["any"].system.equals == "any"
-    assert any("any order is bounded" in note for note in by_turns["any"].notes)
+    assert any("The bounds hold for any order" in note for note in by_turns["any"].notes)

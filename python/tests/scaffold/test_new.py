@@ -139,7 +139,7 @@ def test_a_papers_files_that_do_not_fit_each_other_are_refused_before_it_is_meas
         ("benchmark", "my-test", "write my_test"),
         ("benchmark", "t7_synchronisation", "There is a benchmark t7_synchronisation already"),
         ("board", "pico", "There is a board pico already"),
-        ("kernel", "latency", "means something else"),
+        ("kernel", "latency", "has another meaning"),
         ("paper", "vieira2026_contention", "There is a suite vieira2026_contention already"),
         ("paper", "x" * 41, "cannot be a paper's name"),
     ],
@@ -158,6 +158,6 @@ def test_a_title_that_would_break_a_file_is_refused(title: str) -> None:
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    with pytest.raises(CatalogueError, match="is there already"):
+    with pytest.raises(CatalogueError, match="exists already"):
         make_new_folder(Catalogue(find_root()), "kernel", "mine", folder=tmp_path)
     assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]

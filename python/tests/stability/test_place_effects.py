@@ -87,12 +87,12 @@ def test_the_report_names_the_pairs_and_their_kernels() -> None:
     document = overview_document({PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], {}), [])
     assert document.summary == (
         "The placement of the code changes the order of 1 of 1 pair of kernels (100.0 %). It changes the order of "
-        "100.0 % of the 1 whose medians differ by less than a tenth. On the b the slowest placement of a build takes "
+        "100.0 % of the 1 whose medians differ by less than 10 %. On the b the slowest placement of a build takes "
         "19.5 % longer than the fastest, in the median over its figures."
     )
     tables = {table.title: table.rows for section in document.sections for table in section.tables}
     assert tables["Kernels of the pairs"] == [[PAPER.key, ", ".join([*PAPER.facts.kernels.values()][:2])]]
-    assert overview_document({}, [], []).summary.startswith("No reference results of two kernels")
+    assert overview_document({}, [], []).summary.startswith("No two kernels have reference results")
 
 
 def test_the_page_says_what_the_results_say() -> None:

@@ -210,7 +210,7 @@ def test_a_file_that_was_edited_is_refused(tmp_path: Path, old: str, new: str) -
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(AlteredError, match=r"lentka2022\.ndjson holds no values of builds .* --measure"):
+    with pytest.raises(AlteredError, match=r"lentka2022\.ndjson cannot be read as values of builds .* --measure"):
         read_stability(path)
 
 
@@ -265,8 +265,8 @@ def test_a_build_with_the_rows_of_an_earlier_one_is_not_counted() -> None:
 def test_the_report_says_what_was_counted() -> None:
     document = stability_document(judge_example((LEAST, UNKNOWN)))
     assert document.summary == (
-        "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. The "
-        "place of the code alone turns 1. Of the other changes -O3 turns the most: 1."
+        "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. "
+        "The placement of the code alone changes the result of 1. Of the other changes, -O3 affects the most: 1."
     )
     tables = {table.title: table.rows for section in document.sections for table in section.tables}
     assert tables["Share of builds"] == [
@@ -275,7 +275,7 @@ def test_the_report_says_what_was_counted() -> None:
             "-O3",
         ]
     ]  # fmt: skip
-    assert tables["Not judged"] == [["4", "c is quicker", "no value of it in any build"]]
+    assert tables["Not judged"] == [["4", "c is quicker", "not measured in any build"]]
     assert tables["Builds"][2][0] == "-Os (no image differs from an earlier build's: not counted)"
     (chart,) = [chart for section in document.sections for chart in section.charts]
     assert {(row["series"], row["value"]) for row in chart.rows} == {("a", 10), ("a", 12), ("b", 11), ("b", 9)}

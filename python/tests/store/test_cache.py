@@ -38,7 +38,7 @@ def test_an_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
     content = path.read_bytes()
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
-        with pytest.raises(AlteredError, match="was altered after it was kept"):
+        with pytest.raises(AlteredError, match="was changed after it was stored"):
             cache.get(KEY)
     cache.put(KEY, FILES)
     assert cache.get(KEY) == FILES
@@ -73,7 +73,7 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.Mo
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match=r"no space left on device.*finished points are kept"):
+        with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
             cache.put(KEY, {"result.json": b"other"})
     assert cache.get(KEY) == FILES
     assert len(list((tmp_path / "ab").iterdir())) == 1, "nothing half-written stays"

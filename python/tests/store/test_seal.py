@@ -119,7 +119,7 @@ def test_files_of_another_point_are_named(tmp_path: Path) -> None:
         read_point(place)
     shutil.rmtree(place)
     other.rename(place)
-    with pytest.raises(AlteredError, match="holds what was stored as"):
+    with pytest.raises(AlteredError, match="was renamed and was stored as"):
         read_point(place)
 
 

@@ -72,7 +72,7 @@ def test_a_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match=r"no space left on device.*finished points are kept"):
+        with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
             run.add("p-2", measured(2), {}, {})
     assert [path.name for path in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
     run.add("p-2", measured(2), {}, {})

@@ -166,7 +166,7 @@ def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
         first, (*_source_digests(find_root(), first)[:-1], "of other firmware"), MeasureOptions()
     )
     assert shipped.files is None
-    assert "bring both to the same revision" in str(shipped.error)
+    assert "update both to the same revision" in str(shipped.error)
     assert shipped.worker, "which worker it is"
 
 
@@ -193,7 +193,7 @@ sys.exit(main())
 
 @pytest.mark.parametrize(
     ("is_killed", "says"),
-    [(False, "has had no worker for 2 s; start some with"), (True, "was lost; what came back is kept")],
+    [(False, "has had no worker for 2 s; start some with"), (True, "was lost; the received points are stored")],
 )
 def test_a_cluster_without_workers_or_scheduler_is_said_in_a_sentence(
     is_killed: bool, says: str, tmp_path: Path

@@ -104,7 +104,7 @@ def test_a_killed_sweep_repeats_nothing(local: Local, tmp_path: Path) -> None:
     assert local.points // 3 <= len(stored) < local.points
     with running_sweep(local.plan, tmp_path / "run", tmp_path / "cache") as running:
         cached = re.search(
-            r"(\d+) of \d+ points? (?:was|were) there already and kept", output_at_end(running, local.plan)
+            r"(\d+) of \d+ points? (?:was|were) already in the folder", output_at_end(running, local.plan)
         )
     assert cached is not None
     assert int(cached[1]) >= len(stored)

@@ -70,7 +70,7 @@ def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch
             if "kernel" in series and len(several) > 1:
                 without = tuple(axis for axis in series if axis != "kernel") or ("unit",)
                 mixed = figure.model_copy(update={"series": without})
-                with pytest.raises(ReportError, match=r"would make one value of several .*kernel"):
+                with pytest.raises(ReportError, match=r"has several values .*kernel"):
                     redraw_figure(mixed, done, done.values)
                 refused += 1
     assert refused
@@ -79,7 +79,7 @@ def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch
 def test_a_group_is_refused_by_the_axis_that_it_mixes() -> None:
     values = [planted({"metric": "m", "stat": "s", "kernel": kernel, "value": 1}) for kernel in ("a", "b")]
     assert len(group_by(values, ("kernel",))) == 2
-    with pytest.raises(ReportError, match=r"'F' would make one value of several at b \(kernel: 'a', 'b'\)"):
+    with pytest.raises(ReportError, match=r"'F' has several values at b \(kernel: 'a', 'b'\)"):
         group_by(values, ("benchmark",), subject="'F'")
     with pytest.raises(ReportError, match="has the same value 2 times"):
         group_by([values[0], values[0]], ("kernel",))

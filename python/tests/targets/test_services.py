@@ -57,7 +57,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "mean 'event_from_isr'",
         ),
         ("kernels/bare/kernel.toml", "\nheap = ", "\nheaps = ", "did you mean 'heap'"),
-        ("kernels/bare/kernel.toml", "\nheap = ", "\n# heap = ", "does not say .* whether it offers heap"),
+        ("kernels/bare/kernel.toml", "\nheap = ", "\n# heap = ", "does not say .* whether the kernel offers heap"),
     ],
 )
 def test_a_service_that_nobody_has_is_refused_by_its_file(

@@ -36,8 +36,8 @@ def image(folder: Path, entry: int = FLASH + 9) -> Path:
     [
         (["--until", HUGE], 1, f"{HUGE} is beyond the {MOST_CYCLES} cycles that can be counted"),
         (["--until", "9" * 5000], 1, "a number of 5000 digits is beyond"),
-        (["--until", "0x100000000"], 1, "0x100000000 is beyond the last address"),
-        (["--between", "0x08000008", "0xfffffffff"], 1, "0xfffffffff is beyond the last address"),
+        (["--until", "0x100000000"], 1, "0x100000000 is larger than the last address"),
+        (["--between", "0x08000008", "0xfffffffff"], 1, "0xfffffffff is larger than the last address"),
         (["--max-cycles", HUGE], 2, "is not in the range"),
         (["--set", f"clock_hz={HUGE}"], 2, f"{HUGE} is not within"),
         (["--set", "clock_hz=-1"], 1, "a setting is a number from 0 to 2^64 - 1"),

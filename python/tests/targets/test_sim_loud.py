@@ -73,7 +73,7 @@ def test_an_enabled_usage_fault(tmp_path: Path) -> None:
 def test_a_fault_on_a_core_without_status_registers(tmp_path: Path) -> None:
     image = build(tmp_path, "FAULT", cpu="cortex-m0plus")
     first, *callers = sim(image, code=3, board=("--board", "nucleo-l073rz"))["faults"]
-    assert first.endswith("the core does not say why.")
+    assert first.endswith("the core does not report the reason.")
     assert [caller.split()[2] for caller in callers] == ["middle", "task", "reset"]
 
 

@@ -48,7 +48,7 @@ def test_what_an_export_does_not_have_is_read_in_its_headers(home: Path) -> None
     assert read_trees()["tiny"].absent == ("tiny_new_word",)
     facts = Catalogue(find_root()).kernels["tiny"].facts
     assert not facts.services["pool"]
-    assert "tiny_new_word, which came with" in facts.reasons["pool"]
+    assert "tiny_new_word, which exists since" in facts.reasons["pool"]
     assert facts.behaviour.heap_lock == "spinning"
     _, build, _ = t7(home, "one")
     assert build["kernel"] == "tiny"
@@ -89,7 +89,7 @@ def test_versions_are_compared_by_number(home: Path) -> None:
     assert earlier_names(facts, "1.10") == ()
     assert earlier_names(facts, "2") == ()
     assert earlier_names(facts, "1.10.0-RC1") == ()
-    with pytest.raises(CatalogueError, match="'banana' is no version of Tiny"):
+    with pytest.raises(CatalogueError, match="'banana' is not a version of Tiny"):
         earlier_names(facts, "banana")
 
 

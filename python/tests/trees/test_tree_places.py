@@ -63,7 +63,7 @@ def test_a_call_may_name_another_place(home: Path) -> None:
     assert before["counters"] == after["counters"] != point["counters"]
     assert len(point["counters"]) == len(after["counters"]) > 0
     assert "`rtoslab tree add foo /x` describes it" in error(rtoslab("--tree", "foo=/x", "list"), 1)
-    assert "--tree takes ID=PATH" in error(rtoslab("--tree", "tiny", "list"), 2)
+    assert "write --tree ID=PATH" in error(rtoslab("--tree", "tiny", "list"), 2)
 
 
 def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
@@ -80,7 +80,7 @@ def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
         assert isinstance(result, NotApplicable)
         assert message in result.reason
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "a;b"))
-    with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* may not hold quotes"):
+    with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* must not contain quotes"):
         Catalogue(find_root()).kernels  # noqa: B018
     monkeypatch.delenv("RTOSLAB_TREE_TINY")
     (home / "my trees" / "tiny" / "kernel" / "template.c").unlink()
@@ -108,8 +108,10 @@ def test_names_that_no_description_can_hold_are_told(home: Path) -> None:
     assert "my trees/" not in str(home)
     message = error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
     assert "my trees/tiny/" in message
-    assert "may not hold spaces" in message
-    assert "6;4 may not hold quotes" in error(rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1)
+    assert "must not contain spaces" in message
+    assert "6;4 must not contain quotes" in error(
+        rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1
+    )
 
 
 def test_of_two_kernels_that_build_themselves_an_export_tells_whose_it_is(user: Path) -> None:

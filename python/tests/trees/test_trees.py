@@ -152,9 +152,9 @@ def test_another_place_of_a_tree_is_named_by_the_environment(home: Path, monkeyp
 
 @pytest.mark.parametrize(("old", "new", "says"), [
     ('port = "tiny"', 'port = "nowhere"', "which is not known"),
-    ('id = "tiny"', 'id = "other"', "make it the file's name"),
+    ('id = "tiny"', 'id = "other"', "the id must be the file's name"),
     ('headers = ["include"]', 'headers = ["../include"]', "stay inside"),
-    ('headers = ["include"]', 'headers = ["a b"]', "may not hold spaces"),
+    ('headers = ["include"]', 'headers = ["a b"]', "must not contain spaces"),
     ('version = "1.5"', "version = 15", "version"),
 ])  # fmt: skip
 def test_a_bad_description_is_refused_in_one_sentence(home: Path, old: str, new: str, says: str) -> None:
@@ -168,8 +168,8 @@ def test_a_bad_description_is_refused_in_one_sentence(home: Path, old: str, new:
 
 @pytest.mark.parametrize(("file", "says"), [
     ("include/tiny.h", "There is no tiny.h"),
-    ("kernel/semaphore.c", "Nothing that the port of Tiny calls .* name: bare_event_clear, .*, …"),
-    ("ports", "holds the port for one core"),
+    ("kernel/semaphore.c", "contains none of the functions that the port of Tiny calls.*: bare_event_clear, .*, …"),
+    ("ports", "contains the kernel's port for one core"),
 ])  # fmt: skip
 def test_a_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: str) -> None:
     path = home / "tree" / file
@@ -180,7 +180,7 @@ def test_a_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: s
 
 def test_a_packages_kernel_keeps_its_name(home: Path) -> None:
     done = rtoslab("tree", "add", "freertos", home / "tree")
-    assert "give the tree a name of its own" in error(done, 1)
+    assert "give the tree another name" in error(done, 1)
 
 
 def test_a_name_that_is_no_kernel_is_told_with_those_that_are(home: Path) -> None:

@@ -58,7 +58,9 @@ def test_a_version_lacks_what_needs_a_name_that_its_tree_does_not_have(home: Pat
     old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
     assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
     assert (old.services["pool"], new.services["pool"]) == (False, True)
-    assert old.reason_unable(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which came with Tiny 1.5"
+    assert (
+        old.reason_unable(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which exists since Tiny 1.5"
+    )
     assert old.symbols["semaphore_count"] == ("tiny_count",)
     assert new.symbols["semaphore_count"] == ("bare_semaphore_count",)
     assert old.symbols["semaphore_take"] == new.symbols["semaphore_take"]
@@ -80,7 +82,7 @@ def test_a_tree_that_became_another_version_is_not_measured_under_the_old_name(h
     header.write_text(header.read_text() + "#define TINY_PAUSE\n")
     result = t7("tiny-9", home / "one")
     assert isinstance(result, NotApplicable)
-    assert "of another version than was described: `rtoslab tree add tiny-9 PATH --force`" in result.reason
+    assert "has another version than when it was added: `rtoslab tree add tiny-9 PATH --force`" in result.reason
     assert rtoslab("tree", "add", "tiny-9", home / "old", "--force").returncode == 0
     assert read_trees()["tiny-9"].absent == ()
 
@@ -96,13 +98,15 @@ def test_a_tree_tells_whose_it_is(home: Path) -> None:
     catalogue = Catalogue(find_root())
     assert recognise_port(catalogue, home / "new").id == "tiny"
     (home / "new" / "include" / "tiny.h").unlink()
-    with pytest.raises(CatalogueError, match="no port finds all its headers there: name it by --port"):
+    with pytest.raises(CatalogueError, match="no port's headers are all there; choose its port with --port"):
         recognise_port(catalogue, home / "new")
-    assert "no port finds" in error(rtoslab("tree", "add", "mine", home / "new"), 1)
+    assert "no port's headers" in error(rtoslab("tree", "add", "mine", home / "new"), 1)
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
     facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))
-    with pytest.raises(CatalogueError, match="more than one port fits: name it by --port, one of other, tiny"):
+    with pytest.raises(
+        CatalogueError, match="more than one port fits; choose its port with --port, one of other, tiny"
+    ):
         recognise_port(Catalogue(find_root()), home / "old")
 
 

@@ -115,7 +115,7 @@ def test_the_command_names_what_differs(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
-    assert "1 point verified: all are what was measured." in rtoslab("verify", out).stdout
+    assert "1 point verified: all results follow from their raw data." in rtoslab("verify", out).stdout
     (folder,) = RunDirectory.open(out).point_folders()
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
@@ -137,7 +137,7 @@ def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     entry.write_bytes(whole[:-7])
     done = rtoslab(*ask, tmp_path / "two", **cache)
     assert done.returncode == 0, done.stderr
-    assert "was altered after it was kept: the point was measured again" in done.stderr
+    assert "was changed after it was stored: the point was measured again" in done.stderr
     assert entry.read_bytes() == whole
     (two,) = RunDirectory.open(tmp_path / "two").points()
     assert isinstance(two.result, MeasuredPoint)
@@ -168,7 +168,7 @@ def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> N
     assert done.returncode == 3, done.stderr
     one, two = json.loads(done.stdout)["points"]
     assert (one["status"], one["stage"], two["status"]) == ("failed", "store", "measured")
-    assert "result.json is missing though it was stored" in one["message"]
+    assert "result.json was stored but is missing now" in one["message"]
 
 
 def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None
     files = read_sealed(folder)
     with pytest.raises(AlteredError, match=r"uart\.txt was altered"):
         other.put(folder.name, {**files, "uart.txt": b""})
-    with pytest.raises(AlteredError, match="holds what was stored as"):
+    with pytest.raises(AlteredError, match="was renamed and was stored as"):
         other.put("elsewhere", files)
     assert not other.point_folders()
 

@@ -188,7 +188,7 @@ def test_what_the_image_raises_itself_is_told() -> None:
     assert "The image" not in idle.claim
     for item, says in ((finding, False), (idle, True)):
         assert (
-            "the image itself does not raise the interrupt"
+            "the image itself does not raise this interrupt"
             in render(worst_case_document(item, inject_at_every_cycle(of, span)))
         ) is says
 
@@ -196,7 +196,7 @@ def test_what_the_image_raises_itself_is_told() -> None:
 def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
     of = sweep_scenario("bare", "nucleo-l073rz")
     deaf = image_scenario(of.elf, of.board, SweepTarget("irq3", start=str(of.snapshot.cycle())))
-    with pytest.raises(RunError, match=r"3 of 3 arrivals did not bring about the handler within 1 s"):
+    with pytest.raises(RunError, match=r"3 of 3 arrivals were not followed by the handler within 1 s"):
         inject_at_every_cycle(deaf, SweepSpan(3, "3 cycles"))
 
 
@@ -206,7 +206,7 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
         parse_exception("irq200", board)
     of = sweep_scenario("bare", "nucleo-l073rz")
     for request in ("0", "a while", "0period", "-3"):
-        with pytest.raises(PlanError, match="is no span; give up to"):
+        with pytest.raises(PlanError, match="is not a valid span; give up to"):
             choose_span(of, request)
     (tmp_path / "x.elf").write_bytes(b"")
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")
@@ -215,7 +215,7 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
         (("--service", "hooks", *one), "no service that phase_sweep calls named 'hooks'; known: "),
         (("--service", "semafore", *one), "did you mean 'semaphore'?"),
         (("--service", "mutex", *one), "has no mutex service"),
-        ((str(tmp_path / "x.elf"),), "say --interrupt irqN"),
+        ((str(tmp_path / "x.elf"),), "add --interrupt irqN"),
     ):
         with pytest.raises((PlanError, UnknownNameError), match=re.escape(says)):
             command.main(args, standalone_mode=False)
