@@ -61,5 +61,5 @@ def test_a_table_of_few_bytes_and_many_rows_is_refused(read: object) -> None:
     column = pa.array(np.zeros(rows, np.uint8))
     pq.write_table(pa.table({f"c{number}": column for number in range(8)}), out, compression="zstd")
     assert len(out.getvalue()) < 1_000_000
-    with pytest.raises(ValueError, match="it holds more than 64000000 values"):
+    with pytest.raises(ValueError, match="it contains more than 64000000 values"):
         read(out.getvalue())  # type: ignore[operator]

@@ -38,7 +38,7 @@ def test_semihosting_prints_reads_and_ends_with_its_code(cpu: str, board: tuple[
     assert (result["stop"], result["exit_code"]) == ("exit", 7)
     assert result["detail"] == "The firmware ended with exit code 7."
     (refused,) = [warning for warning in result["warnings"] if "host.txt" in warning]
-    assert "no file of the host is opened" in refused
+    assert "files of the host cannot be opened" in refused
 
 
 def test_semihosting_on_both_cores_chip(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_defmt_is_decoded_from_the_image(encoding: str, tmp_path: Path) -> None:
 def test_a_damaged_frame_is_said_to_be_one(tmp_path: Path) -> None:
     image = build_log(tmp_path, bytes([0x77, 0x66, 0x7F, 0]) + rzcobs(FRAMES[0]), "rzcobs")
     messages = [line["message"] for line in sim(image, "--timeout", "20ms")["defmt"]]
-    assert messages == ["(4 bytes are no defmt frame of this image)", "step 7"]
+    assert messages == ["(4 bytes are not a defmt frame of this image)", "step 7"]
 
 
 def test_a_table_of_an_unknown_version_is_refused(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
 CIRCLES = {
     "a sibling before it": ("DW_AT_sibling", "DW_TAG_structure_type", lambda each: each.offset),
     "a function's sibling before it": ("DW_AT_sibling", "DW_TAG_subprogram", lambda each: each.offset),
-    "a name for itself": ("DW_AT_type", "DW_TAG_const_type", lambda each: each.offset),
+    "defined as itself": ("DW_AT_type", "DW_TAG_const_type", lambda each: each.offset),
     "a structure in itself": ("DW_AT_type", "DW_TAG_member", lambda each: each.get_parent().offset),
 }
 

@@ -137,7 +137,7 @@ def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) ->
         board.run_until("main", 1e-6)
     with pytest.raises(RunError, match="either cycles or seconds"):
         board.run()
-    with pytest.raises(RunError, match="in no memory and no register"):
+    with pytest.raises(RunError, match="neither in a memory nor a register"):
         board.read(0x7000_0000)
     with pytest.raises(PlanError, match="has no interrupt 'irq999'"):
         board.inject("irq999")

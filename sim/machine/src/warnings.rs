@@ -54,7 +54,7 @@ impl Warnings {
         if known && !self.strict {
             return None;
         }
-        let text = format!("{about} (first asked for at 0x{pc:08x})");
+        let text = format!("{about} (first used by 0x{pc:08x})");
         if !known {
             self.texts.push(text.clone());
         }
@@ -95,7 +95,7 @@ mod tests {
     fn a_strict_run_stops_each_time_and_warns_once() {
         let mut warnings = Warnings::new(true);
         for pc in [0x100, 0x200] {
-            let text = format!("sleep is not modelled (first asked for at 0x{pc:08x})");
+            let text = format!("sleep is not modelled (first used by 0x{pc:08x})");
             assert_eq!(warnings.unsupported_request("sleep is not modelled", pc), Some(text));
             let text = format!("code at 0x1fff0000 is not modelled (first used by 0x{pc:08x})");
             assert_eq!(warnings.not_modelled("code", 0x1fff_0000, pc), Some(text));
@@ -109,7 +109,7 @@ mod tests {
         let mut warnings = Warnings::new(false);
         assert_eq!(warnings.unsupported_request("no stop mode", 0x100), None);
         assert_eq!(warnings.unsupported_request("no stop mode", 0x200), None);
-        assert_eq!(warnings.texts(), ["no stop mode (first asked for at 0x00000100)"]);
+        assert_eq!(warnings.texts(), ["no stop mode (first used by 0x00000100)"]);
     }
 
     #[test]

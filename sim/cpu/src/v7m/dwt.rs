@@ -53,10 +53,9 @@ impl Dwt {
     pub fn read_limit(&self, offset: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => Some(
-                "DWT registers are read while DEMCR.TRCENA is off: on silicon their values are unknown, here CYCCNT stands \
-                 still",
+                "DWT registers are read while DEMCR.TRCENA is off: on silicon their values are unknown, here CYCCNT does not count",
             ),
-            0x008..=0x01c => Some("DWT: no profiling counter counts, and the program counter is not sampled"),
+            0x008..=0x01c => Some("DWT: the profiling counters and the program counter sampling are not modelled"),
             _ => None,
         }
     }
@@ -67,7 +66,9 @@ impl Dwt {
             0..MANAGEMENT if !self.trace => {
                 Some("DWT registers are written while DEMCR.TRCENA is off, which silicon may ignore")
             }
-            0x028 | 0x038 | 0x048 | 0x058 if value != 0 => Some("DWT: comparators match nothing"),
+            0x028 | 0x038 | 0x048 | 0x058 if value != 0 => {
+                Some("DWT: the comparators are not modelled and never match")
+            }
             _ => None,
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
     let ours: Vec<&Block> = blocks.iter().filter(|block| block.is_ours).collect();
     if ours.is_empty() {
         return Err(ImageError(format!(
-            "{name} holds no block for the RP2040 (family 0xe48bff56); use the UF2 of this board"
+            "{name} contains no block for the RP2040 (family 0xe48bff56); use the UF2 of this board"
         )));
     }
     if let Some(lack) = missing_block(&ours).filter(|_| missing_block(&blocks.iter().collect::<Vec<_>>()).is_some()) {
@@ -86,14 +86,14 @@ impl<'a> Block<'a> {
 fn missing_block(blocks: &[&Block]) -> Option<String> {
     let total = blocks.first()?.total;
     if let Some(other) = blocks.iter().find(|block| block.total != total) {
-        return Some(format!("one block says there are {total} and another {}", other.total));
+        return Some(format!("one block states a total of {total} blocks and another {}", other.total));
     }
     let numbers: BTreeSet<u32> = blocks.iter().map(|block| block.number).collect();
     if let Some(high) = numbers.last().filter(|high| **high >= total) {
-        return Some(format!("a block has number {high} of {total}, counted from 0"));
+        return Some(format!("a block has the number {high}, but there are only {total} blocks"));
     }
     let gap = (0..total).find(|number| !numbers.contains(number))?;
-    Some(format!("it has {} of its {total} blocks, number {gap} is missing", numbers.len()))
+    Some(format!("it has {} of its {total} blocks, and block {gap} is missing", numbers.len()))
 }
 
 /// Joins pieces that follow each other.

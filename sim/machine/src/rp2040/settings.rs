@@ -43,7 +43,7 @@ impl Timing {
             return Ok(());
         }
         let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
-        Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))))
+        Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))))
     }
 
     /// The exception rules.

@@ -21,8 +21,7 @@ const FLASH: [(Setting, u32); 4] = [
     (option("flash.buffers_off", 1, "DISAB_BUF: no buffers, hence no prefetch and no pre-read"), 1 << 5),
     (option("flash.pre_read", 1, "PRE_READ: the word behind a data read is read ahead"), 1 << 6),
 ];
-const CLOCK: Setting =
-    option("clock_hz", 1_000_000_000, "core clock that the run states; 0: what RCC's registers give");
+const CLOCK: Setting = option("clock_hz", 1_000_000_000, "core clock of the run; 0: the clock set in RCC's registers");
 
 /// Values of every adjustable rule, and overrides.
 #[derive(Debug, Clone)]
@@ -60,7 +59,7 @@ impl Settings {
         let list = self.list();
         let Some(index) = list.iter().position(|(name, _, _)| name == key) else {
             let known: Vec<String> = list.into_iter().map(|(name, _, _)| name).collect();
-            return Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))));
+            return Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))));
         };
         let rule = list[index].1;
         if !(rule.min..=rule.max).contains(&value) {
