@@ -79,7 +79,7 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
         (replace(figures(120.0, "p2"), manifest={}), Cause.SETTINGS, "the manifest"),
     ],
 )  # fmt: skip
-def test_every_cause_is_told_from_placement(after: PointFigures, cause: Cause, words: str) -> None:
+def test_every_cause_is_distinguished_from_placement(after: PointFigures, cause: Cause, words: str) -> None:
     result = reason(BEFORE, after)
     assert (result.cause, words in result.text) == (cause, True), result.text
     assert ("lacement" in result.text) == (cause is Cause.PLACEMENT)
@@ -90,7 +90,7 @@ def test_every_cause_is_told_from_placement(after: PointFigures, cause: Cause, w
     assert words in report_formats()["md"](gate_document(judged)) or words in verdict_text(judged)
 
 
-def test_all_that_a_cause_needs_is_kept_in_the_baseline(tmp_path: Path) -> None:
+def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     write_baseline(make_baseline(Side("b", [BEFORE]), {}), path)
     (back,) = baseline_side(read_baseline(path), "b").figures
@@ -99,7 +99,7 @@ def test_all_that_a_cause_needs_is_kept_in_the_baseline(tmp_path: Path) -> None:
     assert find_reason(back, after).cause is Cause.PLACEMENT
 
 
-def test_instructions_show_what_a_better_place_hides() -> None:
+def test_more_instructions_are_found_although_placement_hides_their_cycles() -> None:
     """Five nops, and a shift of the code that makes up for them."""
     slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
     baseline = make_baseline(Side("b", [BEFORE]), {})
@@ -114,7 +114,7 @@ def test_instructions_show_what_a_better_place_hides() -> None:
     assert not judge_run(baseline, "b", Side("run", [inlined]), Rules.from_texts({}, [])).regressions
 
 
-def test_one_side_alone_may_have_a_function() -> None:
+def test_function_may_exist_on_one_side_only() -> None:
     first = replace(BEFORE, code="one", functions={"take": TAKE, "old": ExecutedFunction("c3", 5.0, 1.0)})
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
     assert find_reason(first, second).text == "changed code: new (new), old (gone)"
@@ -126,7 +126,7 @@ def stored(result: MeasuredPoint) -> PointFigures:
     return point_figures(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
-def test_a_stored_point_gives_all_of_it() -> None:
+def test_stored_point_contains_everything_that_causes_need() -> None:
     plain = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
     assert plain.virtual is not None
     code = {name: CodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
@@ -150,7 +150,7 @@ def test_a_stored_point_gives_all_of_it() -> None:
     assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"
 
 
-def test_a_state_that_differs_is_listed_before_any_figure() -> None:
+def test_different_board_state_is_listed_before_figures() -> None:
     """But not where one side's was not read."""
     plain = profiled(1000, {"give": (40_000, 1000)})
     cold, warm, unread = (

@@ -14,7 +14,7 @@ def measured(name: str, out: Path, board: str, kernel: str, **config: str) -> li
     return [result for result in results if isinstance(result, MeasuredPoint)]
 
 
-def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
+def test_three_instruments_agree(tmp_path: Path) -> None:
     points = measured("preemption", tmp_path / "run", "pico", "freertos", samples="20")
     result = series_comparisons(points)
     assert len(result) == 4
@@ -29,7 +29,7 @@ def test_the_three_instruments_tell_the_same(tmp_path: Path) -> None:
         assert set(comparison.by_instrument["probe"].series.switches) == {1}
 
 
-def test_the_same_point_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_same_point_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         measured("call_times", tmp_path / name, "nucleo-l073rz", "bare", samples="9", instrument="counter")
     (first,), (second,) = (sorted((tmp_path / name / "points").iterdir()) for name in ("one", "two"))
@@ -39,7 +39,7 @@ def test_the_same_point_gives_the_same_bytes(tmp_path: Path) -> None:
     assert b"values=" in (first / "uart.txt").read_bytes()
 
 
-def test_an_edge_interrupts_at_once_whatever_the_core_does(tmp_path: Path) -> None:
+def test_edge_interrupts_at_once_whatever_the_core_does(tmp_path: Path) -> None:
     """The interrupted task spins: nothing but the edge itself makes the core look."""
     (point,) = measured("task_activation", tmp_path / "run", "pico", "freertos", samples="10", instrument="probe")
     (handler, task) = series_comparisons([point])

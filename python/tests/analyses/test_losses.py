@@ -42,7 +42,7 @@ def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = 
     )
 
 
-def test_the_parts_of_a_loss_add_up_to_it() -> None:
+def test_parts_of_a_loss_add_up_to_it() -> None:
     (loss,) = core_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
     assert loss.one_core.total == pytest.approx(31_250)
     assert loss.many_cores.total == pytest.approx(62_500)
@@ -51,7 +51,7 @@ def test_the_parts_of_a_loss_add_up_to_it() -> None:
     assert loss.extra_cycles["kernel"] == pytest.approx((19_500_000 - 3_000_000) / 500 - 19_500)
 
 
-def test_the_busiest_lock_is_that_of_the_longest_hold_over_all_cores() -> None:
+def test_busiest_lock_is_that_of_the_longest_hold_over_all_cores() -> None:
     assert busiest_lock(measured(2)) is None
     lock = busiest_lock(measured(2, 1000, wait=3_000_000))
     assert lock is not None
@@ -87,7 +87,7 @@ def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
     assert stress_runs([measured(2)]) == []
 
 
-def test_the_section_on_stress_tells_a_starving_call() -> None:
+def test_stress_section_reports_a_starving_call() -> None:
     calm = stress_section([stressed(0, 1000), stressed(10, 250, failed=(3, 20))])
     starved = stress_section([stressed(0, 1000), stressed(10, 250, failed=(3, 250))])
     assert calm is not None
@@ -102,7 +102,7 @@ def test_the_section_on_stress_tells_a_starving_call() -> None:
     assert stress_section([measured(2)]) is None
 
 
-def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
+def test_chart_of_cycles_shows_one_run_of_each_seed() -> None:
     points = [stressed(percent, 1000, seed) for percent in (0, 10) for seed in (1, 2, 3)]
     section = cycles_section(points)
     assert section is not None
@@ -113,7 +113,7 @@ def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
     assert len(section.tables[0].rows) == 12
 
 
-def test_the_sections_on_access_patterns() -> None:
+def test_sections_on_access_patterns() -> None:
     points = [pattern(cores, 1000 // cores, shared=shared) for shared in (0, 1) for cores in (1, 2)]
     section = scaling_section(points, PlacementLookup())
     assert section is not None

@@ -20,7 +20,7 @@ def measure(name: str, kernel: str, out: Path, samples: int = 40) -> MeasuredPoi
     return result
 
 
-def test_an_interrupt_at_any_phase_meets_the_floor_and_the_masked_sections(tmp_path: Path) -> None:
+def test_interrupt_latency_ranges_from_minimum_to_longest_masked_section(tmp_path: Path) -> None:
     point = measure("interrupt_latency", "bare", tmp_path / "run", samples=100)
     assert isinstance(point, MeasuredPoint), point.message
     computing, calling = latencies(point)
@@ -32,7 +32,7 @@ def test_an_interrupt_at_any_phase_meets_the_floor_and_the_masked_sections(tmp_p
 
 @pytest.mark.long
 @pytest.mark.parametrize("samples", [100, 200])
-def test_a_heap_of_mixed_blocks_falls_to_pieces(samples: int, tmp_path: Path) -> None:
+def test_heap_of_mixed_blocks_fragments(samples: int, tmp_path: Path) -> None:
     """With 200, as it has by default, more than a round of blocks is released when each series has its samples."""
     point = measure("heap_mixed", "freertos", tmp_path / "run", samples=samples)
     assert isinstance(point, MeasuredPoint), point.message
@@ -78,7 +78,7 @@ BREAKS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_benchmark_gives_no_number(name: str, tmp_path: Path, checkout: Path) -> None:
+def test_broken_benchmark_gives_no_figure(name: str, tmp_path: Path, checkout: Path) -> None:
     alter(checkout, f"benchmarks/{name}/{name}.c", BREAKS[name].old, BREAKS[name].new)
     result = measure(name, "freertos", tmp_path / "run")
     assert isinstance(result, Failed), "it was measured all the same"
@@ -88,7 +88,7 @@ def test_a_broken_benchmark_gives_no_number(name: str, tmp_path: Path, checkout:
 @pytest.mark.long
 @pytest.mark.parametrize("name", BREAKS)
 @pytest.mark.parametrize("kernel", ["freertos", "rt"])
-def test_what_a_kernel_has_is_measured(name: str, kernel: str, tmp_path: Path) -> None:
+def test_every_offered_service_is_measured(name: str, kernel: str, tmp_path: Path) -> None:
     outcomes = api.run(name, kernels=[kernel], boards=["pico"], cores=[1], out=tmp_path, config={"samples": "20"})
     for outcome in outcomes:
         assert not isinstance(outcome.result, Failed), outcome.result.message

@@ -42,7 +42,7 @@ def _values(points: Iterable[MeasuredPoint]) -> list[Value]:
 
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("key", list(PAPERS))
-def test_no_published_figure_fits_two_values(
+def test_every_published_figure_matches_at_most_one_value(
     key: str, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = PAPERS[key]

@@ -58,16 +58,16 @@ def runs(tmp_path: Path) -> Path:
         (PointFilters(until="2026-01-04"), []),
     ],
 )
-def test_points_are_found(runs: Path, wanted: PointFilters, names: list[str]) -> None:
+def test_stored_points_are_found(runs: Path, wanted: PointFilters, names: list[str]) -> None:
     assert [f"{item.run.name}/{item.stored.folder.name}" for item in find_points([runs], wanted)] == names
 
 
-def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
+def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
     RunDirectory.create(tmp_path / "run", None, [point(1)])
     assert last_session(tmp_path / "run").date.startswith("20")
 
 
-def test_all_forms_hold_the_same_rows(runs: Path) -> None:
+def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
     rows = list(figure_rows(find_points([runs], PointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
@@ -90,7 +90,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 
 
-def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Path) -> None:
+def test_cached_point_is_not_measured_again_and_is_identical(tmp_path: Path) -> None:
     cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--json", "--out")
     assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
@@ -123,7 +123,7 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cache").rglob("*.point"))) == 2
 
 
-def test_nothing_found_is_said(tmp_path: Path) -> None:
+def test_empty_result_is_reported(tmp_path: Path) -> None:
     assert "No stored point matches" in rtoslab("runs", "--in", tmp_path).stdout
     assert "There is no folder" in error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
     assert "not a date such as" in error(rtoslab("runs", "--since", "yesterday"), 2)
@@ -166,7 +166,7 @@ def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "two", True),
     ],
 )
-def test_history_claims_no_move_that_the_place_of_the_code_may_be(
+def test_history_reports_no_change_within_placement(
     before: list[MeasuredPoint], after: list[MeasuredPoint], board: str, is_claimed: bool, tmp_path: Path
 ) -> None:
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
@@ -180,7 +180,7 @@ def test_history_claims_no_move_that_the_place_of_the_code_may_be(
     assert ("Nothing moved over 2 runs beyond placement" in document.summary) == (not is_claimed)
 
 
-def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -> None:
+def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_path: Path) -> None:
     """Where its place matters; what is no time is exact."""
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
@@ -192,7 +192,7 @@ def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -
     assert "whether the code or its placement is the cause" in report_formats()["md"](document)
 
 
-def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
+def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [measured(1, counts)])
     document = history_document(list(find_points([tmp_path], PointFilters())))
@@ -205,7 +205,7 @@ def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
         history_document(list(find_points([tmp_path / "0"], PointFilters())))
 
 
-def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:
+def test_every_output_file_is_written(tmp_path: Path) -> None:
     """Of `-o` given twice the last one alone was."""
     for index in (0, 1):
         run_of(tmp_path, index, [measured(1, 5000 - 1000 * index)])

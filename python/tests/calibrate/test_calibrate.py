@@ -36,7 +36,7 @@ def written(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_is_sealed_and_strict(tmp_path: Path) -> None:
+def test_silicon_file_is_sealed_and_strict(tmp_path: Path) -> None:
     path = written(tmp_path)
     assert read_silicon(path).rules["timing.a"].best == 5
     text = path.read_text()
@@ -49,7 +49,7 @@ def test_a_file_is_sealed_and_strict(tmp_path: Path) -> None:
         read_silicon(path)
 
 
-def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = setting_grades(CATALOGUE, BOARD)
     assert "silicon" not in before.values()
     path = written(tmp_path)
@@ -86,7 +86,7 @@ def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: p
     assert {load["id"]: load["grades"] for load in json.loads(listed.stdout)["boards"]}["mine"] == after
 
 
-def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
+def test_list_of_boards_counts_the_settings_of_each_grade() -> None:
     text = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["list", "boards"], standalone_mode=False).stdout
     head, rows = text.partition("timing settings by grade")[2].splitlines()[1:3], text.splitlines()
     counted = Counter(setting_grades(CATALOGUE, BOARD).values())
@@ -100,7 +100,7 @@ def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
 
 
 @pytest.mark.long
-def test_a_disguised_board_is_seen_through_with_jitter_and_lost_bytes(tmp_path: Path) -> None:
+def test_changed_settings_are_found_despite_jitter_and_lost_bytes(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, settings=SECRET, spoil=jittered) as desk:
         done = rtoslab("calibrate", "--board", BOARD, "--target", "auto", "--port", desk.port, "--json",
                        "-o", tmp_path / "silicon.json", **desk.environment)  # fmt: skip
@@ -112,7 +112,7 @@ def test_a_disguised_board_is_seen_through_with_jitter_and_lost_bytes(tmp_path: 
     assert read_silicon(tmp_path / "silicon.json").rules["timing.late_arrival_cycles"].best == 9
 
 
-def test_nothing_is_flashed_unnamed_and_a_dry_run_flashes_nothing(tmp_path: Path) -> None:
+def test_unnamed_board_and_dry_run_flash_nothing(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD) as desk:
         words = ("calibrate", "--target", "auto", "--port", desk.port)
         assert "A real board is only flashed if its type is given" in error(rtoslab(*words, **desk.environment), 1)

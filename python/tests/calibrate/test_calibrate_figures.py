@@ -27,7 +27,7 @@ def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = (
     return Metric("counts", "cycles", value, samples, resolution)
 
 
-def test_an_error_bar_holds_repeats_noise_and_the_clocks_grain() -> None:
+def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
     assert figure_of_repeats([metric(100)]).error_cycles == 0
     assert figure_of_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
     assert figure_of_repeats([metric(100), metric(103), metric(101)]).cycles == 101
@@ -60,7 +60,7 @@ def test_figures_of_another_image_are_refused() -> None:
 
 
 @pytest.mark.long
-def test_kernel_figures_of_a_disguised_board(tmp_path: Path) -> None:
+def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None:
     file, out = tmp_path / "silicon.json", tmp_path / "figures"
     words = ("--figures", "t4,call_times,p5_signal_wait", "--window", "20ms", "--repeats", "2")
     with Desk(tmp_path, BOARD, settings=SECRET) as desk:

@@ -90,7 +90,7 @@ BAD: Final = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_one_sentence(name: str, tmp_path: Path) -> None:
+def test_invalid_file_is_reported_in_one_sentence(name: str, tmp_path: Path) -> None:
     content, says = BAD[name]
     (tmp_path / name).write_bytes(content)
     with pytest.raises(CaptureError) as caught:
@@ -113,7 +113,7 @@ NOTED: Final = {
 
 
 @pytest.mark.parametrize("name", NOTED)
-def test_what_may_be_damage_is_told(name: str, tmp_path: Path) -> None:
+def test_possible_damage_is_reported(name: str, tmp_path: Path) -> None:
     content, says = NOTED[name]
     (tmp_path / name).write_bytes(content)
     (note,) = read_capture(tmp_path / name).notes
@@ -133,7 +133,7 @@ MOST_SILENT: Final = {"vcd": 8, "saleae": 4, "saleae1": 4, "sigrok": 0, "pulsevi
 
 
 @pytest.mark.parametrize("form", MOST_SILENT)
-def test_damage_seldom_gives_other_widths_without_a_word(form: str) -> None:
+def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
     random = Random(1)  # noqa: S311 (a seed, no secret)
     steps = [random.randrange(1, 60) for _ in range(60)]
     whole = Capture(
@@ -173,7 +173,7 @@ def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_file_cut_anywhere_or_damaged_never_fails_otherwise(data: st.DataObject, tmp_path: Path) -> None:
+def test_truncated_or_damaged_file_only_raises_capture_errors(data: st.DataObject, tmp_path: Path) -> None:
     capture = Capture(Fraction(1, 8_000_000), (make_channel("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
     form = data.draw(st.sampled_from(sorted(capture_forms())))
     content = bytearray(capture_forms()[form].write(capture))

@@ -35,7 +35,7 @@ def cycles(of: Recording, capture: Capture) -> dict[str, list[float]]:
     }
 
 
-def test_the_decoder_finds_what_the_virtual_instrument_measured(recording: Recording, tmp_path: Path) -> None:
+def test_decoder_finds_the_pulses_of_the_virtual_instrument(recording: Recording, tmp_path: Path) -> None:
     config = {"samples": "9", "instrument": "pin"}
     (outcome,) = api.run("call_times", kernels=["bare"], boards=["nucleo-l073rz"], config=config, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -46,9 +46,7 @@ def test_the_decoder_finds_what_the_virtual_instrument_measured(recording: Recor
 
 
 @pytest.mark.parametrize(("form", "step"), [("vcd", 1e-6), ("saleae", 0.033), ("saleae1", 1e-4)])
-def test_through_a_file_nothing_but_its_resolution_is_lost(
-    recording: Recording, form: str, step: float, tmp_path: Path
-) -> None:
+def test_file_loses_only_resolution(recording: Recording, form: str, step: float, tmp_path: Path) -> None:
     write_capture(recording.capture, tmp_path / "x", form)
     before, after = cycles(recording, recording.capture), cycles(recording, read_capture(tmp_path / "x"))
     for ident in recording.series:
@@ -56,7 +54,9 @@ def test_through_a_file_nothing_but_its_resolution_is_lost(
         assert np.abs(np.subtract(before[ident], after[ident])).max() <= step
 
 
-def test_eight_megasamples_err_by_a_sample_and_miss_the_shortest(recording: Recording, tmp_path: Path) -> None:
+def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
+    recording: Recording, tmp_path: Path
+) -> None:
     """A sample is four cycles: a pulse of one cycle is seen by one of four analyzers that begin a cycle apart."""
     before = cycles(recording, recording.capture)
     assert set(before["pin.clear"]) == {1}
@@ -72,7 +72,7 @@ def test_eight_megasamples_err_by_a_sample_and_miss_the_shortest(recording: Reco
     assert seen == len(before["pin.clear"])
 
 
-def test_captures_that_are_not_of_this_image(recording: Recording) -> None:
+def test_capture_of_another_image_is_refused(recording: Recording) -> None:
     half = Capture(recording.capture.tick_s, recording.capture.channels, recording.capture.end_tick)
     channel = half.find_channel(OUT)
     cut = type(channel)(OUT, channel.ticks[-9:], channel.levels[-9:])
@@ -85,7 +85,7 @@ def test_captures_that_are_not_of_this_image(recording: Recording) -> None:
         recording.pulses_by_series(coarse.channels[0], coarse)
 
 
-def test_an_unknown_level_in_the_window_leaves_no_pulse_sure_of_its_series(recording: Recording) -> None:
+def test_unknown_level_in_the_window_is_refused(recording: Recording) -> None:
     channel = recording.capture.find_channel(OUT)
     levels = channel.levels.copy()
     levels[-20] = UNKNOWN
@@ -93,7 +93,7 @@ def test_an_unknown_level_in_the_window_leaves_no_pulse_sure_of_its_series(recor
         recording.pulses_by_series(type(channel)(OUT, channel.ticks, levels), recording.capture)
 
 
-def test_the_two_commands(tmp_path: Path) -> None:
+def test_capture_and_decode_commands(tmp_path: Path) -> None:
     written = rtoslab("capture", *POINT, "-o", tmp_path / "x.sr", "--sample-rate", "32MHz")
     assert written.returncode == 0, written.stderr
     decoded = rtoslab("decode", tmp_path / "x.sr", *POINT, "--json")

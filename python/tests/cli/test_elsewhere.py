@@ -52,7 +52,7 @@ def test_results_and_baselines_go_to_the_working_directory(
     assert sorted(checkout.rglob("*")) == before
 
 
-def test_a_baseline_of_the_checkout_is_found_from_elsewhere(
+def test_baseline_of_the_checkout_is_found_from_other_folders(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -62,7 +62,7 @@ def test_a_baseline_of_the_checkout_is_found_from_elsewhere(
     assert find_baseline(checkout, "main") == tmp_path / "baselines" / "main.toml"
 
 
-def test_what_is_kept_of_a_checkout_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_checkout_stores_results_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RTOSLAB_BUILD", "RTOSLAB_CACHE"):
         monkeypatch.delenv(name, raising=False)
     assert paths.build_folder(tmp_path) == tmp_path / "build" / "firmware"

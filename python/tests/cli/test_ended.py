@@ -90,7 +90,7 @@ def forking() -> Iterator[Forking]:
         *(("sim", number) for number in (signal.SIGHUP, signal.SIGINT)),
     ],
 )
-def test_a_command_that_is_ended_says_so_once(
+def test_interrupted_command_reports_it_once(
     name: str, number: signal.Signals, forking: Forking, tmp_path: Path
 ) -> None:
     words = [str(image(tmp_path)) if item == "IMAGE" else item for item in MEASURING[name]]
@@ -115,9 +115,7 @@ def ended_on_the_way(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_profile_that_is_ended_is_kept_as_far_as_it_came(
-    number: signal.Signals, forking: Forking, tmp_path: Path
-) -> None:
+def test_interrupted_profile_is_stored(number: signal.Signals, forking: Forking, tmp_path: Path) -> None:
     stored = tmp_path / "profile.json"
     done = ended_on_the_way(forking, "profile", *T2, "--save", str(stored), "--json", number=number)
     result = json.loads(done.stdout)
@@ -130,7 +128,7 @@ def test_a_profile_that_is_ended_is_kept_as_far_as_it_came(
     assert [row["all cycles"] for row in result["cores"]] == list(cached.observed_cycles)
 
 
-def test_a_profile_that_is_ended_is_shown_as_far_as_it_came(forking: Forking) -> None:
+def test_interrupted_profile_is_shown(forking: Forking) -> None:
     done = ended_on_the_way(forking, "profile", *T2)
     assert "cycles of it. " in done.stdout.splitlines()[0]
     assert "isr_pendsv" in done.stdout
@@ -138,7 +136,7 @@ def test_a_profile_that_is_ended_is_shown_as_far_as_it_came(forking: Forking) ->
 
 
 @pytest.mark.parametrize("drawn", [False, True])
-def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, forking: Forking, tmp_path: Path) -> None:
+def test_interrupted_sweep_is_stored(drawn: bool, forking: Forking, tmp_path: Path) -> None:
     folder = tmp_path / "sweep"
     words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(folder)]
     done = ended_on_the_way(forking, *words, "--json", *["--samples", "50"] * drawn)
@@ -159,7 +157,7 @@ def test_a_sweep_that_is_ended_is_kept_as_far_as_it_came(drawn: bool, forking: F
     assert pq.read_table(whole / "arrivals.parquet").to_pydict()["offset"][:40] == offsets
 
 
-def test_a_sweep_that_is_ended_is_shown_as_far_as_it_came(forking: Forking, tmp_path: Path) -> None:
+def test_interrupted_sweep_is_shown(forking: Forking, tmp_path: Path) -> None:
     words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(tmp_path)]
     done = ended_on_the_way(forking, *words)
     assert "within 60 cycles, ended after the first 40 cycles" in " ".join(done.stdout.split())
@@ -167,7 +165,7 @@ def test_a_sweep_that_is_ended_is_shown_as_far_as_it_came(forking: Forking, tmp_
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_a_run_that_is_ended_keeps_and_tells_its_points(as_json: bool, tmp_path: Path) -> None:
+def test_interrupted_run_stores_and_shows_its_points(as_json: bool, tmp_path: Path) -> None:
     out = tmp_path / "run"
     command = [sys.executable, "-m", "rtoslab", "run", "vieira2026", "--cores", "1,2", "--jobs", "1", "--out", str(out)]
     with started(
@@ -194,7 +192,7 @@ def test_a_run_that_is_ended_keeps_and_tells_its_points(as_json: bool, tmp_path:
         assert errors.splitlines()[-1] == "Ended from outside (SIGTERM); what was finished is kept."
 
 
-def test_what_was_finished_goes_with_the_interrupt() -> None:
+def test_interrupt_carries_the_finished_results() -> None:
     done: list[int] = []
     with pytest.raises(EndedError) as caught, report_if_interrupted(lambda: {"done": done}):  # noqa: PT012 (it ends within)
         done.append(1)
@@ -202,7 +200,7 @@ def test_what_was_finished_goes_with_the_interrupt() -> None:
     assert (caught.value.args, caught.value.finished) == (("SIGTERM",), {"done": [1]})
 
 
-def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str]) -> None:
+def test_signals_after_the_answer_are_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     before = {
         number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
     }
@@ -215,7 +213,7 @@ def test_after_the_answer_no_signal_is_heard(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == '{"a": 1}\n'
 
 
-def test_json_is_answered_in_one_place() -> None:
+def test_json_of_an_interrupt_is_written_in_one_place() -> None:
     """A command that prints its answer by itself could be ended after it, and would then print a second object."""
     texts = {path.name: path.read_text() for path in (ROOT / "python/rtoslab/cli").glob("*.py")}
     apart = {name for name, text in texts.items() if "echo(json.dumps" in text.replace("\n", "").replace(" ", "")}

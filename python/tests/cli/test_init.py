@@ -28,7 +28,7 @@ def say(*words: str) -> Any:
     return CliRunner().invoke(app, [*words], standalone_mode=False)
 
 
-def test_what_it_writes_is_measured(there: Path) -> None:
+def test_written_project_file_can_be_measured(there: Path) -> None:
     assert say("init", "fw.elf", *F446).return_value == 0
     written = tomllib.loads((there / "rtoslab.toml").read_text())
     assert written["image"] == {"fw": {"elf": "fw.elf", "board": "nucleo-f446re"}}
@@ -41,13 +41,13 @@ def test_what_it_writes_is_measured(there: Path) -> None:
     assert say("gate").return_value == 0
 
 
-def test_a_project_file_that_is_there_stays(there: Path) -> None:
+def test_existing_project_file_is_not_overwritten(there: Path) -> None:
     (there / "rtoslab.toml").write_text("# mine\n")
     assert isinstance(say("init", "fw.elf", *F446).exception, PlanError)
     assert (there / "rtoslab.toml").read_text() == "# mine\n"
 
 
-def test_an_image_that_fits_several_boards(there: Path) -> None:
+def test_image_for_several_boards_needs_board_option(there: Path) -> None:
     done = say("init", "fw.elf")
     assert "nucleo-f446re" in str(done.exception)
     assert "choose one with --board" in str(done.exception)

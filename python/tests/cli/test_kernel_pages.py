@@ -11,7 +11,7 @@ EARLIER = "earlier timing rules"
 REFERENCES = "reference results"
 
 
-def test_the_pages_figures_are_those_that_were_measured() -> None:
+def test_figures_on_pages_equal_measured_ones() -> None:
     """`python -m tests.doc_kernels PAGE` measures them again, with the kernel's tree named."""
     figures, wrong, seen = kept(), [], 0
     for page in PAGES:
@@ -27,7 +27,7 @@ def test_the_pages_figures_are_those_that_were_measured() -> None:
     assert seen > 40
 
 
-def test_other_figures_say_where_they_are_from() -> None:
+def test_other_figures_state_their_source() -> None:
     """A table of figures that no run gives says that they are of earlier timing rules, or of reference results."""
     unsaid = []
     for page in PAGES:
@@ -43,7 +43,7 @@ def test_other_figures_say_where_they_are_from() -> None:
 
 
 @pytest.mark.parametrize("board", sorted({key.split()[1] for key in kept() if key.startswith(f"{CANARY} ")}))
-def test_rules_of_timing_are_those_of_the_pages(board: str) -> None:
+def test_timing_version_of_page_figures_is_current(board: str) -> None:
     """If this fails, measure the pages' rows again: the figures of all kernels moved with FreeRTOS's."""
     message = kept()[f"{CANARY} {board}"]
     assert message

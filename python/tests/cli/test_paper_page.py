@@ -3,6 +3,6 @@
 from tests.paper_page import PAGE, renewed
 
 
-def test_the_page_counts_what_the_references_give() -> None:
+def test_counts_on_the_page_equal_the_references() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text == renewed(text), "run `make docs`"

@@ -57,11 +57,11 @@ def verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
         ([437.09], [437.091], Verdict.SAME),
     ],
 )
-def test_what_the_bands_allow_to_say(before: list[float], after: list[float], wanted: Verdict) -> None:
+def test_verdict_by_bands(before: list[float], after: list[float], wanted: Verdict) -> None:
     assert verdict(before, after) is wanted
 
 
-def test_a_point_in_placements_is_one_with_its_median() -> None:
+def test_point_in_several_placements_is_compared_by_its_median() -> None:
     (one,) = side([428.67, 439.81, 437.69]).figures
     assert one.point.config == {}
     metric = one.metrics["cycles_per_count"]
@@ -72,14 +72,14 @@ def test_a_point_in_placements_is_one_with_its_median() -> None:
     assert len(one.placed_results) == 3
 
 
-def test_what_failed_in_a_placement_stays_as_it_is() -> None:
+def test_point_that_failed_in_a_placement_is_not_compared() -> None:
     (whole,) = side([1.0]).figures
     other = point().model_copy(update={"config": {"placement": "1"}})
     failed = replace(whole, point=other, metrics={}, result=None, missing_reason="failed: a proof")
     assert join_placements(Side("s", [whole, failed])).figures == [whole, failed]
 
 
-def test_a_report_states_the_rule() -> None:
+def test_report_states_the_rule() -> None:
     result = compare_sides(side([428.67, 439.81]), side([437.09, 441.09]))
     text = report_formats()["md"](comparison_document([result]))
     assert "have nothing in common" in text
@@ -122,7 +122,7 @@ def built(core: str, code: str = "flash", waits: str = "0", cores: int = 1, **bu
         ({}, True),
     ],
 )
-def test_in_one_placement_a_difference_is_told_where_no_place_matters(manifest: dict[str, Any], matters: bool) -> None:
+def test_difference_in_one_placement_counts_without_wait_states(manifest: dict[str, Any], matters: bool) -> None:
     assert place_matters(manifest) is matters
     sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
     (change,) = compare_sides(*sides).changes
@@ -145,7 +145,9 @@ def test_in_one_placement_a_difference_is_told_where_no_place_matters(manifest: 
         ("heap.peak", STEADY, STEADY, Verdict.ONE_PLACEMENT),  # its first block is aligned
     ],
 )
-def test_bytes_in_one_placement(metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: Verdict) -> None:
+def test_sizes_are_compared_in_one_placement(
+    metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: Verdict
+) -> None:
     sides = [
         Side("s", [PointFigures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, manifest_tree=item)])
         for size, item in ((100.0, tree), (92.0, other))
@@ -169,7 +171,7 @@ def lying_at(digest: str, address: int, config: str = "1") -> Side:
         (lying_at("d", 0x104, config="2"), Verdict.ONE_PLACEMENT),
     ],
 )
-def test_the_same_code_elsewhere_is_placement_in_one_placement_too(after: Side, wanted: Verdict) -> None:
+def test_same_code_at_other_addresses_is_called_placement(after: Side, wanted: Verdict) -> None:
     result = compare_sides(lying_at("d", 0x100), after)
     (change,) = result.changes
     assert change.verdict is wanted
@@ -177,7 +179,7 @@ def test_the_same_code_elsewhere_is_placement_in_one_placement_too(after: Side, 
     assert ("So only the placement differs" in text) == (wanted is Verdict.PLACEMENT)
 
 
-def test_a_planted_nop_is_more_than_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_nop_exceeds_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In RAM, where no flash waits: the take is slower in every place, the give beside it in none."""
     config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe", "--placements", "2")
     ask = ("run", "call_times", "--board", "nucleo-f446re", *config, "--out")

@@ -66,11 +66,11 @@ def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
         ("never", "cycles", 1e9, False),
     ],
 )
-def test_limits(rule: str, unit: str, after: float, broken: bool) -> None:
+def test_limits_are_parsed_and_applied(rule: str, unit: str, after: float, broken: bool) -> None:
     assert (Rules({"*": rule}).broken_limit(change("m", unit, 100.0, after)) is not None) is broken
 
 
-def test_the_longest_pattern_counts_and_the_command_line_goes_first() -> None:
+def test_longest_pattern_wins_and_command_line_overrides() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
     assert str(Rules.from_texts(stored, []).limits("stack.c0t0")[0]) == "+8 bytes"
     assert str(Rules.from_texts(stored, ["stack.c0*=+16 bytes"]).limits("stack.c0t0")[0]) == "+16 bytes"
@@ -79,12 +79,12 @@ def test_the_longest_pattern_counts_and_the_command_line_goes_first() -> None:
 
 
 @pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
-def test_what_is_no_rule_is_said(text: str) -> None:
+def test_invalid_rule_is_reported(text: str) -> None:
     with pytest.raises(PlanError, match="is not a limit"):
         parse_limits(text)
 
 
-def test_a_baseline_comes_back_and_is_the_same_bytes(tmp_path: Path) -> None:
+def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     built = make_baseline(side(142.615267045937), {"stack.*": "+8 bytes"})
     write_baseline(built, tmp_path / "one.toml")
     back = read_baseline(tmp_path / "one.toml")
@@ -95,7 +95,7 @@ def test_a_baseline_comes_back_and_is_the_same_bytes(tmp_path: Path) -> None:
     assert baseline_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
 
 
-def test_a_baseline_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("format = 1\npoint = []\nnonsense = 1\n")
     with pytest.raises(CatalogueError, match="nonsense"):
         read_baseline(tmp_path / "x.toml")
@@ -103,7 +103,7 @@ def test_a_baseline_refuses_what_it_does_not_know(tmp_path: Path) -> None:
         read_baseline(tmp_path / "absent.toml")
 
 
-def test_regressions_losses_and_compilers_are_told_apart() -> None:
+def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
     baseline = make_baseline(side(100.0), {})
     worse = judge_run(baseline, "main", side(101.0, 108.0), Rules.from_texts({}, []))
     assert [(regression.before.id, regression.delta) for regression, _ in worse.regressions] == [
@@ -119,7 +119,7 @@ def test_regressions_losses_and_compilers_are_told_apart() -> None:
     assert other.other_compiler == ("gcc 12", "gcc 13")
 
 
-def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
+def test_point_missing_in_the_baseline_does_not_pass() -> None:
     """A file of which only the first lines are left, or of an earlier suite."""
     points = [point().model_copy(update={"board": board}) for board in ("pico", "a", "b", "c", "d")]
     (figures,) = side(100.0).figures
@@ -135,7 +135,7 @@ def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
 
 
-def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> None:
+def test_slowdown_of_one_line_is_found_to_the_exact_cycle(tmp_path: Path) -> None:
     """One `nop` in the port's take, code in RAM where each instruction's fetch costs the same."""
     config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe")
     ask = ("run", "call_times", "--kernel", "freertos", "--board", "pico", *config, "--out", tmp_path / "run")
@@ -241,7 +241,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
             assert text.startswith("Same or better: 3 figures of 1 point within their limits, 1 of them better")
 
 
-def test_a_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
+def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     path = tmp_path / "empty.toml"
     path.write_text("format = 2\npoint = []\n")
     none = read_unsealed(path)
@@ -250,11 +250,11 @@ def test_a_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     assert "nothing was measured" in verdict_text(judged)
 
 
-def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:
+def test_gate_without_a_result_is_an_error(tmp_path: Path) -> None:
     assert "Cannot read" in error(rtoslab("gate", "--baseline", "nowhere"), 1)
 
 
-def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
+def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     """Its phase moves with any byte of an image; T7 of 8470 counts was 20000 ticks long, and 19999 a comment later."""
 
     def of_ticks(ticks: int, count: int = 8470) -> Side:
@@ -272,7 +272,7 @@ def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 
 
-def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+def test_plan_is_shown_before_measuring(tmp_path: Path) -> None:
     points = read_baseline(ROOT / "baselines" / "main.toml").point
     for command in (("gate", "--baseline", "main", "--out", tmp_path / "run"), ("baseline", "main")):
         done = rtoslab(*command, "--dry-run")
@@ -288,7 +288,7 @@ def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     assert "measured already" in error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
 
 
-def test_our_own_baseline_is_held_only_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_baseline_is_used_only_if_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate that measures something else than its user's code, and ends with 0, is the worst that a gate can do."""
     assert "There is no rtoslab.toml in this folder or above it" in error(rtoslab("gate"), 1)
     assert "--baseline NAME" in error(rtoslab("gate", tmp_path), 1)
@@ -308,7 +308,7 @@ def test_our_own_baseline_is_held_only_where_it_is_named(tmp_path: Path, monkeyp
         ("reference", "refresh", "eren2024", "--kernel", "rt"),
     ],
 )
-def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str, ...], tmp_path: Path) -> None:
+def test_nothing_measured_exits_with_an_error(command: tuple[str, ...], tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'title = "Nothing"\nkernels = ["rt"]\nboards = ["pico"]\nbenchmarks = ["t2_cooperative"]\ncores = [2]\n'
@@ -320,7 +320,7 @@ def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str
     assert re.search(r"^Nothing was (measured|examined)|No point was measured", done.stderr, re.MULTILINE)
 
 
-def test_an_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> None:
+def test_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "main.toml"
     write_baseline(make_baseline(side(142.6), {"stack.*": "+8 bytes"}), path)
     written = path.read_text()

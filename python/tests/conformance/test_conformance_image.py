@@ -44,7 +44,7 @@ def outcomes(verdict: Conformance, outcome: Outcome) -> set[str]:
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_it_is_judged_as_when_built_here(cores: int, tmp_path: Path) -> None:
+def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> None:
     verdict = judged(suite(tmp_path / "own.elf", cores=cores))
     catalogue = Catalogue(ROOT)
     (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [cores]))
@@ -53,7 +53,7 @@ def test_it_is_judged_as_when_built_here(cores: int, tmp_path: Path) -> None:
     assert verdict.digest != examine_port(catalogue, point).digest
 
 
-def test_of_a_kernel_that_nobody_knows_everything_is_asked(tmp_path: Path) -> None:
+def test_unknown_kernel_is_checked_completely(tmp_path: Path) -> None:
     """What its image does not play, bare's for want of tasks, is unseen and no failure."""
     path = suite(tmp_path / "own.elf", kernel="bare")
     content = path.read_bytes()
@@ -66,14 +66,14 @@ def test_of_a_kernel_that_nobody_knows_everything_is_asked(tmp_path: Path) -> No
     assert {"yield_order", "priority_order"} <= outcomes(verdict, Outcome.UNSEEN)
 
 
-def test_a_scene_that_is_not_in_it_is_unseen(tmp_path: Path) -> None:
+def test_missing_scene_is_not_observed(tmp_path: Path) -> None:
     verdict = judged(suite(tmp_path / "own.elf", left_out="yield_order"))
     assert outcomes(verdict, Outcome.UNSEEN) == {"yield_order"}
     (finding,) = (check_finding for check_finding in verdict.findings if check_finding.outcome is Outcome.UNSEEN)
     assert "does not play" in finding.saw
 
 
-def test_a_broken_port_fails(checkout: Path, tmp_path: Path) -> None:
+def test_broken_port_in_an_external_image_fails(checkout: Path, tmp_path: Path) -> None:
     alter(checkout, PORT, "    portYIELD_FROM_ISR(woken);\n", "    (void)woken;\n")
     path = suite(tmp_path / "own.elf", checkout)
     assert {"isr_preempts"} <= outcomes(judged(path), Outcome.FAILS)
@@ -82,7 +82,7 @@ def test_a_broken_port_fails(checkout: Path, tmp_path: Path) -> None:
     assert not json.loads(done.stdout)[0]["holds"]
 
 
-def test_a_scene_that_gets_stuck_hides_only_what_comes_after_it(checkout: Path, tmp_path: Path) -> None:
+def test_stuck_scene_hides_only_later_scenes(checkout: Path, tmp_path: Path) -> None:
     alter(
         checkout,
         PORT,
@@ -98,7 +98,7 @@ def test_a_scene_that_gets_stuck_hides_only_what_comes_after_it(checkout: Path, 
     assert set(unseen) == {"the suite ended before"}
 
 
-def test_what_is_no_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_image_without_the_suite_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t7.elf"
     path.write_bytes(api.build_image("t7", kernel="freertos", board="pico").read_bytes())
     with pytest.raises(SettingError, match="contains the benchmark t7_synchronisation, not the conformance suite"):
@@ -109,7 +109,7 @@ def test_what_is_no_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:
     assert "only timing.KEY can be set" in error(rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1)
 
 
-def test_a_suite_that_cannot_be_built_does_not_keep_the_others_from_being_examined(
+def test_suite_that_cannot_be_built_does_not_stop_the_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A port that is being written fits one board before another."""

@@ -19,7 +19,7 @@ from tests.cli.test_cli import rtoslab
 BREAKS_OF_TIMEOUTS = {f"{service}_timeout_{end}" for service in ("event", "mailbox") for end in ("expires", "given")}
 
 
-def test_several_suites_end_with_a_line_for_each() -> None:
+def test_several_suites_print_one_line_each() -> None:
     done = rtoslab("conformance", "--kernel", "bare,freertos")
     *_, table = done.stdout.split("All suites")
     rows = [
@@ -41,21 +41,21 @@ def failing(verdict: Conformance) -> set[str]:
     return {finding.check for finding in verdict.findings if finding.outcome is Outcome.FAILS}
 
 
-def test_every_check_is_seen_to_fail() -> None:
+def test_every_check_fails_for_some_broken_port() -> None:
     seen = {check for item in BREAKS.values() for check in item.fails}
     elsewhere = {"pointer_queue_wakes", "any_core", *BREAKS_OF_TIMEOUTS}
     assert seen | elsewhere == {item.id for item in Catalogue(find_root()).conformance.check}
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_break_has_what_it_breaks(name: str) -> None:
+def test_broken_port_offers_the_broken_service(name: str) -> None:
     """The long test below must not be the first to see that a port's text has changed."""
     assert BREAKS[name].old in (find_root() / "firmware" / BREAKS[name].file).read_text()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_port_fails(checkout: Path, name: str) -> None:
+def test_broken_port_fails(checkout: Path, name: str) -> None:
     what = BREAKS[name]
     alter(checkout, what.file, what.old, what.new)
     verdict = conformance(checkout, what.kernel, what.board)
@@ -63,7 +63,7 @@ def test_a_broken_port_fails(checkout: Path, name: str) -> None:
     assert not verdict.holds
 
 
-def test_no_number_of_a_port_that_does_not_conform(checkout: Path, tmp_path: Path) -> None:
+def test_nonconforming_port_gives_no_figure(checkout: Path, tmp_path: Path) -> None:
     what = BREAKS["a tick too slow"]
     alter(checkout, what.file, what.old, what.new)
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
@@ -81,7 +81,7 @@ def test_every_port_conforms_on_the_pico(kernel: str, cores: int) -> None:
     assert {finding.core for finding in verdict.findings if finding.outcome is Outcome.HOLDS} == set(range(cores))
 
 
-def test_a_verdict_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_verdict_is_stored_and_reused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     first = conformance(find_root(), "bare")
 
     def never(*_: object) -> None:

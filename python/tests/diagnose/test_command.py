@@ -29,7 +29,7 @@ def of_scene(folder: Path, name: str, *options: str | Path, length: str = "60ms"
     return diagnosed(folder, scene(name, "freertos", BOARD), "--board", BOARD, "--for", length, *options)
 
 
-def test_findings_are_said_in_80_columns_and_end_with_3(tmp_path: Path) -> None:
+def test_findings_fit_80_columns_and_exit_with_3(tmp_path: Path) -> None:
     done = of_scene(tmp_path, "deadlock")
     assert done.returncode == EXIT_POINT_FAILED
     assert "1. DEADLOCK at" in done.stdout
@@ -37,14 +37,14 @@ def test_findings_are_said_in_80_columns_and_end_with_3(tmp_path: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_a_healthy_image_ends_with_0(tmp_path: Path) -> None:
+def test_healthy_image_exits_with_0(tmp_path: Path) -> None:
     done = of_scene(tmp_path, "lock_order")
     assert done.returncode == EXIT_OK
     assert "Nothing wrong was found." in done.stdout
     assert "Not looked for: missed periods" in done.stdout
 
 
-def test_json_has_every_part(tmp_path: Path) -> None:
+def test_json_contains_all_findings(tmp_path: Path) -> None:
     result = json.loads(of_scene(tmp_path, "deadlock", "--json").stdout)
     (finding,) = result["findings"]
     assert finding["kind"] == "deadlock"
@@ -56,7 +56,7 @@ def test_json_has_every_part(tmp_path: Path) -> None:
     assert result["not_looked_for"]
 
 
-def test_an_image_without_debug_information_says_what_could_not_be_looked_for(tmp_path: Path) -> None:
+def test_missing_debug_information_lists_unchecked_faults(tmp_path: Path) -> None:
     image = tmp_path / "image.elf"
     source = scene("priority_inversion", "freertos", BOARD)
     subprocess.run(["arm-none-eabi-objcopy", "--strip-debug", source, image], check=True)
@@ -77,7 +77,7 @@ class Page(HTMLParser):
         self.labels += [value or "" for name, value in attrs if name == "aria-label"]
 
 
-def test_the_page_draws_each_finding(tmp_path: Path) -> None:
+def test_page_draws_each_finding(tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     done = of_scene(tmp_path, "lost_ticks", "-o", target)
     assert done.returncode == EXIT_POINT_FAILED
@@ -119,7 +119,7 @@ def test_what_a_project_ignores_becomes_a_note(tmp_path: Path) -> None:
     assert "DEADLOCK (note)" in done.stdout
 
 
-def test_misuse_is_told(tmp_path: Path) -> None:
+def test_wrong_use_is_reported(tmp_path: Path) -> None:
     assert diagnosed(tmp_path).returncode == EXIT_ERROR
     assert diagnosed(tmp_path, "nothing.elf").returncode == EXIT_ERROR
     assert diagnosed(tmp_path, "--nothing").returncode == EXIT_USAGE

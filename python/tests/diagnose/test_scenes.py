@@ -43,7 +43,7 @@ HEALTHY = (
 
 
 @pytest.mark.parametrize(("name", "expected"), FAULTY)
-def test_a_planted_fault_is_found(name: str, expected: list[str]) -> None:
+def test_planted_fault_is_found(name: str, expected: list[str]) -> None:
     result = diagnosed(name)
     assert kinds(result)[: len(expected)] == expected
     assert {kind for kind in kinds(result) if kind not in expected} <= {"late interrupt"}
@@ -52,7 +52,7 @@ def test_a_planted_fault_is_found(name: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("name", HEALTHY)
 @pytest.mark.parametrize("kernel", ["freertos", "rt"])
-def test_a_healthy_twin_gets_no_finding(name: str, kernel: str) -> None:
+def test_healthy_twin_has_no_finding(name: str, kernel: str) -> None:
     assert diagnosed(name, kernel).findings == ()
 
 
@@ -64,7 +64,7 @@ def test_another_kernel_has_the_same_faults(name: str, expected: str) -> None:
     assert kinds(diagnosed(name, "rt")) == [expected]
 
 
-def test_an_inversion_names_the_three_tasks_and_their_places() -> None:
+def test_inversion_names_three_tasks_and_their_lines() -> None:
     (finding,) = diagnosed("priority_inversion").findings
     assert finding.who == ("high", "low", "medium")
     waits, holds, runs = finding.where
@@ -76,7 +76,7 @@ def test_an_inversion_names_the_three_tasks_and_their_places() -> None:
     assert 0.5 * wait < lengthened < wait
 
 
-def test_a_deadlock_names_the_circle() -> None:
+def test_deadlock_names_the_circle() -> None:
     (finding,) = diagnosed("deadlock").findings
     assert set(finding.who) == {"left", "right"}
     assert "waits for a, which left holds" in finding.title
@@ -84,13 +84,13 @@ def test_a_deadlock_names_the_circle() -> None:
     assert all("deadlock.c:" in line for line in finding.where)
 
 
-def test_a_starved_task_is_told_with_whoever_ran() -> None:
+def test_starved_task_is_reported_with_the_running_tasks() -> None:
     (finding,) = diagnosed("starvation").findings
     assert finding.who[:2] == ("background", "greedy")
     assert finding.cycles > 100 * 84_000
 
 
-def test_a_missed_period_says_who_took_the_time() -> None:
+def test_missed_period_names_the_tasks_that_ran() -> None:
     (finding,) = diagnosed("missed_period").findings
     assert finding.who == ("control", "logger")
     assert finding.facts["period_cycles"] == 168_000
@@ -105,20 +105,20 @@ def test_lost_ticks_are_counted() -> None:
     assert sections <= finding.count <= 2 * sections, "each section holds off two or three ticks"
 
 
-def test_a_fault_has_its_place_and_its_caller() -> None:
+def test_fault_has_line_and_caller() -> None:
     (finding,) = diagnosed("wild_pointer").findings
     assert "store" in finding.title
     assert "wild_pointer.c:12" in finding.title
     assert any("entry" in line for line in finding.where)
 
 
-def test_a_queue_that_loses_items_names_the_handler_that_sent_them() -> None:
+def test_queue_that_loses_items_names_the_handler_that_sent_them() -> None:
     (finding,) = diagnosed("full_queue").findings
     assert "irq" in finding.who[0]
     assert finding.facts == {"queue": "queue", "failed": finding.count, "sends": 36}
 
 
-def test_a_program_that_parks_at_its_end_gets_a_note() -> None:
+def test_final_endless_loop_gets_a_note() -> None:
     result = diagnosed("parked_end")
     (finding,) = result.findings
     assert (finding.kind, finding.level) == ("masked", "note")
@@ -126,7 +126,7 @@ def test_a_program_that_parks_at_its_end_gets_a_note() -> None:
     assert not result.failures
 
 
-def test_loads_add_up_to_the_whole() -> None:
+def test_loads_add_up_to_100_percent() -> None:
     result = diagnosed("priority_inheritance")
     assert sum(share.percent for share in result.loads) == pytest.approx(100, abs=0.5)
     assert {share.name for share in result.loads if share.is_idle} == {"IDLE"}

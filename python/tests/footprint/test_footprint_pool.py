@@ -16,7 +16,7 @@ CATALOGUE = Catalogue(find_root())
         ({"pool_free_symbol": None}, "no variable of the image contains how much of ucHeap is used"),
     ],
 )
-def test_a_pool_that_is_not_seen_is_no_pool_of_0_bytes(
+def test_unknown_pool_is_not_shown_as_0_bytes(
     update: dict[str, str | None], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = CATALOGUE.kernel("freertos").facts

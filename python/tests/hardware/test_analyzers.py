@@ -32,27 +32,29 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     return started
 
 
-def test_a_recording_that_is_ended_is_whole_up_to_its_last_line(start: Start, tmp_path: Path) -> None:
+def test_stopped_recording_is_complete_up_to_its_last_line(start: Start, tmp_path: Path) -> None:
     recorder = start(r'printf "#0 0!\n#417 1!\n#12" > "$OUT"; exec sleep 30')
     recorder.finish()
     assert (tmp_path / "x.vcd").read_text() == "#0 0!\n#417 1!\n"
 
 
-def test_without_the_program_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_sigrok_is_reported_with_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert analyzer_banner() == ""
     with pytest.raises(CaptureError, match=r"Cannot start sigrok-cli .*; install it \(apt-get install sigrok-cli\)"):
         Recorder(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
 
 
-def test_an_analyzer_without_samples_is_ended(start: Start) -> None:
+def test_analyzer_without_samples_is_stopped(start: Start) -> None:
     begin = time.monotonic()
     with pytest.raises(CaptureError, match=r"No sample came from fx2lafw within 2 s, and said: waiting; check"):
         start("echo waiting; exec sleep 30")
     assert time.monotonic() - begin < 10, "the program was ended"
 
 
-def test_a_full_disk_is_told_before_and_while(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported_before_and_during_recording(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     free = [100 << 20]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
@@ -64,12 +66,12 @@ def test_a_full_disk_is_told_before_and_while(start: Start, tmp_path: Path, monk
         start("echo never")
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
         Recorder(FAST, 10.0, tmp_path / "none" / "x.vcd", tmp_path / "reply")
 
 
-def test_a_recording_whose_place_goes_is_told(start: Start, tmp_path: Path) -> None:
+def test_deleted_recording_is_reported(start: Start, tmp_path: Path) -> None:
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
     (tmp_path / "x.vcd").unlink()
     with pytest.raises(CaptureError, match=r"Cannot open the recording .*x.vcd .No such file or directory.; record"):
@@ -81,7 +83,7 @@ def test_a_recording_whose_place_goes_is_told(start: Start, tmp_path: Path) -> N
         recorder.finish()
 
 
-def test_a_wire_in_the_air_does_not_fill_the_disk(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconnected_wire_does_not_fill_the_disk(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analyzers, "CAPTURE_BYTES", 1 << 20)
     recorder = start('exec yes "#1 1!" > "$OUT"')
     recorder._process.wait(10)
@@ -93,13 +95,13 @@ def test_a_wire_in_the_air_does_not_fill_the_disk(start: Start, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("driver", ["", "-d", "fx2lafw:conn", "fx2lafw:conn=1 2", "a;b", "fx2lafw\n", "FX2"])
-def test_a_driver_that_would_be_read_as_something_else(driver: str) -> None:
+def test_driver_name_that_looks_like_an_option_is_refused(driver: str) -> None:
     with pytest.raises(CaptureError, match="is not a sigrok driver"):
         Analyzer(driver, 1, (("D0", "out"),))
 
 
 @pytest.mark.parametrize("channel", ["", "0-7", "D0,D1", "-C", "D0=x"])
-def test_a_channel_that_would_be_read_as_several(channel: str) -> None:
+def test_channel_name_that_means_several_is_refused(channel: str) -> None:
     with pytest.raises(CaptureError, match="is not a channel name"):
         Analyzer("fx2lafw", 1, ((channel, "out"),))
 
@@ -114,7 +116,7 @@ def test_a_channel_that_would_be_read_as_several(channel: str) -> None:
         ("  Acquisition with 1/8 channels", "fx2lafw sampled at a rate that it does not state, not at 1,000,000 Hz"),
     ],
 )
-def test_another_rate_than_was_asked_for(tmp_path: Path, said: str, sentence: str) -> None:
+def test_other_sample_rate_is_reported(tmp_path: Path, said: str, sentence: str) -> None:
     vcd = "$timescale 1 us $end\n$var wire 1 ! out $end\n$enddefinitions $end\n#0 0!\n#9 1!\n"
     file = tmp_path / "x.vcd"
     file.write_text(f"$comment\n{said}\n$end\n{vcd}")
@@ -126,7 +128,7 @@ def test_another_rate_than_was_asked_for(tmp_path: Path, said: str, sentence: st
 
 @pytest.mark.skipif(shutil.which(SIGROK) is None, reason="sigrok-cli is not installed: apt-get install sigrok-cli")
 @pytest.mark.parametrize("rate_hz", [1_000_000, 24_000_000, 7_000_001])
-def test_the_program_itself_records_its_demonstration(tmp_path: Path, rate_hz: int) -> None:
+def test_sigrok_records_its_demo_device(tmp_path: Path, rate_hz: int) -> None:
     """Its demo device shows a fixed pattern of samples, whatever the rate."""
     analyzer = Analyzer("demo:analog_channels=0", rate_hz, (("D0", "out"), ("D1", "in")), tail_s=0.0)
     recorder = Recorder(analyzer, 30.0, tmp_path / "x.vcd", tmp_path / "reply")

@@ -31,13 +31,13 @@ def words_of(desk: Desk) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("tool", ["probe-rs", "pyocd", "openocd", "st-flash"])
-def test_each_program_flashes_and_no_byte_is_lost(tmp_path: Path, tool: str) -> None:
+def test_each_flash_program_works_and_loses_no_byte(tmp_path: Path, tool: str) -> None:
     with Desk(tmp_path, BOARD, (tool,)) as desk:
         count(measured(desk, tmp_path / "run"))
         assert all(desk.serial in " ".join(word) for word in words_of(desk))
 
 
-def test_a_real_board_gives_what_the_virtual_one_gives(tmp_path: Path) -> None:
+def test_real_board_gives_the_same_results_as_the_virtual_one(tmp_path: Path) -> None:
     done = rtoslab("run", "t1", "--board", BOARD, *QUICK, "--out", tmp_path / "virtual", "--json")
     with Desk(tmp_path, BOARD) as desk:
         real = measured(desk, tmp_path / "real")
@@ -45,14 +45,14 @@ def test_a_real_board_gives_what_the_virtual_one_gives(tmp_path: Path) -> None:
     assert seen["counters"] == virtual["counters"]
 
 
-def test_the_board_that_has_to_be_held_in_its_boot_loader(tmp_path: Path) -> None:
+def test_board_in_bootsel_mode_is_flashed(tmp_path: Path) -> None:
     with Desk(tmp_path, "pico", ("picotool",), serial="E0C9125B0D9B", usb="2e8a:0003") as desk:
         count(measured(desk, tmp_path / "run", board="pico"))
         ((*_, bus, seven, address, one),) = [[*word[:-4], *word[-4:]] for word in words_of(desk)]
         assert (bus, seven, address, one) == ("--bus", "1", "--address", "7")
 
 
-def test_a_board_that_resets_in_the_middle_is_one_sentence(tmp_path: Path) -> None:
+def test_reset_during_a_run_is_reported(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, reset_after=300) as desk:
         text = error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
                              "--out", tmp_path / "run", **desk.environment), 3)  # fmt: skip
@@ -61,7 +61,7 @@ def test_a_board_that_resets_in_the_middle_is_one_sentence(tmp_path: Path) -> No
     assert "run the same command again to measure the rest" in text
 
 
-def test_a_cable_pulled_keeps_what_was_measured_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_run_resumes_after_a_pulled_cable(tmp_path: Path) -> None:
     command = ("run", "t1", "t4", *QUICK, "--board", BOARD, "--target", "auto", "--out", tmp_path / "run")
     first = tmp_path / "first"
     second = tmp_path / "second"
@@ -83,7 +83,7 @@ def test_a_cable_pulled_keeps_what_was_measured_and_the_same_command_goes_on(tmp
         assert not desk.orders
 
 
-def test_lost_bytes_are_asked_for_again_and_at_last_given_up(tmp_path: Path) -> None:
+def test_lost_bytes_cause_repeats_up_to_a_limit(tmp_path: Path) -> None:
     def first_time(starts: int, data: bytes) -> bytes:
         return data.replace(b" name=", b" nme=", 1) if starts == 0 else data
 
@@ -100,7 +100,7 @@ def test_lost_bytes_are_asked_for_again_and_at_last_given_up(tmp_path: Path) -> 
     assert not list((tmp_path / "run").glob("*/result.json")), "a point that gave no number of the board's is not kept"
 
 
-def test_a_program_that_fails_or_hangs_is_one_sentence(tmp_path: Path) -> None:
+def test_failing_or_hanging_flash_program_is_reported(tmp_path: Path) -> None:
     desk_map = tmp_path / "bench.toml"
     with Desk(tmp_path, BOARD, stuck=True) as desk:
         desk_map.write_text(
@@ -119,7 +119,7 @@ def test_a_program_that_fails_or_hangs_is_one_sentence(tmp_path: Path) -> None:
     assert "no probe 066CFF57" in text
 
 
-def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
+def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, ("probe-rs",)) as desk:
         done = rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port, "--dry-run",
                        "--out", tmp_path / "run", **desk.environment)  # fmt: skip
@@ -146,13 +146,13 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
         (("--bench", "map.toml", "--board", BOARD), "needs --target"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_ambiguous_options_are_refused(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     with Desk(tmp_path, BOARD, ("st-flash",)) as desk:
         assert sentence in error(rtoslab("run", "t1", *QUICK, *words, **desk.environment), 1)
         assert not desk.orders
 
 
-def test_two_probes_are_not_chosen_from(tmp_path: Path) -> None:
+def test_ambiguous_probe_is_refused(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD) as desk:
         plug_in(tmp_path / "sys", "0483:374b", "0671FF38", "1-5", "ttyACM3")
         text = error(rtoslab("run", "t1", "--board", BOARD, "--target", "auto", **desk.environment), 1)

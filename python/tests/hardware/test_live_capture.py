@@ -23,7 +23,7 @@ def live(desk: Desk, out: Path, *words: str, rate: str = "24MHz") -> Any:
                    "--sample-rate", rate, "-o", out, *words, **desk.environment)  # fmt: skip
 
 
-def test_a_live_capture_gives_the_pulses_that_the_virtual_board_gives(tmp_path: Path) -> None:
+def test_live_capture_gives_the_pulses_of_the_virtual_board(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
         done = live(desk, tmp_path / "pins.sr", "--wire", "D3=pa8")
         assert done.returncode == 0, done.stderr
@@ -41,7 +41,7 @@ def test_a_live_capture_gives_the_pulses_that_the_virtual_board_gives(tmp_path: 
     assert result >= 4
 
 
-def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
+def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
         done = live(desk, tmp_path / "pins.sr", "--dry-run")
         assert done.returncode == 0, done.stderr
@@ -63,7 +63,7 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
         ("early", "stopped recording before the end of the board's run (code 0); check the analyzer's cable", ["vcd"]),
     ],
 )
-def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
+def test_failing_analyzer_is_reported(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer=how) as desk:
         text = error(live(desk, tmp_path / "pins.sr"), 1)
         assert ("flash" in [order["do"] for order in desk.orders]) == bool(kept), "nothing is flashed in vain"
@@ -73,7 +73,7 @@ def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, senten
 
 
 @pytest.mark.long
-def test_a_rate_that_tells_nothing_is_said_and_the_capture_kept(tmp_path: Path) -> None:
+def test_too_low_sample_rate_is_reported_and_the_capture_kept(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
         text = error(live(desk, tmp_path / "pins.sr", rate="200000"), 1)
     assert "record at a higher rate" in text
@@ -81,7 +81,7 @@ def test_a_rate_that_tells_nothing_is_said_and_the_capture_kept(tmp_path: Path) 
     assert (tmp_path / "pins.sr").exists()
 
 
-def test_a_cable_pulled_leaves_no_half_capture(tmp_path: Path) -> None:
+def test_pulled_cable_leaves_no_partial_capture(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine", pull_after=1500) as desk:
         assert "check the cable" in error(live(desk, tmp_path / "pins.sr"), 1)
     assert not list(tmp_path.glob("pins*"))
@@ -99,7 +99,7 @@ def test_a_cable_pulled_leaves_no_half_capture(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_missing_options_are_reported(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     request = ["capture", "call_times", "-o", str(tmp_path / "x.sr"), *words]
     done = CliRunner().invoke(app, request, standalone_mode=False)
     assert isinstance(done.exception, PlanError)
@@ -117,12 +117,12 @@ def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], s
         (["D1=PB0"], "No channel is connected to PA8"),
     ],
 )
-def test_wires_that_lead_nowhere(wires: list[str], sentence: str) -> None:
+def test_invalid_wires_are_refused(wires: list[str], sentence: str) -> None:
     with pytest.raises(PlanError, match=sentence):
         parse_wires(CATALOGUE.board(BOARD).facts, wires)
 
 
-def test_wires_have_their_pins_names() -> None:
+def test_channels_are_named_by_their_pins() -> None:
     assert parse_wires(CATALOGUE.board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), "it drives and hears one pin"
     assert parse_wires(CATALOGUE.board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
     assert parse_wires(CATALOGUE.board(BOARD).facts, []) == (("D0", "out"),)

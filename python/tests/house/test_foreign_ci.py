@@ -133,7 +133,7 @@ def spoil(repository: Path) -> None:
     main.write_text(main.read_text().replace("TURNS 8", "TURNS 9"))
 
 
-def test_the_action_gates_a_foreign_repository(there: Path) -> None:
+def test_action_gates_a_foreign_repository(there: Path) -> None:
     runner = Runner(there, {"wheel": "none"})
     runner.extra_path = str(Path(sys.executable).parent)
     assert runner.run(without="Install rtoslab") == 0, runner.told[-1].stderr
@@ -145,7 +145,7 @@ def test_the_action_gates_a_foreign_repository(there: Path) -> None:
     assert (Path(runner.values["steps.gate.outputs.report"]) / "gate.json").is_file()
 
 
-def test_arguments_and_folders_are_words_and_not_scripts(there: Path) -> None:
+def test_arguments_and_folders_cannot_inject_commands(there: Path) -> None:
     spoil(there)
     runner = Runner(there.parent, {"wheel": "none", "folder": there.name, "arguments": "--fail-on\n+90 %"})
     runner.extra_path = str(Path(sys.executable).parent)
@@ -155,7 +155,7 @@ def test_arguments_and_folders_are_words_and_not_scripts(there: Path) -> None:
     assert not list(there.rglob("hacked"))
 
 
-def test_without_figures_the_summary_says_where_to_look(there: Path) -> None:
+def test_summary_without_figures_refers_to_the_log(there: Path) -> None:
     (there / "rtoslab.baseline.toml").unlink()
     runner = Runner(there, {"wheel": "none"})
     runner.extra_path = str(Path(sys.executable).parent)
@@ -164,7 +164,7 @@ def test_without_figures_the_summary_says_where_to_look(there: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_action_installs_the_wheel_and_gates(there: Path) -> None:
+def test_action_installs_the_wheel_and_gates(there: Path) -> None:
     runner = Runner(there, {"wheel": str(make_wheel(there.parent))})
     assert runner.run() == 0, runner.told[-1].stderr
     assert "Same or better" in runner.summary
@@ -183,7 +183,7 @@ def gitlab(repository: Path, wheel: Path | None, environment: Path, lines: list[
     return done.returncode
 
 
-def test_the_gitlab_template_gates_a_foreign_repository(there: Path) -> None:
+def test_gitlab_template_gates_a_foreign_repository(there: Path) -> None:
     job = yaml.safe_load(TEMPLATE.read_text())[".rtoslab-gate"]
     assert gitlab(there, None, there, job["before_script"]) == 1
     assert gitlab(there, None, Path(sys.prefix), job["script"]) == 0
@@ -194,7 +194,7 @@ def test_the_gitlab_template_gates_a_foreign_repository(there: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_gitlab_template_installs_the_wheel(there: Path) -> None:
+def test_gitlab_template_installs_the_wheel(there: Path) -> None:
     job = yaml.safe_load(TEMPLATE.read_text())[".rtoslab-gate"]
     wheel = make_wheel(there.parent)
     assert gitlab(there, wheel, there.parent / "environment", [*job["before_script"], *job["script"]]) == 0

@@ -35,7 +35,7 @@ def ask(site: Path, here: Path, *words: str, **more: str) -> subprocess.Complete
     )  # fmt: skip
 
 
-def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_path: Path) -> None:
+def test_installed_package_measures_and_does_not_change_itself(site: Path, tmp_path: Path) -> None:
     here, built = tmp_path / "empty", tmp_path / "cache" / "rtoslab"
     here.mkdir()
     built.mkdir(parents=True)
@@ -55,7 +55,7 @@ def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_
     assert sorted(site.rglob("*")) == before
 
 
-def test_a_missing_program_is_not_sought_in_a_checkout(site: Path, tmp_path: Path) -> None:
+def test_missing_program_is_reported_without_a_checkout(site: Path, tmp_path: Path) -> None:
     done = ask(site, tmp_path, "demo", PATH=str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == (
@@ -64,7 +64,7 @@ def test_a_missing_program_is_not_sought_in_a_checkout(site: Path, tmp_path: Pat
     )
 
 
-def test_without_any_root_it_says_what_to_do(site: Path, tmp_path: Path) -> None:
+def test_missing_root_is_reported_with_remedy(site: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     shutil.copytree(site / "rtoslab", bare / "rtoslab", ignore=shutil.ignore_patterns("lab"))
     done = ask(bare, bare, "list")

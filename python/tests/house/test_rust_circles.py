@@ -26,7 +26,7 @@ def _crates(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def test_no_files_of_the_simulator_need_each_other() -> None:
+def test_simulator_has_no_import_cycles() -> None:
     folder = find_root() / "sim"
     assert len(Modules(folder).dependencies()) > 300
     circle = _circle(folder)
@@ -43,25 +43,25 @@ def test_no_files_of_the_simulator_need_each_other() -> None:
     ],
     ids=["use", "tree and crate", "inline", "re-exported"],
 )
-def test_a_circle_is_found(first: str, second: str, tmp_path: Path) -> None:
+def test_import_cycle_is_found(first: str, second: str, tmp_path: Path) -> None:
     files = {"x/src/lib.rs": "mod a; mod b; mod inner;", "x/src/inner.rs": "pub use crate::b::B;"}
     folder = _crates(tmp_path, files | {"x/src/a.rs": first, "x/src/b.rs": second})
     assert set(_circle(folder)) == {"rtoslab_x::a", "rtoslab_x::b"}
 
 
-def test_a_module_and_what_is_in_it_are_no_circle(tmp_path: Path) -> None:
+def test_module_and_its_children_are_not_a_cycle(tmp_path: Path) -> None:
     files = {"x/src/a.rs": "mod b;\nuse b::B;\npub struct A;", "x/src/a/b.rs": "use super::A;\npub struct B;"}
     assert not _circle(_crates(tmp_path, files))
 
 
-def test_tests_and_comments_count_nothing(tmp_path: Path) -> None:
+def test_tests_and_comments_are_ignored(tmp_path: Path) -> None:
     tests = "use crate::b::B;\n#[cfg(test)]\nmod tests {\n    fn f() { crate::c::g() }\n}\n"
     files = {"x/src/a.rs": tests, "x/src/b.rs": "// crate::a::A\nuse std::fmt;", "x/src/c.rs": "use crate::a::A;"}
     assert not _circle(_crates(tmp_path, files))
     assert without_tests(tests + "fn h() {}") == "use crate::b::B;\n\nfn h() {}"
 
 
-def test_a_use_tree_is_its_paths() -> None:
+def test_use_tree_is_expanded_to_paths() -> None:
     assert list(expand("a::{self, b::{C, D as E}}")) == [
         (("a",), "a"),
         (("a", "b", "C"), "C"),

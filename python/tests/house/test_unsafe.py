@@ -37,11 +37,11 @@ def not_allowed(text: str) -> Iterator[str]:
         yield "Send or Sync, whatever the type holds"
 
 
-def test_unsafe_code_is_small_and_keeps_no_pointer_into_what_others_own() -> None:
+def test_unsafe_code_is_small_and_stores_no_foreign_pointer() -> None:
     assert not [f"{path.relative_to(SIM)}: {item}" for path in SOURCES for item in not_allowed(path.read_text())]
 
 
-def test_what_must_not_be_is_found() -> None:
+def test_forbidden_unsafe_code_is_found() -> None:
     long = "fn f() {\n    unsafe {\n" + 50 * "        g();\n" + "    }\n}\n"
     assert list(blocks(long)) == [(2, 52)]
     assert list(blocks("    let x = unsafe { g() };\n")) == []

@@ -99,7 +99,7 @@ def line_of(text: str) -> int:
 
 @pytest.mark.parametrize("options", [(), ("-gdwarf64",), ("-gdwarf-5", "-gsplit-dwarf"), ("-gdwarf-4", "-gsplit-dwarf"),
                                      ("-gdwarf-5", "-Wa,-gdwarf-5", "-gsplit-dwarf")], ids=" ".join)  # fmt: skip
-def test_every_form_of_debug_information_tells_the_same_lines(options: tuple[str, ...]) -> None:
+def test_every_dwarf_version_gives_the_same_lines(options: tuple[str, ...]) -> None:
     elf = made(PLUS_PLUS, "cpp", *options)
     line = line_of("update(int e, int d)")
     starts, lines = SourceLines(elf).find_code(f"{elf.stem}.cpp", line)
@@ -110,7 +110,7 @@ def test_every_form_of_debug_information_tells_the_same_lines(options: tuple[str
     assert source_places(elf, [function.address])[function.address].line.endswith(f"{elf.stem}.cpp:{line}")
 
 
-def test_names_are_those_of_the_source() -> None:
+def test_names_are_demangled() -> None:
     elf = made(PLUS_PLUS, "cpp")
     names = {symbol.name for symbol in read_elf(elf).symbols}
     assert {"app::Filter<int>::step(int)", "app::Pid::update(int) const", "app::Pid::update(int, int)"} <= names
@@ -146,7 +146,7 @@ def test_names_without_mangling(name: str, readable: str) -> None:
     assert readable_name(name) == readable
 
 
-def test_a_short_name_that_stands_for_a_long_one_stays_short() -> None:
+def test_abbreviated_name_is_not_expanded() -> None:
     """Each pair stands for two of the one before: without a bound, 40 of them take all memory."""
     name = "_Z1f" + "N1aE" + "".join("PFvS_S_E" for _ in range(200))
     assert len(readable_name(name)) <= max(len(name), 1024)
@@ -193,7 +193,7 @@ LOOPS: Final = {
 @pytest.mark.parametrize(
     "command", [("sim",), ("profile",), ("trace",), ("measure", "main", "--image")], ids=lambda each: each[0]
 )
-def test_an_interrupt_that_nobody_handles_is_named_by_its_number(command: tuple[str, ...], loop: str) -> None:
+def test_unhandled_interrupt_is_named_by_its_number(command: tuple[str, ...], loop: str) -> None:
     """Each weak handler is the same code; it is known by none of their names."""
     elf = made(ALIASES, "c", f"-DLOOP={loop}")
     limit = ("--for", "1ms") if command[0] == "measure" else ("--max-cycles", "20000")
@@ -204,7 +204,7 @@ def test_an_interrupt_that_nobody_handles_is_named_by_its_number(command: tuple[
     assert "IRQHandler" not in output
 
 
-def test_a_handler_that_returns_or_is_one_vector_s_own_is_no_failure() -> None:
+def test_returning_or_dedicated_handler_is_not_a_failure() -> None:
     returns = made(ALIASES, "c", "-DLOOP=*(volatile unsigned *)0xE000E280 = 1u << 28;")
     done = rtoslab("sim", returns, "--board", "nucleo-f103rb", "--max-cycles", "20000")
     assert (done.returncode, "endless" in done.stderr) == (0, False)
@@ -230,7 +230,7 @@ CORES: Final = {
 
 
 @pytest.mark.parametrize("core", CORES)
-def test_an_image_runs_on_a_core_that_has_what_it_is_built_for(core: str) -> None:
+def test_image_runs_on_a_core_that_has_what_it_is_built_for(core: str) -> None:
     cpu, _, has_float = core.partition("+")
     options = {
         "cortex-m4": ("-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"),

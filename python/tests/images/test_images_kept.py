@@ -124,7 +124,7 @@ def checkout(checkout: Path, bare_alone: Path, tmp_path: Path, monkeypatch: pyte
         pytest.param("freertos", "nucleo-l053r8", ["t1", "t4"], {"lto": "1", "opt": "-Os"}, marks=pytest.mark.long),
     ],
 )
-def test_an_image_is_the_same_both_ways(
+def test_cached_and_compiled_images_are_equal(
     behind_the_first: Catalogue, tmp_path: Path, kernel: str, board: str, benchmarks: list[str], config: dict[str, str]
 ) -> None:
     for point in points(behind_the_first, benchmarks, kernel, board, **config):
@@ -134,7 +134,7 @@ def test_an_image_is_the_same_both_ways(
     assert_equals_fresh_build(behind_the_first, point, built, tmp_path / "whole")
 
 
-def test_the_suite_and_what_is_weighed_are_the_same_both_ways(behind_the_bare: Catalogue, tmp_path: Path) -> None:
+def test_cached_suite_and_footprint_images_are_equal(behind_the_bare: Catalogue, tmp_path: Path) -> None:
     first = points(behind_the_bare, *BARE)[0]
     weighed = [footprint_point(behind_the_bare, name, "bare", "pico", 1, {}) for name in ("minimal", "heap")]
     for number, point in enumerate([suite_point(first), *(item for item in weighed if item.not_applicable is None)]):
@@ -143,7 +143,7 @@ def test_the_suite_and_what_is_weighed_are_the_same_both_ways(behind_the_bare: C
         )
 
 
-def test_a_further_image_compiles_what_is_its_own(behind_the_first: Catalogue) -> None:
+def test_further_image_compiles_only_its_own_files(behind_the_first: Catalogue) -> None:
     first, second = points(behind_the_first, *FIRST)
     assert "FreeRTOS-Kernel/tasks.c" in compiled(build_point_image(behind_the_first, first))
     assert compiled(build_point_image(behind_the_first, second)) == [
@@ -152,9 +152,7 @@ def test_a_further_image_compiles_what_is_its_own(behind_the_first: Catalogue) -
     ]
 
 
-def test_an_instrument_a_benchmark_a_window_and_a_board_compile_what_sees_them(
-    behind_the_first: Catalogue, tmp_path: Path
-) -> None:
+def test_changed_settings_compile_only_files_that_use_them(behind_the_first: Catalogue, tmp_path: Path) -> None:
     first, by_pin, *_ = points(behind_the_first, ["mutex"], "freertos", "nucleo-f446re")
     assert "core/wire.c" in compiled(build_point_image(behind_the_first, points(behind_the_first, *FIRST)[0]))
     assert "run/ruler.c" in compiled(build_point_image(behind_the_first, first))
@@ -174,14 +172,14 @@ def test_an_instrument_a_benchmark_a_window_and_a_board_compile_what_sees_them(
     assert_equals_fresh_build(behind_the_first, point, built, tmp_path / "whole")
 
 
-def test_what_an_option_does_not_reach_is_not_compiled_again(behind_the_first: Catalogue) -> None:
+def test_unaffected_files_are_not_compiled_again(behind_the_first: Catalogue) -> None:
     build_point_image(behind_the_first, points(behind_the_first, ["t1"], "freertos", "nucleo-f446re")[0])
     without = points(behind_the_first, ["t1"], "freertos", "nucleo-f446re", **{"feature.icache": "0"})[0]
     other = build_point_image(behind_the_first, without)
     assert compiled(other) == ["core/identity.c", "f4/flash.c"]
 
 
-def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Path) -> None:
+def test_edited_checkout_is_compiled_again(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     (point,) = points(catalogue, ["t1"], "bare", "pico")
     before = build_point_image(catalogue, point)
@@ -195,7 +193,7 @@ def test_an_edited_checkout_gives_what_it_says_now(checkout: Path, tmp_path: Pat
         build_point_image(Catalogue(checkout), point)
 
 
-def test_a_further_checkout_compiles_what_no_other_image_has(behind_the_bare: Catalogue, tmp_path: Path) -> None:
+def test_further_checkout_reuses_compiled_objects(behind_the_bare: Catalogue, tmp_path: Path) -> None:
     checkout = copy_checkout(tmp_path / "further")
     point = points(behind_the_bare, *BARE)[0]
     first = build_point_image(behind_the_bare, point)
@@ -213,7 +211,7 @@ def test_a_further_checkout_compiles_what_no_other_image_has(behind_the_bare: Ca
     assert_equals_fresh_build(further, point, edited, tmp_path / "edited")
 
 
-def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
+def test_compile_error_is_reported_and_can_be_fixed(checkout: Path, tmp_path: Path) -> None:
     file = "benchmarks/t1_arithmetic/t1_arithmetic.c"
     catalogue = Catalogue(checkout)
     (point,) = points(catalogue, ["t1"], "bare", "pico")
@@ -225,7 +223,7 @@ def test_a_mistake_is_named_and_mended(checkout: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
-def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
+def test_interrupted_build_leaves_no_partial_object(
     elsewhere: Catalogue, tmp_path: Path, ended_by: signal.Signals
 ) -> None:
     stored = tmp_path / "build" / "objects"
@@ -241,7 +239,7 @@ def test_an_ended_build_leaves_nothing_that_is_taken_for_whole(
 
 
 @pytest.mark.long
-def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
+def test_parallel_builds_compile_a_file_once(elsewhere: Catalogue) -> None:
     command = [sys.executable, "-c", BUILD, str(elsewhere.root)]
     with started([*command, "t6"]) as one, started([*command, "t7"]) as other:
         assert (one.wait(), other.wait()) == (0, 0)
@@ -253,7 +251,7 @@ def test_builds_side_by_side_compile_a_file_once(elsewhere: Catalogue) -> None:
     assert twice == {"core/identity.c"}
 
 
-def test_what_cmake_found_is_taken_as_it_found_it(behind_the_bare: Catalogue, tmp_path: Path) -> None:
+def test_results_of_cmake_are_reused_unchanged(behind_the_bare: Catalogue, tmp_path: Path) -> None:
     first, second = points(behind_the_bare, *BARE)
     assert "compiler identification" in (build_point_image(behind_the_bare, first).folder / "build.log").read_text()
     assert (
@@ -265,7 +263,7 @@ def test_what_cmake_found_is_taken_as_it_found_it(behind_the_bare: Catalogue, tm
     assert "compiler identification" in (build_point_image(behind_the_bare, third).folder / "build.log").read_text()
 
 
-def test_what_toml_files_said_is_taken_if_it_is_whole_and_theirs(checkout: Path, tmp_path: Path) -> None:
+def test_cached_toml_contents_are_used_if_valid(checkout: Path, tmp_path: Path) -> None:
     catalogue = Catalogue(checkout)
     first, other = points(catalogue, *BARE)
     stored = [path for path in (tmp_path / "kept" / "facts").glob("*/*") if path.is_file()]

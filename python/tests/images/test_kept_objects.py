@@ -67,7 +67,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path, tmp_path / "kept")
 
 
-def test_the_same_is_compiled_once(place: Place) -> None:
+def test_same_file_is_compiled_once(place: Place) -> None:
     compiled, content = place.build()
     assert compiled
     assert place.build() == (False, content)
@@ -86,13 +86,13 @@ def test_the_same_is_compiled_once(place: Place) -> None:
         ("#define ASKED 1\nenum { LATER };\n", True),
     ],
 )
-def test_of_what_is_generated_only_what_is_asked_for_counts(place: Place, facts: str, compiles: bool) -> None:
+def test_only_used_generated_macros_count(place: Place, facts: str, compiles: bool) -> None:
     place.write("headers/own.h", "#ifndef OWN\n#define OWN 10\n#endif\n")
     place.build()
     assert place.build(facts)[0] is compiles
 
 
-def test_a_macro_by_a_pasted_name_is_asked_for(place: Place) -> None:
+def test_macro_with_a_pasted_name_counts(place: Place) -> None:
     place.write("source.c", '#include "facts.h"\n#define P(a, b) a##b\nint value(void) { return P(AS, KED); }\n')
     _, first = place.build()
     compiled, second = place.build("#define ASKED 5\n")
@@ -100,7 +100,7 @@ def test_a_macro_by_a_pasted_name_is_asked_for(place: Place) -> None:
     assert first != second
 
 
-def test_a_macro_that_was_not_there_is_asked_for(place: Place) -> None:
+def test_missing_macro_counts(place: Place) -> None:
     place.write("source.c", '#include "facts.h"\n#ifdef LATER\nint late;\n#endif\nint value = ASKED;\n')
     _, first = place.build()
     compiled, second = place.build(PLAIN + "#define LATER\n")
@@ -117,7 +117,7 @@ def copied(place: Place, folder: Path) -> Place:
     return further
 
 
-def test_another_checkout_finds_what_was_made(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_another_checkout_finds_the_object(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
     warned = '#include "facts.h"\n#include "own.h"\nint value(int unused) { return OWN; }\n'
     place.write("source.c", warned)
     _, content = place.build(PLAIN, "-Wunused-parameter")
@@ -134,7 +134,7 @@ def test_another_checkout_finds_what_was_made(place: Place, tmp_path_factory: py
 
 
 @pytest.mark.parametrize("code", ["sizeof PLACE", "PLACE[1]", "sizeof __FILE__"])
-def test_code_that_is_told_where_its_checkout_lies_is_not_kept(place: Place, code: str) -> None:
+def test_object_with_the_checkouts_path_is_not_cached(place: Place, code: str) -> None:
     """It need not hold the name: its length or a letter will do."""
     place.write("source.c", f"int value(void) {{ return {code}; }}\n")
     by_name = f'-DPLACE="{place.folder}/x"'
@@ -143,7 +143,7 @@ def test_code_that_is_told_where_its_checkout_lies_is_not_kept(place: Place, cod
     assert not list(place.kept.rglob("*.of"))
 
 
-def test_an_edited_header_is_never_answered_by_an_old_object(place: Place) -> None:
+def test_edited_header_invalidates_the_object(place: Place) -> None:
     _, first = place.build()
     place.write("headers/own.h", "#define OWN 11\n")
     compiled, second = place.build()
@@ -153,7 +153,7 @@ def test_an_edited_header_is_never_answered_by_an_old_object(place: Place) -> No
     assert place.build() == (False, first)
 
 
-def test_a_header_that_comes_before_another_is_seen(place: Place) -> None:
+def test_new_header_that_shadows_another_is_noticed(place: Place) -> None:
     _, first = place.build()
     place.write("first/own.h", "#define OWN 12\n")
     compiled, second = place.build()
@@ -162,7 +162,7 @@ def test_a_header_that_comes_before_another_is_seen(place: Place) -> None:
 
 
 @pytest.mark.parametrize("option", ["-I{0}/second", "-isystem{0}/second", "-DNOBODY_ASKS=1", "-UNOBODY_ASKS"])
-def test_the_same_code_by_another_call_is_compiled_once(place: Place, option: str) -> None:
+def test_same_code_by_another_compiler_call_is_compiled_once(place: Place, option: str) -> None:
     """Another board's folders, say: once the source is preprocessed, where it looked for headers counts no more."""
     (place.folder / "second").mkdir()
     _, content = place.build()
@@ -170,7 +170,7 @@ def test_the_same_code_by_another_call_is_compiled_once(place: Place, option: st
 
 
 @pytest.mark.parametrize("option", ["-DOWN=3", "-O1", "-fno-inline", "-I{0}/second"])
-def test_other_code_or_another_option_is_compiled_anew(place: Place, option: str) -> None:
+def test_other_code_or_option_is_compiled_again(place: Place, option: str) -> None:
     """The header in `second` holds the same, but a debugger is told where a line comes from."""
     header = "#ifndef OWN\n#define OWN 10\n#endif\nstatic inline int other(void) { return OWN; }\n"
     for folder in ("headers", "second"):
@@ -180,14 +180,14 @@ def test_other_code_or_another_option_is_compiled_anew(place: Place, option: str
 
 
 @pytest.mark.parametrize("code", ['const char built[] = __DATE__ " " __TIME__;', '__asm(".include \\"own.s\\"");'])
-def test_what_is_in_no_list_of_files_is_not_kept(place: Place, code: str) -> None:
+def test_object_without_a_dependency_list_is_not_cached(place: Place, code: str) -> None:
     place.write("own.s", "")
     place.write("source.c", f'#include "facts.h"\n{code}\n')
     assert place.build(PLAIN, f"-I{place.folder}")[0]
     assert not list((place.folder / "kept").rglob("*.of"))
 
 
-def test_threads_that_ask_for_one_file_are_told_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_compile_one_file_get_the_same_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one once heard that a file was gone that the first one was still reading: nothing was kept then."""
     both = threading.Barrier(2, timeout=5)
 
@@ -202,19 +202,19 @@ def test_threads_that_ask_for_one_file_are_told_the_same(tmp_path: Path, monkeyp
         assert list(pool.map(objects._file_digest, ["a header"] * 2)) == ["a header"] * 2
 
 
-def test_what_changes_while_it_is_compiled_is_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_changed_during_compilation_is_not_cached(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile_steps, "now_ns", lambda: time.time_ns() - 10 * JUST_NOW_NS)
     place.build()
     assert place.build()[0]
 
 
-def test_what_names_its_build_folder_is_not_kept(place: Place) -> None:
+def test_object_with_its_build_folder_is_not_cached(place: Place) -> None:
     place.build(maps=False)
     place.build(PLAIN, "-flto=1")
     assert not list((place.folder / "kept").rglob("*.of"))
 
 
-def test_an_object_of_one_image_is_not_kept(place: Place) -> None:
+def test_object_specific_to_an_image_is_not_cached(place: Place) -> None:
     place.write("source.c", '#include "facts.h"\nconst char id[] = BENCH_RUN_ID;\n')
     for run in ("one", "two"):
         compiled, content = place.build(f'#define BENCH_RUN_ID "{run}"\n')
@@ -224,7 +224,7 @@ def test_an_object_of_one_image_is_not_kept(place: Place) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"\n"])
-def test_a_damaged_object_counts_as_none(place: Place, damage: bytes) -> None:
+def test_damaged_object_is_ignored(place: Place, damage: bytes) -> None:
     _, content = place.build()
     for path in (place.folder / "kept").rglob("*"):
         if path.is_file():
@@ -233,7 +233,7 @@ def test_a_damaged_object_counts_as_none(place: Place, damage: bytes) -> None:
     assert place.build() == (False, content)
 
 
-def test_a_disk_without_room_costs_only_what_would_be_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_only_prevents_caching(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise StoreError("no space left on device")
 
@@ -244,14 +244,14 @@ def test_a_disk_without_room_costs_only_what_would_be_kept(place: Place, monkeyp
     assert place.build() == (True, content)
 
 
-def test_an_error_of_the_compiler_is_told_and_nothing_kept(place: Place) -> None:
+def test_compiler_error_is_reported_and_nothing_cached(place: Place) -> None:
     place.write("source.c", SOURCE.replace("ASKED", "NOBODY"))
     with pytest.raises(compile_steps.StepFailedError):
         place.build()
     assert not [path for path in (place.folder / "kept").rglob("*") if path.is_file()]
 
 
-def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_cache_removes_the_least_recently_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(object_store, "SHARD_BYTES", 3_500)
     stored = ObjectStore(tmp_path)
     keys = [f"{number * object_store.SHARDS:08x}" for number in range(4)]  # of one shelf
@@ -263,7 +263,7 @@ def test_a_full_shelf_gives_up_what_was_not_used_for_longest(tmp_path: Path, mon
     assert [stored.get(key) is not None for key in keys] == [True, False, True, True]
 
 
-def test_which_lines_of_a_build_are_compilations_and_libraries(tmp_path: Path) -> None:
+def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
     line = 'bin/arm-none-eabi-gcc -DX=\\"a.h\\" -MD -MT a.obj -MF a.obj.d -o a.obj -c /src/a.c'
     result = parse_compilation(tmp_path, line, tmp_path)
     assert result is not None
@@ -283,7 +283,7 @@ def test_which_lines_of_a_build_are_compilations_and_libraries(tmp_path: Path) -
     ("build_file", "words"),
     [("", "name no step"), ("rule r\n command = true\nbuild a: r\nbuild a: r\n", "multiple rules generate a")],
 )
-def test_build_files_without_a_step_make_no_image(tmp_path: Path, build_file: str, words: str) -> None:
+def test_build_without_steps_is_an_error(tmp_path: Path, build_file: str, words: str) -> None:
     """An empty folder would be sealed and found again as built."""
     (tmp_path / "build.ninja").write_text(build_file)
     log = io.StringIO()

@@ -34,7 +34,7 @@ def test_intervals_by_symbol_and_line_have_the_cycles_counted_by_hand() -> None:
         assert sum(interval.longest.spent.values()) == interval.longest.end.cycle - interval.longest.begin.cycle
 
 
-def test_from_a_place_to_itself_is_its_period_and_the_path_is_that_of_the_longest() -> None:
+def test_interval_from_a_place_to_itself_is_its_period() -> None:
     (period,) = measured(("leaf", "leaf"))
     assert (period.count, period.is_open) == (3 * CALLS - 1, True)
     assert period.cycles is not None
@@ -43,7 +43,7 @@ def test_from_a_place_to_itself_is_its_period_and_the_path_is_that_of_the_longes
     assert next(iter(period.longest.spent)) == "recursive"
 
 
-def test_an_interval_goes_on_from_its_first_begin() -> None:
+def test_second_begin_does_not_restart_an_interval() -> None:
     (again,) = measured(("leaf", "recursive"))
     assert again.begun_again == 2 * CALLS
     assert again.count == CALLS
@@ -61,6 +61,6 @@ def test_instructions_of_an_interval_are_the_same_on_every_core(board: str) -> N
     assert result.instructions.minimum >= 19
 
 
-def test_a_place_that_is_none_is_an_error() -> None:
+def test_invalid_place_is_an_error() -> None:
     with pytest.raises(SymbolError, match="value is data"):
         measured(("leaf", "value"))

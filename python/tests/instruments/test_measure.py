@@ -44,7 +44,7 @@ def same(value: int, calls: int) -> Spread:
 
 
 @pytest.mark.parametrize("board", WITHOUT_WAITS)
-def test_cycles_are_those_counted_by_hand(board: str) -> None:
+def test_cycles_equal_a_manual_count(board: str) -> None:
     result = measured(board, *BY_HAND, "recursive")
     for name, (inclusive, exclusive, stack) in BY_HAND.items():
         calls = CALLS * (3 if name == "leaf" else 1)
@@ -62,7 +62,7 @@ def test_cycles_are_those_counted_by_hand(board: str) -> None:
 
 
 @pytest.mark.parametrize("board", CPUS)
-def test_instructions_are_those_counted_by_hand(board: str) -> None:
+def test_instructions_equal_a_manual_count(board: str) -> None:
     result = measured(board, *INSTRUCTIONS)
     for name, (inclusive, exclusive) in INSTRUCTIONS.items():
         calls = CALLS * (3 if name == "leaf" else 1)
@@ -70,7 +70,7 @@ def test_instructions_are_those_counted_by_hand(board: str) -> None:
 
 
 @pytest.mark.parametrize("board", CPUS)
-def test_cycles_are_those_between_probes(board: str) -> None:
+def test_cycles_equal_those_between_probes(board: str) -> None:
     result = measured(board, "outer", "jumping")
     machine = machine_with(board)
     pairs = {}
@@ -93,7 +93,7 @@ def machine_with(board: str) -> ObservedMachine:
     return machine
 
 
-def test_what_an_interrupt_takes_is_told_apart_wherever_it_comes() -> None:
+def test_interrupt_time_is_separated_at_every_instruction() -> None:
     """In each cycle of the first call of `outer`; the handler is of 20 instructions and its return."""
     board = "nucleo-l073rz"
     start = measured(board, "outer")["outer"].greatest[0].start
@@ -126,7 +126,7 @@ def test_what_an_interrupt_takes_is_told_apart_wherever_it_comes() -> None:
     assert all(20 + 20 <= hit <= 20 + 40 for hit in hits)
 
 
-def test_the_greatest_call_is_told_whole() -> None:
+def test_longest_call_is_described_completely() -> None:
     result = measured("pico", "outer", "jumping", "endless", "never_called")
     (outer,) = result["outer"].greatest
     assert (outer.measures, outer.path, outer.core) == (("inclusive", "undisturbed"), ("reset", "outer"), 0)
@@ -143,7 +143,7 @@ def test_the_greatest_call_is_told_whole() -> None:
     assert result["never_called"].tally.stack_bytes is None
 
 
-def test_a_stretch_leaves_out_what_began_before_it() -> None:
+def test_calls_begun_before_the_interval_are_not_counted() -> None:
     inside = f"{measured('pico', 'leaf')['leaf'].function.address + 4:#x}"
     stretch = Stretch(start=inside, cycles=100_000)
     subject = make_subject(CATALOGUE, str(small_program("pico")), board="pico", cores=1, stretch=stretch)
@@ -152,7 +152,7 @@ def test_a_stretch_leaves_out_what_began_before_it() -> None:
     assert (outer.tally.begun_before, outer.tally.calls) == (0, CALLS)
 
 
-def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
+def test_functions_are_named_by_symbol_address_or_line() -> None:
     known = ImageFunctions(small_program("pico"), machine_with("pico"))
     leaf = known.find_function("leaf")
     assert (leaf.name, leaf.also) == ("leaf", ("leaf_too",))
@@ -177,7 +177,7 @@ def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
             known.find_function(request)
 
 
-def test_quantiles_are_those_of_the_list() -> None:
+def test_quantiles_equal_those_of_a_sorted_list() -> None:
     values = np.random.default_rng(1).integers(0, 40, 1001).astype(np.uint64)
     for number in (1, 2, 99, 100, 101, 1000):
         distribution = Distribution()
@@ -210,7 +210,7 @@ def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_kernels_functions_against_probe_and_profile(program: Program) -> None:
+def test_kernel_functions_agree_with_probe_and_profile(program: Program) -> None:
     """Called from tasks and handlers, interrupted and switched away in the middle, on one core and two."""
     names = ["vTaskSwitchContext", "xTaskIncrementTick", "isr_pendsv", "isr_systick"]
     names += ["xQueueReceive", "xQueueGenericSend"] if program.benchmark == "t6" else []
@@ -250,7 +250,7 @@ def measure(*words: str | Path) -> Any:
     return CliRunner().invoke(app, ["measure", *map(str, words)], standalone_mode=False)
 
 
-def test_the_command_prints_80_columns_and_json() -> None:
+def test_command_prints_80_columns_and_json() -> None:
     words = ("outer", "endless", "recursive", "--image", small_program("pico"), "--cores", "1", "--for", "1ms")
     done = measure(*words)
     assert done.return_value == 0, done.output
@@ -263,7 +263,7 @@ def test_the_command_prints_80_columns_and_json() -> None:
     assert result["functions"][0]["greatest"][0]["callees"] == {"leaf": 12}
 
 
-def test_a_stretch_that_did_not_come_to_its_end_is_a_failure() -> None:
+def test_interval_that_did_not_end_is_a_failure() -> None:
     program = ("outer", "--image", small_program("pico"), "--cores", "1", "--for", "1ms")
     assert measure(*program, "--until", "endless").return_value == 0
     missed = measure(*program, "--until", "never_called")
@@ -271,12 +271,12 @@ def test_a_stretch_that_did_not_come_to_its_end_is_a_failure() -> None:
     assert "never_called was not reached" in " ".join(missed.output.split())
 
 
-def test_what_is_not_said_is_asked_for() -> None:
+def test_missing_arguments_are_reported() -> None:
     assert "--image" in str(measure("outer").exception)
     assert "no image nowhere.elf" in str(measure("outer", "--image", "nowhere.elf").exception)
 
 
-def test_measuring_moves_no_cycle() -> None:
+def test_measuring_changes_no_cycle() -> None:
     program = Program("t6", "pico", cores=2)
     plain, watched = (make_machine(CATALOGUE.board("pico").facts, cores=2) for _ in range(2))
     for machine in (plain, watched):

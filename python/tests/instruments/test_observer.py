@@ -100,7 +100,7 @@ def to_window(machine: ObservedMachine) -> int:
     return machine.cycle()
 
 
-def test_lock_waits_are_those_that_the_locks_count() -> None:
+def test_lock_waits_equal_the_counters_of_the_locks() -> None:
     """The locks' own statistics count from read to read; the account from the first instruction to the last."""
     chosen = subject("t6", "freertos", "pico", 2)
     machine = machine_of(chosen)
@@ -131,7 +131,7 @@ LOWEST = {"pico": 0xC0, "nucleo-f446re": 0xF0}
     ("benchmark_id", "kernel", "board", "cores"),
     [("t6", "freertos", "pico", 2), ("t5", "freertos", "nucleo-f446re", 1)],
 )
-def test_held_off_intervals_are_those_that_single_stepping_finds(
+def test_masked_intervals_equal_those_of_single_stepping(
     benchmark_id: str, kernel: str, board: str, cores: int
 ) -> None:
     chosen = subject(benchmark_id, kernel, board, cores)

@@ -39,7 +39,7 @@ def ran(*image: str | Path) -> dict[str, object]:
     return {name: json.loads(done.stdout)[name] for name in ("stop", "cycle", "cycles", "instructions")}
 
 
-def test_objcopys_hex_and_binary_run_as_the_elf_does(tmp_path: Path) -> None:
+def test_hex_and_binary_images_run_like_the_elf(tmp_path: Path) -> None:
     image = build(tmp_path)
     stripped = tmp_path / "stripped.elf"  # with names it would find the buffers of RTT, and read them
     subprocess.run(["arm-none-eabi-objcopy", "--strip-all", image, stripped], check=True)
@@ -50,7 +50,7 @@ def test_objcopys_hex_and_binary_run_as_the_elf_does(tmp_path: Path) -> None:
 
 
 @given(st.dictionaries(st.integers(0, (1 << 32) - 1), st.integers(0, 255), min_size=1, max_size=40))
-def test_every_byte_comes_back_where_it_was(content: dict[int, int]) -> None:
+def test_every_byte_keeps_its_address(content: dict[int, int]) -> None:
     lines = []
     for address, byte in content.items():
         lines += [record(4, 0, (address >> 16).to_bytes(2, "big")), record(0, address & 0xFFFF, bytes([byte]))]
@@ -80,7 +80,7 @@ def test_addresses_by_segment_and_a_start() -> None:
         (text(END), "0 separate memory areas"),
     ],
 )
-def test_damage_is_told_by_its_line(content: bytes, why: str, tmp_path: Path) -> None:
+def test_damage_is_reported_with_its_line(content: bytes, why: str, tmp_path: Path) -> None:
     path = tmp_path / "fw.hex"
     path.write_bytes(content)
     output = error(rtoslab("sim", path, "--board", "nucleo-f446re"), 1)
@@ -88,6 +88,6 @@ def test_damage_is_told_by_its_line(content: bytes, why: str, tmp_path: Path) ->
     assert output.count("\n") == 0
 
 
-def test_too_many_pieces() -> None:
+def test_too_many_memory_areas_are_refused() -> None:
     with pytest.raises(ValueError, match="300 pieces"):
         elf_from_segments([(number << 20, b"x") for number in range(300)])

@@ -114,7 +114,7 @@ def called(node: ast.Call) -> Iterator[tuple[int, str]]:
             yield node.lineno, function.attr
 
 
-def test_nothing_is_read_or_written_elsewhere() -> None:
+def test_files_are_only_opened_in_intake() -> None:
     wrong: list[str] = []
     for path in FILES:
         name = path.relative_to(PACKAGE).as_posix()
@@ -125,7 +125,7 @@ def test_nothing_is_read_or_written_elsewhere() -> None:
     assert not wrong
 
 
-def test_exceptions_are_of_files_that_exist() -> None:
+def test_listed_exceptions_exist() -> None:
     assert not ALLOWED.keys() - {path.relative_to(PACKAGE).as_posix() for path in FILES}
 
 
@@ -138,5 +138,5 @@ def test_exceptions_are_of_files_that_exist() -> None:
         ("Model.model_validate_json(x)", "model_validate_json"), ("import subprocess", "subprocess"),
     ],
 )  # fmt: skip
-def test_each_way_round_is_seen(code: str, name: str) -> None:
+def test_every_forbidden_way_to_open_a_file_is_found(code: str, name: str) -> None:
     assert name in {result for _, result in uses(ast.parse(code))}

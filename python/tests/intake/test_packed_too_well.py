@@ -32,7 +32,7 @@ def packed(text: bytes) -> bytes:
         (b"", "Expecting value"),
     ],
 )
-def test_evidence_that_unpacks_to_much_is_refused(text: bytes, says: str) -> None:
+def test_evidence_that_unpacks_to_too_much_is_refused(text: bytes, says: str) -> None:
     content = packed(text)
     assert len(content) < 100_000
     with pytest.raises(ValueError, match=says):
@@ -55,7 +55,7 @@ def test_unpacking_takes_no_more_memory_than_the_limit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("read", [decode_columns, decode_samples])
-def test_a_table_of_few_bytes_and_many_rows_is_refused(read: object) -> None:
+def test_small_file_with_too_many_rows_is_refused(read: object) -> None:
     rows = TABLE_VALUES // 8 + 1
     out = io.BytesIO()
     column = pa.array(np.zeros(rows, np.uint8))

@@ -32,7 +32,7 @@ def measure(
     return result
 
 
-def test_the_tick_is_a_base_and_so_much_for_each_task() -> None:
+def test_tick_costs_a_base_plus_a_cost_per_task() -> None:
     """300 ms with the coincidence of all ten periods in the middle."""
     result = measure("tick_handler", 300, opt="-O0", param_phase_ms="41250")
     assert result.clock_hz == 84_000_000
@@ -46,7 +46,7 @@ def test_the_tick_is_a_base_and_so_much_for_each_task() -> None:
     assert model.rms < 0.1 * model.per_task, "nothing but the number of tasks moves it"
 
 
-def test_the_search_takes_a_step_a_priority() -> None:
+def test_search_takes_one_step_per_priority() -> None:
     """The golden loop counts: by the paper's own rule B to IDLE takes 5 and A to IDLE 6, not 4 and 5."""
     result = measure("switch_pairs", 840, opt="-O0", configUSE_PORT_OPTIMISED_TASK_SELECTION="0")
     series = {samples.id: samples for samples in result.series}
@@ -68,7 +68,7 @@ def test_the_search_takes_a_step_a_priority() -> None:
     assert longest["D_IDLE"] < longest["C_IDLE"] < longest["B_IDLE"] < longest["A_IDLE"] == max(longest.values())
 
 
-def test_counting_zeros_makes_all_switches_alike() -> None:
+def test_counting_leading_zeros_makes_all_switches_equal() -> None:
     result = measure("switch_pairs", 840, opt="-O0", configUSE_PORT_OPTIMISED_TASK_SELECTION="1")
     choices = [samples for samples in result.series if samples.id.startswith("select.")]
     assert len(choices) == 20
@@ -77,21 +77,21 @@ def test_counting_zeros_makes_all_switches_alike() -> None:
     assert max(every) - min(every) < 16, "flash lines in the accelerator or not, but no loop"
 
 
-def test_tasks_work_as_long_as_said_without_a_cache() -> None:
+def test_tasks_work_for_their_stated_time_without_a_cache() -> None:
     """Not optimised, their loop once lay across two lines of flash: some worked 1.3 times as long, some 0.8 times."""
     result = measure("switch_pairs", 840, opt="-O0", feature_icache="0")
     assert next(proof.verdict for proof in result.proofs if proof.rule == "runs_for") == "holds"
 
 
 @pytest.mark.parametrize("benchmark", ["tick_handler", "switch_pairs"])
-def test_another_kernel(benchmark: str) -> None:
+def test_handlers_of_another_kernel_are_measured(benchmark: str) -> None:
     """rt wakes tasks in its switch handler, so its tick does not grow with them; and it searches no list."""
     result = measure(benchmark, 840, kernel="rt", opt="-O2")
     assert all(samples.steps is None for samples in result.series)
     assert all(samples.cycles for samples in result.series)
 
 
-def test_two_cores_are_not_told_apart() -> None:
+def test_handlers_on_two_cores_are_not_applicable() -> None:
     (point,) = make_plan(CATALOGUE, ["tick_handler"], Options(["freertos"], ["pico"], (2,), 840, {})).points
     assert point.not_applicable == "the kernel's handlers are timed on one core"
 
@@ -100,12 +100,12 @@ def test_two_cores_are_not_told_apart() -> None:
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
 @pytest.mark.parametrize("benchmark", ["tick_handler", "switch_pairs"])
 @pytest.mark.parametrize("kernel", ["freertos", "rt"])
-def test_every_board(kernel: str, benchmark: str, board: str) -> None:
+def test_handlers_are_measured_on_every_board(kernel: str, benchmark: str, board: str) -> None:
     result = measure(benchmark, 840, kernel, board, opt="-O2")
     assert all(samples.cycles for samples in result.series)
 
 
 @pytest.mark.long
-def test_six_coincidences_in_250_s() -> None:
+def test_all_periods_coincide_six_times_in_250_s() -> None:
     result = measure("tick_handler", 250_000, opt="-O3", param_phase_ms="0")
     assert len(cycles_by_released_tasks(result)[10]) == 6

@@ -26,7 +26,7 @@ def seconds(request: Plan) -> float:
     return point_seconds(CATALOGUE, point) - POINT_S
 
 
-def test_time_goes_with_cycles_cores_and_whether_tasks_wait() -> None:
+def test_estimate_depends_on_cycles_cores_and_waits() -> None:
     one, two = seconds(plan("t2_cooperative", "pico")), seconds(plan("t2_cooperative", "pico", 2))
     assert two == pytest.approx(2 * one)
     slow, fast = seconds(plan("t2_cooperative", "nucleo-l053r8")), seconds(plan("t2_cooperative", "nucleo-f767zi"))
@@ -35,12 +35,12 @@ def test_time_goes_with_cycles_cores_and_whether_tasks_wait() -> None:
     assert waiting < busy / 2
 
 
-def test_a_papers_longest_experiment_is_not_said_to_take_hours() -> None:
+def test_estimate_of_the_longest_paper_is_below_hours() -> None:
     """1000 s of miranda2021's four tasks took 205 to 350 s of one core; they were said to take 1500 s."""
     assert 150 < seconds(plan("switch_pairs", "nucleo-f446re", window_ms=1_000_000)) < 400
 
 
-def test_an_interval_of_many_rounds_lasts_longer() -> None:
+def test_interval_of_many_rounds_lasts_longer() -> None:
     """eren2024's one sample of 100,000 rounds took 11 s of one core for messages, 26 s for semaphores."""
     options = Options(["freertos"], ["nucleo-f767zi"], [1], config={"samples": "1", "instrument": "counter"})
     few, many = (
@@ -62,7 +62,7 @@ def test_an_interval_of_many_rounds_lasts_longer() -> None:
         ("tick_handler", "nucleo-f446re", 1, 5000),
     ],
 )
-def test_runs_take_about_as_long_as_is_said(name: str, board: str, cores: int, window_ms: int) -> None:
+def test_runs_take_about_the_estimated_time(name: str, board: str, cores: int, window_ms: int) -> None:
     """By the process's own time, within four times; on a laptop within two."""
     request = plan(name, board, cores, window_ms)
     (point,) = request.points

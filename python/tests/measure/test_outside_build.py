@@ -65,7 +65,7 @@ def _compilers() -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("name", ["gcc", "clang"])
-def test_an_image_of_another_build_is_measured(
+def test_image_of_another_build_is_measured(
     name: str, commands: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compilers = _compilers()

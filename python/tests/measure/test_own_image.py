@@ -39,7 +39,7 @@ def stranger(image: Path, folder: Path) -> Path:
     return path
 
 
-def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> None:
+def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_path: Path) -> None:
     folder, outcome = measure_image(ROOT, image, "pico", tmp_path / "own", {})
     (here,) = api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "here")
     assert isinstance(outcome.result, MeasuredPoint)
@@ -57,7 +57,7 @@ def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> 
     assert not again.fresh
 
 
-def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Path, tmp_path: Path) -> None:
+def test_unknown_kernel_is_proved_without_symbols(image: Path, tmp_path: Path) -> None:
     folder, outcome = measure_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
@@ -67,7 +67,9 @@ def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Pat
     assert rtoslab("report", folder, "-o", tmp_path / "r.html").returncode == 0
 
 
-def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_is_judged_again_when_its_port_is_known(
+    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was proved of it as a stranger is no answer then."""
     monkeypatch.chdir(tmp_path)
     path = stranger(image, tmp_path)
@@ -95,7 +97,9 @@ def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, m
     ("t2", b"t2_cooperative", b"t3_preemptive", "proof"),
     ("t4", b"t4_interrupt", b"t6_message", "decode"),
 ])  # fmt: skip
-def test_an_image_that_lies_is_a_failed_point(bench: str, name: bytes, said: bytes, stage: str, tmp_path: Path) -> None:
+def test_image_with_wrong_identity_is_a_failed_point(
+    bench: str, name: bytes, said: bytes, stage: str, tmp_path: Path
+) -> None:
     content = api.build_image(bench, kernel="freertos", board="pico").read_bytes()
     assert content.count(b"\0" + name + b"\0") == 1
     (path := tmp_path / "lies.elf").write_bytes(content.replace(b"\0" + name, b"\0" + said.ljust(len(name), b"\0")))
@@ -104,9 +108,7 @@ def test_an_image_that_lies_is_a_failed_point(bench: str, name: bytes, said: byt
     assert outcome.result.stage == stage, outcome.result
 
 
-def test_what_is_no_such_image_is_refused_in_one_sentence(
-    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_image_without_the_runner_is_refused(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = Program("t5", "nucleo-l073rz").elf().read_bytes()
     (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico" + bytes(10)))
     with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
@@ -126,7 +128,7 @@ def test_what_is_no_such_image_is_refused_in_one_sentence(
         measure_image(ROOT, text, "pico", tmp_path / "c", {})
 
 
-def test_the_command_takes_an_image_alone(image: Path, tmp_path: Path) -> None:
+def test_command_accepts_only_options_of_an_image(image: Path, tmp_path: Path) -> None:
     done = rtoslab("run", "--image", image, "--board", "pico", "--out", tmp_path / "run", "--json")
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]

@@ -22,7 +22,7 @@ def stored(out: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("benchmark", "seeds"), [("t7", 2), pytest.param("mutex", 4, marks=pytest.mark.long)])
-def test_the_order_of_sets_is_in_no_stored_byte(benchmark: str, seeds: int, tmp_path: Path) -> None:
+def test_stored_bytes_do_not_depend_on_hash_order(benchmark: str, seeds: int, tmp_path: Path) -> None:
     runs = []
     for seed in range(seeds):
         out = tmp_path / str(seed)

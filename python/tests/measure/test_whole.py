@@ -68,7 +68,7 @@ def one(outcomes: list[Outcome]) -> object:
     return outcome.result
 
 
-def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
+def test_point_is_measured_and_proved(tmp_path: Path) -> None:
     result = one(measure("t7", 2, 20, tmp_path / "run"))
     assert isinstance(result, MeasuredPoint), result
     assert [counter.core for counter in result.counters] == [0, 1]
@@ -80,7 +80,7 @@ def test_a_point_is_measured_and_proved(tmp_path: Path) -> None:
         assert abs(core.cycles - used - core.exception_cycles - core.sleep_cycles) <= 20, "every cycle has a cause"
 
 
-def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of an image from kept objects and of one made from nothing; neither knows the other's verdicts and results."""
     for name, build in (("one", build_apart(tmp_path / "kept")), ("two", tmp_path / "nothing")):
         monkeypatch.setenv("RTOSLAB_BUILD", str(build))
@@ -91,7 +91,7 @@ def test_the_same_point_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest
         assert (first / file).read_bytes() == (second / file).read_bytes()
 
 
-def test_an_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # known points would be over before the interruption
     out = tmp_path / "run"
     request = ("run", "t2", "t7", "--cores", "1,2", "--window", "20ms")
@@ -121,7 +121,7 @@ def broken(tmp_path: Path, name: str, **options: object) -> Failed:
     return result
 
 
-def test_a_yield_left_out_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
+def test_missing_yield_is_an_error(checkout: Path, tmp_path: Path) -> None:
     broken_by(checkout, T2, "port_yield();", "if (self->count % 7u != 0) { port_yield(); }")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "proof"
@@ -148,7 +148,7 @@ def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
 
 
 @pytest.mark.long  # `test_mutants` has others of its kind
-def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_path: Path) -> None:
+def test_missing_stress_is_an_error(checkout: Path, tmp_path: Path) -> None:
     broken_by(checkout, CONTENTION, "access_semaphore(self);\n            tallies", "tallies")
     failed = one(measure("contention", 2, 10, tmp_path / "run", **STRESS))
     assert isinstance(failed, Failed), failed
@@ -157,21 +157,21 @@ def test_stress_that_stays_away_is_an_error_not_a_number(checkout: Path, tmp_pat
 
 
 @pytest.mark.long  # `test_mutants` has others of its kind
-def test_equal_priorities_do_not_preempt_and_the_proof_says_so(checkout: Path, tmp_path: Path) -> None:
+def test_proof_refuses_equal_priorities_in_preemption(checkout: Path, tmp_path: Path) -> None:
     broken_by(checkout, T3, ".priority = {0, 1, 2, 3, 4}", ".priority = {2, 2, 2, 2, 2}")
     failed = broken(tmp_path, "t3")
     assert failed.stage in {"proof", "run"}
     assert "preempt" in failed.message or failed.stage == "run"
 
 
-def test_a_fault_is_told_with_its_address(checkout: Path, tmp_path: Path) -> None:
+def test_fault_is_reported_with_its_address(checkout: Path, tmp_path: Path) -> None:
     broken_by(checkout, T2, "port_yield();", '__asm volatile("udf #1");')
     failed = broken(tmp_path, "t2")
     assert failed.error == "OverrideReceivedError"
     assert re.search(r"reported a fault .*pc=0x", failed.message)
 
 
-def test_a_hang_is_told_with_its_place(checkout: Path, tmp_path: Path) -> None:
+def test_hang_is_reported_with_its_place(checkout: Path, tmp_path: Path) -> None:
     broken_by(
         checkout, T2, "    (void)self;\n    return true;", "    while (self->count == 0) {\n    }\n    return true;"
     )
@@ -180,7 +180,7 @@ def test_a_hang_is_told_with_its_place(checkout: Path, tmp_path: Path) -> None:
     assert "did not complete its set-up within 5 s of virtual time; core 0 was at" in failed.message
 
 
-def test_a_stack_overflow_is_told_or_faults(checkout: Path, tmp_path: Path) -> None:
+def test_stack_overflow_is_reported_or_faults(checkout: Path, tmp_path: Path) -> None:
     eater = (
         "    volatile unsigned char eaten[1500];\n    for (unsigned i = 0; i < sizeof eaten; i++) { eaten[i] = 1; }\n"
     )
@@ -196,7 +196,7 @@ def test_garbage_is_an_error_that_names_its_line(checkout: Path, tmp_path: Path)
     assert "line 1 of the board's output: the check sum" in failed.message
 
 
-def test_a_compile_error_is_told_with_its_log(checkout: Path, tmp_path: Path) -> None:
+def test_compile_error_is_reported_with_its_log(checkout: Path, tmp_path: Path) -> None:
     broken_by(checkout, T2, "port_yield();", "port_yeild();")
     failed = broken(tmp_path, "t2")
     assert failed.stage == "build"
@@ -204,13 +204,13 @@ def test_a_compile_error_is_told_with_its_log(checkout: Path, tmp_path: Path) ->
     assert "The complete log is" in failed.message
 
 
-def test_an_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:
+def test_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:
     failed = broken(tmp_path, "t1", config={"configNO_SUCH": "1"})
     assert failed.stage == "build"
     assert "configNO_SUCH" in failed.message
 
 
-def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -> None:
+def test_run_does_not_mix_builds(checkout: Path, tmp_path: Path) -> None:
     measure("t1", 1, 10, tmp_path / "run")
     broken_by(checkout, T1, "INCREMENT 1013904223u", "INCREMENT 1013904225u")
     done = rtoslab(
@@ -231,7 +231,7 @@ def test_another_build_is_not_mixed_into_a_run(checkout: Path, tmp_path: Path) -
     assert "was measured with another build" in error(done, 1)
 
 
-def test_the_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     examine_nothing(monkeypatch)
     catalogue, chosen = Catalogue(ROOT), {"configTICK_RATE_HZ": "500", "opt": "-O3"}
     (request,) = make_plan(catalogue, ["t1"], Options(["freertos"], ["pico"], [1], 10, chosen)).points
@@ -248,7 +248,7 @@ def test_the_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: py
     assert str(find_root()) not in text, "no path of this machine"
 
 
-def test_an_unwritable_place_is_said(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     assert "Cannot make the run directory" in error(rtoslab("run", "t1", "--out", tmp_path / "file" / "run"), 1)
 

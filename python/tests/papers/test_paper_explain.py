@@ -73,7 +73,7 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
     return results
 
 
-def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
+def test_closest_change_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
     assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
@@ -90,7 +90,7 @@ def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
     assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
 
 
-def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
+def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     """An option alone may come no closer, and with the rest of its set-up closest."""
     paper = paper_of(tmp_path, "2000")
     axes = {"evidence": "", "boards": ("pico",)}
@@ -118,7 +118,7 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
     assert best_change_sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
 
 
-def test_a_point_that_failed_is_named(
+def test_point_that_failed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its change's row has fewer figures: the reader learns why."""
@@ -142,7 +142,7 @@ def test_a_point_that_failed_is_named(
     }
 
 
-def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
+def test_only_helpful_changes_are_combined(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
     single = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
     assert combined_setups(1.0, single) == []
@@ -172,7 +172,7 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     assert changing > 5
 
 
-def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
+def test_paper_without_comparable_figures_is_reported() -> None:
     paper = read_papers(CATALOGUE)["vieira2026"]
     with pytest.raises(PlanError, match="vieira2026 has no figure that can be compared with one of ours"):
         explain_plan(CATALOGUE, paper, candidate_setups(CATALOGUE, paper), OPTIONS)

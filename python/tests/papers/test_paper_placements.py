@@ -49,7 +49,7 @@ def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> Reprodu
     return reproduce_paper(CATALOGUE, paper, _stored(*points))
 
 
-def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
+def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
     assert (figure.our_value, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
@@ -61,7 +61,7 @@ def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None
     assert len(done.points) == 6
 
 
-def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
+def test_figure_in_one_placement_is_marked(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     sized = replace(done.compared[1], published=done.compared[1].published.model_copy(update={"id": 2}), band=None)
     paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos")])
@@ -70,7 +70,7 @@ def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
         assert ("ours is of one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
 
 
-def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
+def test_band_smaller_than_the_rounding_is_left_out(tmp_path: Path) -> None:
     figure = _paper(tmp_path, [500, 500, 500], [200, 200, 200]).compared[1]
     assert ratio_text(figure) == "1.00"
 
@@ -89,7 +89,7 @@ def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
         ([500], [200], "same", "2 cores 1,600, 1 core 2,000 1/s"),
     ],
 )
-def test_a_statement_is_judged_in_every_placement(
+def test_statement_is_judged_in_every_placement(
     one_core: list[int], two_cores: list[int], outcome: str, seen: str, tmp_path: Path
 ) -> None:
     done = _paper(tmp_path, one_core, two_cores)
@@ -102,9 +102,7 @@ def test_a_statement_is_judged_in_every_placement(
 
 
 @pytest.mark.parametrize("places", [1, 3])
-def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
-    places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verdicts_of_one_placement_have_a_note(places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
     (claims,) = (section for section in paper_document(CATALOGUE, done).sections if section.id == "claims")
     print_paper(done, Console(width=400))
@@ -112,7 +110,7 @@ def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
         assert ("another placement may reverse their order" in message) == (places == 1)
 
 
-def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path) -> None:
+def test_point_in_one_placement_is_compared_with_all_of_another(tmp_path: Path) -> None:
     lone = measured(1, kernel="nuttx")
     not_here = NotApplicable(
         point=_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
@@ -125,7 +123,7 @@ def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path
     assert all(not value.point.config for value in done.values)
 
 
-def test_a_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
+def test_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
     """Its proof gave no number; the table says of how many placements the median is."""
     failed = Failed(run_id="f", point=_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
     done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), failed, _at(2, 1, 600)))
@@ -136,7 +134,7 @@ def test_a_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
     assert (lacking.state, lacking.our_value, lacking.reason) == ("failed", None, "proof: it waited")
 
 
-def test_reference_results_give_a_point_its_further_placements(tmp_path: Path) -> None:
+def test_reference_results_add_placements_to_a_point(tmp_path: Path) -> None:
     """By the run id: what was measured under another manifest says nothing of this build."""
     known = placement_values([_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
@@ -180,7 +178,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     assert [(record["value"], record["low"], record["n"]) for record in table.records][1] == (80, 60, 360)
 
 
-def test_a_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
+def test_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = _paper(tmp_path, [500_000, 500_001], [200_000, 200_001])
     drawn = redraw_figure(figure, done, done.values)

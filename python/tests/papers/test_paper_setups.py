@@ -66,7 +66,7 @@ def _point(kernel: str = "k", **config: str) -> PointId:
         ({"config": {"opt": "-Os"}, "benchmarks": ["t3"]}, {}, _point(opt="-Os"), None),
     ],
 )
-def test_which_point_a_point_of_a_setup_stands_for(
+def test_point_of_a_setup_replaces_the_matching_point(
     facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
 ) -> None:
     setup = _setup(**facts)
@@ -95,12 +95,12 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
         )
 
 
-def test_an_unknown_setup_is_told() -> None:
+def test_unknown_setup_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: not_pinned, own_defaults"):
         paper_plan(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
 
 
-def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
+def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     """1,000 a window on one core is 4,000 a second: the paper's 2,000 in the set-up, and T2 no longer loses."""
     claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
     row = published(1, lab_kernel="freertos")
@@ -128,7 +128,7 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     assert json.dumps(statements.rows)
 
 
-def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
+def test_non_numeric_figure_has_no_distance(tmp_path: Path) -> None:
     """It is shown and not counted: the distance beside the count is not of it."""
     rows = [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos", value="1500 + 500")]
     paper = _paper(folder(tmp_path, rows), _setup(config={"opt": "-Os"}), {})
@@ -166,7 +166,7 @@ GAINS = (
 
 
 @pytest.mark.parametrize("lent", [False, True])
-def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, tmp_path: Path) -> None:
+def test_authors_version_is_judged_and_the_current_one_is_shown(lent: bool, tmp_path: Path) -> None:
     """The run has no tree of the version: its reference result stands for the point, and is told as one."""
     base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
     paper = _with_version(base)
@@ -194,7 +194,7 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
     assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
 
 
-def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) -> None:
+def test_missing_service_of_the_authors_version_uses_the_current_one(tmp_path: Path) -> None:
     paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
     done = reproduce_paper(
         CATALOGUE, paper, _counts("freertos", (1, 500)), reference_points=_counts("freertos-9", (2, 700))
@@ -206,7 +206,7 @@ def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) ->
     assert done.today is None
 
 
-def test_what_the_authors_version_cannot_do_is_not_done_by_todays(tmp_path: Path) -> None:
+def test_impossible_point_of_the_authors_version_is_not_replaced(tmp_path: Path) -> None:
     paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
     (present,) = _counts("freertos-9", (1, 1))
     lacking = NotApplicable(run_id="n", point=present.result.point, reason="V9 has no such call")
@@ -214,7 +214,7 @@ def test_what_the_authors_version_cannot_do_is_not_done_by_todays(tmp_path: Path
     assert (done.compared[1].state, done.compared[1].reason) == ("n/a", "V9 has no such call")
 
 
-def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -> None:
+def test_setup_uses_the_authors_version_if_available(tmp_path: Path) -> None:
     base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
     paper = _with_version(base)
     points = [*_counts("freertos", (1, 500)), *_counts("freertos-9", (1, 600))]
@@ -223,7 +223,7 @@ def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -
     assert [(setup.setup.id, setup.compared[1].our_value) for setup in done.setups] == [("s", 2200)]
 
 
-def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) -> None:
+def test_second_tree_is_used_if_the_first_lacks_a_service(tmp_path: Path) -> None:
     base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {})
     paper = _with_version(base, trees=("freertos", "freertos-inherit"))
     (present,) = _counts("freertos", (1, 1))
@@ -238,7 +238,7 @@ def _weight(kernel: str, text: int) -> StoredWeight:
     return StoredWeight(Path(), Weight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
 
 
-def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: Path) -> None:
+def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) -> None:
     """The kernel is not here: what its smallest program weighed stands beside that of one that is."""
     claims = (
         '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ratio"\nat_least = 1.8\nbound_from = "times"\n'

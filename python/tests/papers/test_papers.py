@@ -95,17 +95,17 @@ def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> Compare
     return compare_rows(folder(tmp_path, [row]), stored, point_values(of_measured(stored)), KERNELS, {})[1]
 
 
-def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
+def test_row_is_matched_with_value_and_ratio(tmp_path: Path) -> None:
     result = compared(tmp_path, published(1), measured(1, 1000), measured(2, 700))
     assert (result.state, result.our_value, result.ratio) == ("measured", 4000, 2)
 
 
-def test_cycles_and_times_turn_into_each_other_by_the_clock(tmp_path: Path) -> None:
+def test_cycles_and_times_are_converted_by_the_clock(tmp_path: Path) -> None:
     row = published(1, lab_stat="cycles_per_count", unit="us", value="125")
     assert compared(tmp_path, row, measured(1, 1000)).our_value == pytest.approx(250)
 
 
-def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
+def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
     result = compared(tmp_path, published(1, lab_kernel="other"), measured(1))
     assert (result.state, result.our_value, result.reason) == (
         "bring your own",
@@ -127,31 +127,31 @@ def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
         ([results.NotApplicable(run_id="0" * 16, point=point(1), reason="no heap")], "n/a", "no heap"),
     ],
 )
-def test_what_is_missing_says_why_and_has_no_number(
+def test_missing_value_has_a_reason_and_no_figure(
     tmp_path: Path, stored: list[AnyResult], state: str, why: str
 ) -> None:
     result = compared(tmp_path, published(1), *stored)
     assert (result.state, result.our_value, result.ratio, result.reason) == (state, None, None, why)
 
 
-def test_a_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
+def test_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match=r"2 values match row 1 of .*make lab_config more specific: cores=1 or 2\."):
         compared(tmp_path, published(1, lab_config=""), measured(1), measured(2))
 
 
-def test_a_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
+def test_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="is in bytes, but our value in 1/s"):
         compared(tmp_path, published(1, unit="bytes"), measured(1))
 
 
-def test_a_damaged_row_is_named(tmp_path: Path) -> None:
+def test_damaged_row_is_named(tmp_path: Path) -> None:
     with pytest.raises(CatalogueError, match=r"published.csv, line 3: the id 1 is used twice"):
         _ = folder(tmp_path, [published(1), published(1)]).published_rows
     with pytest.raises(CatalogueError, match=r"published.csv, line 2, id: "):
         _ = folder(tmp_path, [published(1, id="one")]).published_rows
 
 
-def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
+def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
     table = redraw_table(
         RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured(1, 1000))
@@ -168,7 +168,7 @@ def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
     assert [record["value"] for record in table.records if record["source"] == "paper"] == [2000, 900]
 
 
-def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
+def test_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
     result = compare_rows(paper, (), point_values([measured(1, 1000)]), KERNELS, {})
     (chart,) = pairs_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
@@ -178,7 +178,7 @@ def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None
     assert chart.y_title == "1/s"
 
 
-def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
+def test_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = done_with(folder(tmp_path, []), measured(1, 1000), measured(2, 800))
     drawn = redraw_figure(figure, done, done.values)
@@ -192,7 +192,7 @@ def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     assert redraw_figure(figure, single, single.values) is None
 
 
-def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
+def test_whole_report_in_every_format(tmp_path: Path) -> None:
     slips = '[[slip]]\nid = "s"\nkind = "slip"\nrows = [1]\nsays = "it slipped"\nprinted = 3\ncomputed = "r1 / 2"\n'
     claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K gains"\n{LOSES}'
     paper = folder(tmp_path, [published(1), published(2, lab_kernel="other", kernel="Other")], claims, slips)
@@ -214,7 +214,7 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     assert [row[-1] for row in claims_of.tables[0].rows] == ["29 of 32"]
 
 
-def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) -> None:
+def test_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) -> None:
     """Also where no row names it: at its figure."""
     paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="other", kernel="Other")])
     apart = measured(1, 1000, kernel="freertos").model_copy(
@@ -233,14 +233,14 @@ def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) 
     assert "†" not in report_formats()["md"](paper_document(CATALOGUE, plain))
 
 
-def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
+def test_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published(1), published(2)])
     text = report_formats()["md"](paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, [])))
     assert "the sources of K were not added" in text
     assert "Figure 9: not yet measured." in text
 
 
-def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
+def test_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
     build = {"features": {"icache": "0", "art": "1"}, "flags": ["-mthumb", "-O3"], "clock_hz": 8_000_000, "kernel": "k"}
     facts = {**FACTS, "part": [], "condition": [
         {"what": "caches", "paper": "off", "manifest": "build.features"},
@@ -259,7 +259,7 @@ def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_values_lie_on_their_axes() -> None:
+def test_values_are_on_their_axes() -> None:
     (peak,) = select_values(
         point_values([measured(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
     )
@@ -271,12 +271,12 @@ def test_values_lie_on_their_axes() -> None:
 
 
 @pytest.mark.parametrize("expression", ["r9", "r1 +", "open('x')", "r1 / 0", "r1 ** 2", "__import__('os')"])
-def test_arithmetic_that_cannot_be_done_is_named(expression: str) -> None:
+def test_invalid_arithmetic_is_reported(expression: str) -> None:
     with pytest.raises(CatalogueError, match=r"of a slips.toml cannot be computed"):
         evaluate_expression(expression, {1: 2.0})
 
 
-def test_a_ratio_to_a_figure_that_cannot_be_is_none(tmp_path: Path) -> None:
+def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
     slips = '[[slip]]\nid = "s"\nkind = "slip"\nrows = [1]\nsays = "it never ran"\nno_ratio = true\n'
     rows = [published(ident, value=value, lab_kernel="freertos") for ident, value in ((1, "4"), (2, "2000"))]
     paper = folder(tmp_path, rows, slips=slips)

@@ -79,7 +79,7 @@ def labelled(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
     return results
 
 
-def test_what_is_planted_shows(planted: dict[str, tuple[Path, Path]]) -> None:
+def test_planted_effect_is_found_by_every_command(planted: dict[str, tuple[Path, Path]]) -> None:
     """Otherwise there would be nothing to be called by any name."""
     for what, runs in planted.items():
         before, after = ([throughput(point).cycles_per_count for point in points(run)] for run in runs)
@@ -88,7 +88,7 @@ def test_what_is_planted_shows(planted: dict[str, tuple[Path, Path]]) -> None:
         assert (max(before) - min(before) > 0.5) == (what == "move"), "flash has waits, RAM has none"
 
 
-def test_compare(planted: dict[str, tuple[Path, Path]]) -> None:
+def test_compare_finds_the_planted_effect(planted: dict[str, tuple[Path, Path]]) -> None:
     verdicts = {}
     for what, runs in planted.items():
         done = rtoslab("compare", *runs, "--format", "json")
@@ -97,7 +97,7 @@ def test_compare(planted: dict[str, tuple[Path, Path]]) -> None:
     assert verdicts == {"move": "placement", "nop": "worse"}
 
 
-def test_sweep(planted: dict[str, tuple[Path, Path]]) -> None:
+def test_sweep_finds_the_planted_effect(planted: dict[str, tuple[Path, Path]]) -> None:
     texts = {}
     for what, runs in planted.items():
         document = sweep_document("T", labelled(runs, config={"planted": "1"}))
@@ -108,7 +108,7 @@ def test_sweep(planted: dict[str, tuple[Path, Path]]) -> None:
     assert "no: placement" not in texts["nop"]
 
 
-def test_lint(planted: dict[str, tuple[Path, Path]]) -> None:
+def test_lint_finds_the_planted_difference(planted: dict[str, tuple[Path, Path]]) -> None:
     output = {}
     for what, runs in planted.items():
         stored = labelled(runs, config={"planted": "1"})
@@ -128,7 +128,7 @@ def paper_of(where: Path, benchmark: str) -> PaperFolder:
     return replace(paper, facts=paper.facts.model_copy(update={"part": ()}))
 
 
-def test_paper(planted: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
+def test_paper_report_finds_the_planted_effect(planted: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
     catalogue = Catalogue(find_root())
     outcomes = {}
     for what, runs in planted.items():
@@ -138,7 +138,7 @@ def test_paper(planted: dict[str, tuple[Path, Path]], tmp_path: Path) -> None:
     assert outcomes == {"move": "tie", "nop": "same"}
 
 
-def test_history(planted: dict[str, tuple[Path, Path]]) -> None:
+def test_history_finds_the_planted_effect(planted: dict[str, tuple[Path, Path]]) -> None:
     for what, runs in planted.items():
         done = rtoslab("runs", "history", "--metric", "cycles_per_count", "--in", runs[0].parent)
         assert done.returncode == 0, done.stderr

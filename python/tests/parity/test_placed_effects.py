@@ -52,7 +52,7 @@ def swept() -> list[MeasuredPoint]:
     ]
 
 
-def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
+def test_point_in_several_placements_is_one_point_with_a_band() -> None:
     result = {(time.point.benchmark, *time.point.config.items()): time for time in placed_times(swept())}
     assert len(result) == 6
     band = result["t", ("a", "1"), ("b", "0")].seconds
@@ -60,7 +60,7 @@ def test_a_point_in_several_placements_is_one_point_with_a_band() -> None:
     assert band.median / band.least == pytest.approx(1.06 / 1.05, rel=1e-3)
 
 
-def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
+def test_effect_is_reported_if_no_placement_reverses_it() -> None:
     effects = {(effect.option, effect.level): effect for effect in Observations(swept()).effects()}
     assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
     assert effects["a", "1"].claimed_targets == ["t"]
@@ -70,13 +70,13 @@ def test_an_effect_is_claimed_where_no_choice_of_places_undoes_it() -> None:
     assert effects["b", "1"].claimed_targets == []
 
 
-def test_in_one_placement_every_change_counts() -> None:
+def test_every_change_counts_without_wait_states() -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     assert Observations(single).max_placements == 1
     assert [effect.claimed_targets for effect in Observations(single).effects() if effect.option == "a"] == [["t", "u"]]
 
 
-def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: Path) -> None:
+def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path) -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
     bound = place_dependent_results(stored)
@@ -98,7 +98,7 @@ def test_in_one_placement_nothing_is_claimed_where_the_place_matters(tmp_path: P
     assert "The option with the largest effect is a 0 to 1" in several.summary
 
 
-def test_the_report_says_placement() -> None:
+def test_report_names_placement() -> None:
     document = sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()])
     text = report_formats()["md"](document)
     assert "The option with the largest effect is a 0 to 1" in document.summary
@@ -110,7 +110,7 @@ def test_the_report_says_placement() -> None:
     assert "No option changes the time by more than the placement of the code does." in alike.summary
 
 
-def test_costs_name_the_benchmarks_whose_change_is_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     costs = {cost.key: cost for cost in costs_from_runs(swept())}
     assert set(costs) == {"a", "b"}
     assert costs["a"].placement == ("u",)
@@ -143,7 +143,7 @@ def squares(extra: float) -> list[MeasuredPoint]:
     ]
 
 
-def test_an_interaction_within_the_bands_is_placement() -> None:
+def test_interaction_within_the_bands_is_placement() -> None:
     (inside,), (beyond,) = (Observations(squares(extra)).interactions() for extra in (1.0, 6.0))
     assert inside.ratio.value == pytest.approx(1.01, rel=1e-3)
     assert (inside.ratio.is_claimed, beyond.ratio.is_claimed) == (False, True)
@@ -159,7 +159,7 @@ def test_an_interaction_within_the_bands_is_placement() -> None:
     assert re.search(r"\+6\.0 % \(\+[34]\.\d % to \+[78]\.\d %\)", texts[1])
 
 
-def test_the_quickest_configuration_says_who_is_as_quick() -> None:
+def test_fastest_configuration_lists_equally_fast_ones() -> None:
     seen = Observations(swept())
     assert [seen.count_equally_quick(target) for target in ("t", "u")] == [1, 2]
     text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
@@ -169,7 +169,7 @@ def test_the_quickest_configuration_says_who_is_as_quick() -> None:
     assert "As quick" not in plain
 
 
-def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
+def test_sweep_plan_requests_placements(tmp_path: Path) -> None:
     catalogue = Catalogue(find_root())
     plan = sweep_points(catalogue, read_sweep(write_plan(tmp_path, f"placements = 3\n{PLAN}")))
     once = sweep_points(catalogue, read_sweep(write_plan(tmp_path)))
@@ -182,7 +182,7 @@ def test_a_sweep_asks_for_placements(tmp_path: Path) -> None:
         read_sweep(write_plan(tmp_path, f"placements = 10000\n{PLAN}"))
 
 
-def test_a_reader_sees_the_middle_placement_and_its_band() -> None:
+def test_figures_are_medians_with_bands() -> None:
     points = [*placed("t", [3, 1, 2, 9], a="0"), point_taking(CYCLES, "u", a="0")]
     first, single = placed_points(points)
     assert first.middle.run_id == points[2].run_id

@@ -94,7 +94,7 @@ def _sys_hz(board: Board, clock: ClockChoice) -> float:
     return _source_hz(board, clock.pll_input) / clock.pll_m * clock.pll_n / clock.pll_p / clock.ahb_div
 
 
-def test_there_are_clocks_and_the_default_is_one_of_them() -> None:
+def test_default_clock_is_one_of_the_boards_clocks() -> None:
     boards = [entry.facts for entry in Catalogue(find_root()).boards.values() if entry.facts.clocks]
     assert len(boards) >= 8
     for board in boards:
@@ -103,13 +103,13 @@ def test_there_are_clocks_and_the_default_is_one_of_them() -> None:
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_the_dividers_give_the_clock(board: Board, hz: int) -> None:
+def test_dividers_give_the_clock(board: Board, hz: int) -> None:
     assert _sys_hz(board, board.clocks[hz]) == hz
     assert hz <= PARTS[board.chip].core * MHZ
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_the_pll_stays_within_its_ranges(board: Board, hz: int) -> None:
+def test_pll_stays_within_its_ranges(board: Board, hz: int) -> None:
     clock, part = board.clocks[hz], PARTS[board.chip]
     if clock.source != "pll":
         assert (clock.pll_m, clock.pll_n, clock.pll_p) == (1, 1, 1)
@@ -122,7 +122,7 @@ def test_the_pll_stays_within_its_ranges(board: Board, hz: int) -> None:
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_buses_and_voltage(board: Board, hz: int) -> None:
+def test_bus_clocks_and_voltage_are_within_limits(board: Board, hz: int) -> None:
     clock, part = board.clocks[hz], PARTS[board.chip]
     bus = hz / clock.axi_div / MHZ
     assert bus <= 240 or board.chip != "stm32h743"
@@ -141,7 +141,7 @@ def test_wait_states_are_the_fewest_allowed(board: Board, hz: int) -> None:
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_serial_port_and_timer_can_be_made_from_it(board: Board, hz: int) -> None:
+def test_serial_port_and_timer_fit_the_clock(board: Board, hz: int) -> None:
     clock = board.clocks[hz]
     bus = hz // clock.axi_div
     for div in (clock.apb1_div, clock.apb2_div):
@@ -154,7 +154,7 @@ def test_serial_port_and_timer_can_be_made_from_it(board: Board, hz: int) -> Non
         assert timer // board.timer.hz <= 65536
 
 
-def test_the_table_of_boards_is_true() -> None:
+def test_documented_clocks_equal_the_boards() -> None:
     root = find_root()
     rows = (root / "firmware" / "README.md").read_text().splitlines()
     for name, entry in Catalogue(root).boards.items():

@@ -73,7 +73,7 @@ class Fact:
             id="rt"),
     ],
 )  # fmt: skip
-def test_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
+def test_port_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
     """Those of a kernel at once: none hides another."""
     kernel = facts[0].change[0].split("/")[1]
     checks = {fact.check for fact in facts}
@@ -85,7 +85,7 @@ def test_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
     assert not failing(conformance(checkout, kernel)) & {*checks, "tick_rate"}, "declared, and so"
 
 
-def test_a_scene_that_gets_stuck_fails_alone(checkout: Path) -> None:
+def test_stuck_scene_fails_alone(checkout: Path) -> None:
     alter(checkout, "conformance/tasks/wake.c", "    port_sleep_ticks(4);\n    (void)port_semaphore_give",
           "    for (;;) {\n    }\n    (void)port_semaphore_give")  # fmt: skip
     verdict = conformance(checkout, "freertos")
@@ -107,7 +107,7 @@ def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
     assert saw["event_bits"].startswith("its scene got stuck: ")
 
 
-def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
+def test_suite_that_ends_early_keeps_its_results(checkout: Path) -> None:
     alter(
         checkout,
         "conformance/tasks/program.c",
@@ -123,7 +123,7 @@ def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
     assert not verdict.holds
 
 
-def test_a_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
+def test_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     """What CONTRIBUTING.md begins with: a port is examined after each service, from the first on."""
     path = checkout / "firmware" / "kernels" / "rt" / "kernel.toml"
     first = re.compile(r"^(?!tasks|sleep =)(\w+) = true$", re.MULTILINE)
@@ -134,7 +134,7 @@ def test_a_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     assert {"priority_order", "sleep_ticks", "tick_rate", "stack_figures"} <= held
 
 
-def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Path) -> None:
+def test_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Path) -> None:
     toml = "kernels/bare/kernel.toml"
     alter(checkout, toml, "[symbols]\n", '[deviations]\nqueue_order = "its manual says so"\n\n[symbols]\n')
     verdict = conformance(checkout, "bare")
@@ -192,7 +192,7 @@ static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void 
 """
 
 
-def test_a_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
+def test_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
     alter(checkout, "kernels/rt/kernel.toml", "queue_pointer = false", "queue_pointer = true")
     header = checkout / "firmware" / RT
     header.write_text(header.read_text() + QUEUE)
@@ -204,7 +204,7 @@ def test_a_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
     assert failing(conformance(checkout, "rt")) == {"pointer_queue_wakes"}
 
 
-def test_the_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
+def test_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
     for kernel in ("freertos", "rt"):
         toml = f"kernels/{kernel}/kernel.toml"
         alter(checkout, toml, "equal_priorities = true", "equal_priorities = false")
@@ -231,6 +231,6 @@ def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
         build_point_image(Catalogue(checkout), point)
 
 
-def test_nothing_is_declared_here() -> None:
+def test_no_included_port_declares_a_deviation() -> None:
     for kernel in ("freertos", "rt", "bare"):
         assert "[deviations]" not in (find_root() / "firmware" / "kernels" / kernel / "kernel.toml").read_text()

@@ -78,7 +78,7 @@ def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None
     assert done.stderr.splitlines()[-5:] == result["over"]
 
 
-def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
+def test_truncated_measurement_does_not_pass(project: Path) -> None:
     write_project(project, 'name = "outer"', image=IMAGE + 'until = "never_called"\n')
     assert run_measure().return_value == 3
 
@@ -95,7 +95,7 @@ def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
         (['name = "outer"'], IMAGE.replace('board = "pico"', ""), "board"),
     ],
 )
-def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image: str, told: str) -> None:
+def test_mistake_in_the_project_file_is_reported(project: Path, functions: list[str], image: str, told: str) -> None:
     write_project(project, *functions, image=image)
     with pytest.raises(CatalogueError, match=told):
         read_project(project)
@@ -105,7 +105,7 @@ def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image:
     ("build", "error", "told"),
     [('["false"]', BuildError, "ended with 1"), ('["./none"]', ToolMissingError, "does not start: no such file")],
 )
-def test_a_build_that_fails_is_an_error(project: Path, build: str, error: type[Exception], told: str) -> None:
+def test_build_that_fails_is_an_error(project: Path, build: str, error: type[Exception], told: str) -> None:
     write_project(project, 'name = "outer"', image=IMAGE.replace('["./make.sh", "a b"]', build))
     (project / "made.elf").write_bytes(small_program("pico").read_bytes())
     done = run_measure()
@@ -113,6 +113,6 @@ def test_a_build_that_fails_is_an_error(project: Path, build: str, error: type[E
     assert told in str(done.exception)
 
 
-def test_options_of_a_single_image_do_not_go_with_it(project: Path) -> None:
+def test_image_options_are_refused_with_a_project(project: Path) -> None:
     write_project(project, 'name = "outer"')
     assert "change the file" in str(run_measure("--for", "2ms").exception)

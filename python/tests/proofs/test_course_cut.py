@@ -29,7 +29,7 @@ GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": 
         (GIVEN, [take(), give()], True, Verdict.FAILS),
     ],
 )
-def test_of_a_round_that_is_longer_than_what_is_kept_its_beginning_is_judged(
+def test_long_round_is_judged_by_its_recorded_beginning(
     rule: dict[str, Any], steps: list[Step], cut: bool, verdict: Verdict
 ) -> None:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)

@@ -31,17 +31,17 @@ def verdict_of_draws(percent: int, rounds: int, pass_cycles: int, seed: int) -> 
 
 @pytest.mark.parametrize("percent", [1, 10, 50, 99, 100])
 @pytest.mark.parametrize("rounds", [3, 30, 300])
-def test_rounds_that_are_drawn_come_as_seldom_as_they_are_drawn(percent: int, rounds: int) -> None:
+def test_random_rounds_have_their_declared_frequency(percent: int, rounds: int) -> None:
     assert {verdict_of_draws(percent, rounds, 33, seed) for seed in range(30)} == {Verdict.HOLDS}
 
 
-def test_a_loop_that_idles_between_its_draws_is_refused() -> None:
+def test_loop_that_idles_between_random_rounds_is_refused() -> None:
     assert verdict_of_draws(50, 300, 4_200, 1) is Verdict.FAILS
     assert verdict_of_draws(10, 300, 200, 1) is Verdict.FAILS
     assert judge(PAIR, [take(own_cycles=420), give()] * 30).verdict is Verdict.FAILS, "nothing is drawn"
 
 
-def test_a_call_that_never_returns_is_part_of_a_round_where_none_need_end() -> None:
+def test_call_that_never_returns_is_accepted_if_rounds_may_end_so() -> None:
     starving = {**PAIR, "at_least": 0}
     assert judge(starving, [take(result=None)]).verdict is Verdict.HOLDS
     assert judge(starving, [*[take(), give()] * 2, take(result=None)]).verdict is Verdict.HOLDS

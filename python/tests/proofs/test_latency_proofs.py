@@ -97,7 +97,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     result = all_rules()[rule["rule"]]
     finding = result.judge(result.Params.model_validate(rule), evidence(rule, **facts))
     assert finding.verdict is verdict, finding.saw
@@ -105,21 +105,21 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 
 @pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
-def test_without_probes_nothing_is_seen_inside(rule: dict[str, Any]) -> None:
+def test_rules_about_intervals_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
     assert result.judge(result.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN
 
 
-def test_every_latency_benchmark_is_held_to_its_samples() -> None:
+def test_every_latency_benchmark_proves_its_samples() -> None:
     rules = [item["rule"] for item in IMPLIED_PROOFS["latency"]]
     assert rules[:2] == ["samples_complete", "instrument_agrees"]
     assert rules[2:] == [item["rule"] for item in IMPLIED_PROOFS["counts"]]
 
 
-def test_an_unknown_series_is_refused() -> None:
+def test_unknown_series_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="series of b"):
         judge_all(evidence({**CALLS, "series": "take"}))
 
 
-def test_calls_are_watched() -> None:
+def test_kernel_calls_are_observed() -> None:
     assert services_to_watch(benchmark([CALLS])) == ("semaphore_give",)

@@ -77,18 +77,18 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_proof_rule_for_unpinned_tasks(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     result = judge_one(not_pinned(rule, **facts))
     assert result.verdict is verdict, result.saw
     assert result.saw
 
 
-def test_what_pinned_tasks_show_is_not_asked_of_others() -> None:
+def test_rules_for_pinned_tasks_do_not_apply_to_unpinned_ones() -> None:
     assert not judge_own(not_pinned(ASKED_PINNED))
 
 
 @pytest.mark.parametrize(("spread", "verdict"), [(4, Verdict.HOLDS), (5, Verdict.FAILS), (40, Verdict.FAILS)])
-def test_counters_may_lie_apart_by_a_part_of_the_largest(spread: int, verdict: Verdict) -> None:
+def test_counters_may_differ_by_a_share_of_the_largest(spread: int, verdict: Verdict) -> None:
     evidence = not_pinned(WITHIN)
     metric = evidence.benchmark.metric.model_copy(update={"tasks": (0, 1)})
     built = evidence.benchmark.model_copy(update={"metric": metric, "tasks_per_core": 2})

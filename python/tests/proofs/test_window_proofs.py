@@ -121,7 +121,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
         ({"xip.divider": 4}, "another", 4, Verdict.FAILS),
     ],
 )
-def test_a_kernels_own_start_may_set_the_board_otherwise(
+def test_kernel_start_up_may_change_board_settings(
     sets: dict[str, int], chip: str, divider: int, verdict: Verdict
 ) -> None:
     given = evidence(STATE, state={"xip.divider": divider})
@@ -142,7 +142,7 @@ def test_a_kernels_own_start_may_set_the_board_otherwise(
         (("cortex-m0plus",), {"state": {"float_contexts": 1}, "own_floats": ("body",)}, Verdict.FAILS),
     ],
 )
-def test_a_kernel_that_moves_data_in_floating_point_registers(
+def test_kernel_that_moves_data_in_floating_point_registers(
     cores: tuple[str, ...], facts: dict[str, Any], verdict: Verdict
 ) -> None:
     """Its callers have contexts, and the benchmark's own use is looked for in its code."""
@@ -153,7 +153,7 @@ def test_a_kernel_that_moves_data_in_floating_point_registers(
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     given = evidence(rule, **facts)
     (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw
@@ -161,13 +161,13 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 
 @pytest.mark.parametrize("rule", [OWN, CALLS, TOLD, INTERRUPTS, STATE])
-def test_a_target_without_probes_says_so(rule: dict[str, Any]) -> None:
+def test_target_without_probes_is_reported(rule: dict[str, Any]) -> None:
     given = dataclasses.replace(evidence(rule), observed=None)
     (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
     assert result.verdict is Verdict.UNSEEN
 
 
-def test_a_setting_of_the_point_is_what_must_be_on() -> None:
+def test_board_settings_must_equal_the_points() -> None:
     given = evidence(STATE, state={"feature.icache": 0})
     (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
     assert result.verdict is Verdict.FAILS
@@ -195,7 +195,7 @@ HANDLER = own(TOTAL, name="isr_irq26", entries=TOTAL, calls=ASKS)
         (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 500}}}, Verdict.FAILS),
     ],
 )
-def test_of_several_cores_a_kernel_says_how_they_ask_and_interrupt(
+def test_inter_core_interrupts_are_declared_by_the_kernel(
     rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict
 ) -> None:
     given = evidence(rule, calls=Counter({(0, "core_interrupt"): 600, (1, "core_interrupt"): 400}), **facts)
@@ -210,7 +210,7 @@ def test_of_several_cores_a_kernel_says_how_they_ask_and_interrupt(
     assert result.verdict is verdict, result.saw
 
 
-def test_one_core_has_no_interrupt_of_another() -> None:
+def test_single_core_has_no_inter_core_interrupt() -> None:
     given = evidence(INTERRUPTS, exceptions={0: {15: 250, 31: 1}}, calls=Counter({(0, "core_interrupt"): 10}))
     message = {"interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
     known = given.kernel.model_copy(update={"several_cores": MulticoreFacts.model_validate(message)})
@@ -237,7 +237,9 @@ KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))
         ((*KEPT, (1, 107), (1, 107), (1, 107)), Verdict.FAILS),  # more than there were intervals
     ],
 )
-def test_samples_are_what_the_runner_was_told(kept: tuple[tuple[int, int], ...] | None, verdict: Verdict) -> None:
+def test_samples_equal_the_values_given_to_the_runner(
+    kept: tuple[tuple[int, int], ...] | None, verdict: Verdict
+) -> None:
     rule = all_rules()["samples_complete"]
     given = latency_fakes.evidence({"rule": "samples_complete"})
     assert given.observed is not None
@@ -247,7 +249,7 @@ def test_samples_are_what_the_runner_was_told(kept: tuple[tuple[int, int], ...] 
     assert result.verdict is verdict, result.saw
 
 
-def test_a_runner_that_drops_samples_takes_longer_to_have_them() -> None:
+def test_runner_that_drops_samples_is_found() -> None:
     """All are alike, so that no value tells."""
     rows = [*latency_fakes.orderly(), *latency_fakes.orderly()[4:]]
     given = latency_fakes.evidence({"rule": "samples_complete"}, rows=rows)

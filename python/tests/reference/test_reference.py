@@ -75,7 +75,7 @@ def series(samples: list[tuple[int, ...]]) -> SeriesSamples:
 
 
 @given(columns, st.randoms())
-def test_a_distribution_is_the_samples_in_another_order(samples: list[tuple[int, ...]], chance: Any) -> None:
+def test_distribution_contains_the_same_samples(samples: list[tuple[int, ...]], chance: Any) -> None:
     one = samples_to_distribution(series(samples))
     again = SeriesSamples.model_validate_json(json.dumps(distribution_to_samples(json.loads(json.dumps(one)))))
     result = zip(again.cycles, again.mark_cycles, again.switches, again.ticks, again.interrupts, strict=True)
@@ -92,14 +92,14 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 
 
 @given(tables)
-def test_shared_and_own_parts_make_the_whole(manifests: list[dict[str, Any]]) -> None:
+def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[str, Any]]) -> None:
     common = common_part(manifests)
     assert [merge_parts(common, own_part(item, common)) for item in manifests] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
     one, two = measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
     failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
@@ -124,7 +124,7 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
     )
 
 
-def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path) -> None:
+def test_footprint_is_stored_and_becomes_outdated_with_its_sources(tmp_path: Path) -> None:
     path = reference_path(tmp_path, "doe2020", OTHER)
     write_reference(path, [stored_point(of_other(measured(1, 1000)))], [weight()])
     result = read_reference(path)
@@ -136,7 +136,7 @@ def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path)
     assert weights_of_paper(tmp_path, "roe2021") == []
 
 
-def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+def test_every_changed_byte_is_reported_and_other_files_are_read(tmp_path: Path) -> None:
     path = write_other_reference(tmp_path, measured(1, 1000))
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):
@@ -148,7 +148,7 @@ def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("row", [[10**7, 1], [2**70, 1], [0, 1], [-1, 1], ["2", 1], []])
-def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_path: Path) -> None:
+def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) -> None:
     path = reference_path(find_root(), "lentka2022", "ucos3")
     head, *points, _ = path.read_text().splitlines()
     report = json.loads(points[0])
@@ -161,7 +161,7 @@ def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_
         read_reference(copy)
 
 
-def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
+def test_reference_results_complete_a_run(tmp_path: Path) -> None:
     write_other_reference(tmp_path, measured(1, 500), measured(2, 800))
     mine = stored_point(measured(1, 1000))
     (beside,) = substitute_points(tmp_path, [mine])
@@ -180,7 +180,7 @@ def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
     assert reference_points_of_paper(tmp_path, "roe2021", [mine]) == []
 
 
-def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
+def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None:
     write_other_reference(tmp_path, measured(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]})
     points = [stored_point(measured(1, 1000))]
     catalogue = Catalogue(find_root())
@@ -194,7 +194,7 @@ def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
     assert REFERENCE_MARK not in report_formats()["md"](single)
 
 
-def test_a_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
+def test_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
     points = [stored_point(measured(1, 1000))]
     sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
@@ -203,7 +203,7 @@ def test_a_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
         assert says in report_formats()["md"](document)
 
 
-def test_what_changed_since_is_named(tmp_path: Path) -> None:
+def test_changed_files_are_named(tmp_path: Path) -> None:
     file = next((find_root() / "firmware" / "core").rglob("*.c"))
     name = str(file.relative_to(find_root()))
     path = write_other_reference(
@@ -216,7 +216,7 @@ REFERENCES = reference_paths(find_root())
 
 
 @pytest.mark.parametrize("path", REFERENCES, ids=lambda each: f"{each.parent.name}-{each.stem}")
-def test_what_is_kept_here_is_whole(path: Path) -> None:
+def test_included_references_are_valid(path: Path) -> None:
     """Read, measured, of papers and kernels that there are, without a path of a machine."""
     reference = read_reference(path)
     assert (reference.paper, reference.kernel) == (path.parent.name, path.stem)
@@ -233,7 +233,7 @@ def test_what_is_kept_here_is_whole(path: Path) -> None:
     assert not re.search(r"[\"' =](/(?!tmp\"|var/|dev/|data\")[a-z]+/)", reference.points[0].folder.read_text())
 
 
-def test_there_are_some() -> None:
+def test_included_references_exist() -> None:
     """NuttX on one core and two for the newcomer, the kernels of paper 004."""
     present = {(reference.parent.name, reference.stem) for reference in REFERENCES}
     assert present >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}

@@ -94,7 +94,7 @@ def says_one(section: Section, table: TableData) -> bool:
     return MIDDLE_NOTE in section.prose or any("placement=" in cell for row in table.rows for cell in row)
 
 
-def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
+def test_cell_that_depends_on_placement_has_a_band(singles: list[Document], together: Document) -> None:
     result: dict[str, int] = {}
     wanting = []
     whole = {item.id: item for item in together.shown_sections}
@@ -115,7 +115,7 @@ def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document],
     assert must <= {name for name, cells in result.items() if cells}, "the fakes must move them all"
 
 
-def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
+def test_chart_mark_that_depends_on_placement_has_a_band(singles: list[Document], together: Document) -> None:
     drawn = 0
     whole = {item.id: item for item in together.shown_sections}
     for sections in zip(*(single.shown_sections for single in singles), strict=True):
@@ -135,7 +135,7 @@ def answer(document: Document) -> str:
     return "\n".join(text for section in document.shown_sections if section.leads for text in section.prose)
 
 
-def test_a_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
+def test_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
     """But its sentence about the second core says what it rests on."""
     for document in singles:
         (gained,) = re.findall(r"The second core .*", answer(document))
@@ -145,7 +145,7 @@ def test_a_report_of_one_placement_names_no_band(singles: list[Document]) -> Non
         assert "placement" not in re.sub(r"How fast a board executes .*", "", text)
 
 
-def test_the_answer_claims_by_the_bands(together: Document) -> None:
+def test_answer_respects_the_bands(together: Document) -> None:
     """What holds in whichever places is claimed, with its band; what some choice of places undoes is not."""
     raised = re.search(r"raises the total throughput of k at (.*)", answer(together))
     assert raised is not None
@@ -170,7 +170,7 @@ def test_the_answer_claims_by_the_bands(together: Document) -> None:
         ),
     ],
 )
-def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
+def test_statement_of_a_suites_paper_is_judged_in_each_placement(
     two_cores: tuple[int, ...], outcome: str, seen: str
 ) -> None:
     """One core counts 1,000 to 1,020."""
@@ -205,7 +205,7 @@ def lines(points: Sequence[MeasuredPoint]) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("│")] for line in text.getvalue().splitlines() if "│" in line]
 
 
-def test_the_terminal_has_the_bands() -> None:
+def test_terminal_shows_the_bands() -> None:
     whole = lines(of_all())
     decided = 0
     for row, *rows in zip(whole, *(lines(alone(place)) for place in range(PLACES)), strict=True):
@@ -216,7 +216,7 @@ def test_the_terminal_has_the_bands() -> None:
     assert decided > 10
 
 
-def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
+def test_point_without_figures_in_all_placements_is_one_row() -> None:
     point = at(0)[0].point
     absent = [
         NotApplicable(point=item.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=item.run_id)
@@ -235,7 +235,7 @@ def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
     assert "placement=" not in text.getvalue()
 
 
-def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -> None:
+def test_boards_with_the_same_reason_share_one_line() -> None:
     first = at(0)[0]
     absent = [
         NotApplicable(
@@ -257,7 +257,7 @@ def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -
     ]
 
 
-def test_a_point_in_one_placement_among_others_says_so() -> None:
+def test_point_in_one_placement_is_marked() -> None:
     """Without brackets it would be taken for the same in all of them, as of a kernel with a script of its own."""
     lone = alone(0)[0]
     point = lone.point.model_copy(update={"kernel": "exported"})
@@ -272,7 +272,7 @@ def test_a_point_in_one_placement_among_others_says_so() -> None:
     assert "Measured in one placement" not in whole.getvalue()
 
 
-def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
+def test_data_frame_rows_have_their_placement(together: Document) -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](together))))
     assert {row["placement"] for row in rows} == {"0", "1", "2", "median", "least", "most"}
     key = ("benchmark", "cores", "config", "core", "quantity", "unit")
@@ -285,7 +285,7 @@ def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
         assert [values["least"], values["median"], values["most"]] == numbers, name
 
 
-def test_json_has_the_bands(together: Document) -> None:
+def test_json_contains_the_bands(together: Document) -> None:
     whole = json.loads(report_formats()["json"](together))
     assert len(whole["bands"]) == len(at(0))
     for item in whole["bands"]:
@@ -296,7 +296,7 @@ def test_json_has_the_bands(together: Document) -> None:
     assert all(item["gain_band"][0] < item["gain"] < item["gain_band"][1] for item in whole["gains"])
 
 
-def test_what_is_of_one_placement_everywhere_needs_no_word(together: Document) -> None:
+def test_run_in_one_placement_needs_no_note(together: Document) -> None:
     plain = replace(together, points=tuple(stored(alone(0))))
     assert {item["placement"] for item in csv.DictReader(io.StringIO(report_formats()["csv"](plain)))} == {"0"}
     assert json.loads(report_formats()["json"](plain))["bands"] == []

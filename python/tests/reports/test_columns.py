@@ -120,7 +120,7 @@ def _without(both: str, mark: str) -> str:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_narrow_terminal_shows_every_word(name: str, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_terminal_shows_every_word(name: str, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     words = COMMANDS[name].format(runs=runs).split()
     wide, narrow = _shown_in_both(words, monkeypatch)
@@ -149,7 +149,7 @@ def _table() -> Table:
     return table
 
 
-def test_a_table_narrows_then_loses_its_frame_then_a_column(printed: Callable[[Table, int], str]) -> None:
+def test_table_narrows_then_loses_its_frame_then_a_column(printed: Callable[[Table, int], str]) -> None:
     assert printed(_table(), 60).count("│") == 8
     unframed = printed(_table(), 50).splitlines()
     assert unframed == [
@@ -168,7 +168,7 @@ def test_a_table_narrows_then_loses_its_frame_then_a_column(printed: Callable[[T
     ]
 
 
-def test_columns_of_prose_give_way_before_names(printed: Callable[[Table, int], str]) -> None:
+def test_prose_columns_shrink_before_names(printed: Callable[[Table, int], str]) -> None:
     table = Table("service", "reason")
     table.add_row("semaphore_count", "no call of this kernel tells how many takes would succeed now")
     lines = printed(table, 50).splitlines()

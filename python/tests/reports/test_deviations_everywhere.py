@@ -160,7 +160,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("form", ["md", "html", "terminal"])
-def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> None:
+def test_every_document_marks_and_explains_deviations(name: str, form: str, tmp_path: Path) -> None:
     built = DOCUMENTS[name](tmp_path)
     if form == "terminal":
         console = Console(width=400, file=io.StringIO(), record=True)
@@ -174,7 +174,7 @@ def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: Path) -> None:
+def test_each_exported_file_explains_deviations(name: str, tmp_path: Path) -> None:
     built = DOCUMENTS[name](tmp_path)
     result = dict(exported_files(built))
     assert FOOTNOTE in str(result["deviations.txt"])
@@ -199,7 +199,7 @@ def _modules(calls: str) -> Iterator[str]:
             yield path.relative_to(home).as_posix()
 
 
-def test_no_document_is_forgotten() -> None:
+def test_every_document_is_tested_for_deviations() -> None:
     assert set(_modules("Document")) == set(DOCUMENTS)
 
 
@@ -307,7 +307,7 @@ COMMANDS: Mapping[str, Callable[[pytest.CaptureFixture[str], Path], Iterator[str
 
 
 @pytest.mark.parametrize("name", [name for name, gives in COMMANDS.items() if callable(gives)])
-def test_what_a_command_gives_tells_it(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_every_command_shows_deviations(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     gives = COMMANDS[name]
     assert callable(gives)
     for text in gives(capsys, tmp_path):
@@ -315,5 +315,5 @@ def test_what_a_command_gives_tells_it(name: str, capsys: pytest.CaptureFixture[
         assert (MARK in text) == (FOOTNOTE in text)
 
 
-def test_no_command_is_forgotten() -> None:
+def test_every_command_is_tested_for_deviations() -> None:
     assert set(app.list_commands(click.Context(app))) == set(COMMANDS)

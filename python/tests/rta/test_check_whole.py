@@ -103,7 +103,7 @@ def test_no_job_exceeds_its_bound_in_other_configurations(macro: str) -> None:
         },
     ],
 )
-def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, int]]) -> None:
+def test_missing_overhead_is_found(forgotten: dict[str, dict[str, int]]) -> None:
     """The check can fail: bounds made without a part of the overhead are exceeded."""
     result = set()
     for system, seen, overheads in random_checks(range(1000, 1004)):
@@ -117,7 +117,7 @@ def test_a_cost_that_is_forgotten_is_found_out(forgotten: dict[str, dict[str, in
     assert result
 
 
-def test_work_is_exact_and_overload_is_seen() -> None:
+def test_generated_work_is_exact_and_overload_is_detected() -> None:
     """C of three tasks, undisturbed: to the cycle. The last of them has no bound, and misses as soon as it can."""
     firmware, work, overheads = image_work_overheads()
     tick = firmware.tick_cycles
@@ -138,7 +138,7 @@ def test_work_is_exact_and_overload_is_seen() -> None:
     assert seen.tasks_over_bound(result) == []
 
 
-def test_an_overload_that_only_long_runs_show_is_seen() -> None:
+def test_overload_of_long_runs_is_detected() -> None:
     """995 us of work every millisecond: one job of it looks well."""
     firmware, work, overheads = image_work_overheads()
     system = System((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
@@ -148,7 +148,7 @@ def test_an_overload_that_only_long_runs_show_is_seen() -> None:
     assert 150 < seen.misses <= seen.jobs == 200
 
 
-def test_what_the_overheads_do_not_cover_is_told() -> None:
+def test_uncovered_overhead_is_reported() -> None:
     """Each price by itself, taken away: the ledger of a run finds something that cost more."""
     firmware, work, overheads = image_work_overheads()
     system = random_system(Random(1000), firmware.clock_hz, firmware.tick_cycles)
@@ -166,7 +166,7 @@ def test_what_the_overheads_do_not_cover_is_told() -> None:
         assert seen.uncovered_entries(less), values
 
 
-def test_a_table_in_the_image_changes_nothing_else() -> None:
+def test_table_in_the_image_changes_nothing_else() -> None:
     """Copies of the image differ in the table and the priorities alone, and the same table runs to the same cycle."""
     firmware, work, _ = image_work_overheads()
     system = random_system(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
@@ -178,7 +178,7 @@ def test_a_table_in_the_image_changes_nothing_else() -> None:
     assert first.trace == second.trace
 
 
-def test_what_cannot_be_run_is_named() -> None:
+def test_impossible_task_set_is_reported() -> None:
     firmware, work, _ = image_work_overheads()
     tick = firmware.tick_cycles
 
@@ -206,7 +206,7 @@ def run_rta_command(*arguments: object) -> tuple[int, str]:
     return done.return_value, done.stdout
 
 
-def test_the_command_answers_and_reports(tmp_path: Path) -> None:
+def test_command_prints_answer_and_writes_report(tmp_path: Path) -> None:
     where = ("--kernel", "freertos", "--board", BOARD)
     image, report = tmp_path / "image.elf", tmp_path / "report.html"
     code, out = run_rta_command(EXAMPLE, *where, "--check", "--json", "--save-image", image, "-o", report)
@@ -223,7 +223,7 @@ def test_the_command_answers_and_reports(tmp_path: Path) -> None:
     assert "Yes: every deadline is met." in text
 
 
-def test_the_command_without_a_kernel_and_with_a_miss(tmp_path: Path) -> None:
+def test_command_without_a_kernel_and_with_a_missed_deadline(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("name,period_us,wcet_us,deadline_us,priority\nA,100,40,,2\nB,200,90,150,1\n")
     code, out = run_rta_command(path)

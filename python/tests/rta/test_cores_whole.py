@@ -28,7 +28,7 @@ def two_cores() -> Bench:
     return search_bench("freertos", "pico", cores=2)
 
 
-def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
+def test_jobs_run_on_their_core() -> None:
     images = TaskSetImages.build(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
     tick = images.firmware.tick_cycles
     present = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
@@ -43,7 +43,7 @@ def test_jobs_run_on_the_core_they_are_at_home_on() -> None:
     assert all(spin.without_holder == 0 for spin in seen.ledger.lock_waits)
 
 
-def test_all_of_the_code_fits_the_cache_it_runs_from() -> None:
+def test_code_fits_the_xip_cache() -> None:
     """So nothing that was fetched once is fetched again, and the image fetches all of it before its first job."""
     for cores, events in ((2, False), (1, True)):
         built = build_firmware(Catalogue(find_root()), "freertos", "pico", {}, cores=cores, events=events).build
@@ -51,7 +51,7 @@ def test_all_of_the_code_fits_the_cache_it_runs_from() -> None:
         assert 0 < sum(segment.file_bytes for segment in segments) <= CACHE_BYTES
 
 
-def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:
+def test_board_with_one_core_and_sets_with_events_are_refused() -> None:
     catalogue = Catalogue(find_root())
     with pytest.raises(CheckError, match="has 1 core"):
         build_firmware(catalogue, "freertos", "nucleo-f446re", {}, cores=2)
@@ -62,7 +62,7 @@ def test_a_board_with_one_core_and_sets_with_events_are_refused() -> None:
 
 
 @pytest.mark.long
-def test_the_example_holds() -> None:
+def test_example_meets_its_bounds() -> None:
     code, out = run_rta_command(EXAMPLE, "--kernel", "freertos", "--board", "pico", "--check", "--json")
     result = json.loads(out)
     assert code == 0, result["answer"]
@@ -71,7 +71,7 @@ def test_the_example_holds() -> None:
 
 
 @pytest.mark.long
-def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
+def test_omitting_an_inter_core_overhead_breaks_a_bound() -> None:
     of = two_cores()
     tried = [item for item in search_broken_bounds(of, 6, 1) if len(item.system.cores) == 2]
     # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
@@ -82,7 +82,7 @@ def test_each_price_between_cores_is_missed_if_it_is_forgotten() -> None:
 
 
 @pytest.mark.long
-def test_a_short_search_on_two_cores_finds_nothing() -> None:
+def test_short_search_on_two_cores_finds_nothing() -> None:
     tried = list(search_broken_bounds(two_cores(), 24, 20261122))
     assert [attempt.findings for attempt in tried if attempt.findings] == []
     assert sum(len(attempt.ratios) for attempt in tried) > 60

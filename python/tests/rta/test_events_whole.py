@@ -36,7 +36,7 @@ def with_events(kernel: str = "freertos", board: str = BOARD) -> Bench:
     return search_bench(kernel, board, events=True)
 
 
-def test_the_example_has_everything_and_holds() -> None:
+def test_complete_example_meets_its_bounds() -> None:
     of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check_on_board(system, of.firmware, of.work)
@@ -51,7 +51,7 @@ def test_the_example_has_everything_and_holds() -> None:
     assert 24 <= jobs["sporadic"] <= 27
 
 
-def test_a_response_is_seen_from_the_arrival() -> None:
+def test_response_is_measured_from_the_arrival() -> None:
     """Jitter is in what is observed: the same set without it is quicker by as much."""
     of = with_events()
     tick = of.firmware.tick_cycles
@@ -67,7 +67,7 @@ def test_a_response_is_seen_from_the_arrival() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["inheritance", "immediate_ceiling"])
-def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
+def test_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     """Middle tasks do not come between: with inheritance and with a ceiling the urgent one waits for one section."""
     of = with_events()
     tick = of.firmware.tick_cycles
@@ -86,7 +86,7 @@ def test_a_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
     assert result.find_bound("high").parts["blocking"] >= tick
 
 
-def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
+def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
     of = with_events()
     tick = of.firmware.tick_cycles
     responses = {}
@@ -103,7 +103,7 @@ def test_a_mask_delays_an_interrupt_and_its_bound_says_so() -> None:
 
 
 @pytest.mark.parametrize("board", [BOARD, pytest.param("pico", marks=pytest.mark.long)])
-def test_a_give_at_any_phase_of_a_tick_is_covered(board: str) -> None:
+def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
     """On the Pico a give inside the handler of a tick that releases a task cost 1,600 cycles and was charged 1,518. The
     places here are others than those at which the overheads were measured."""
     of = with_events(board=board)
@@ -128,7 +128,7 @@ def test_a_give_at_any_phase_of_a_tick_is_covered(board: str) -> None:
     assert uncovered_entries(ledger, of.overheads, len(tasks)) == []
 
 
-def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
+def test_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
     tried = list(search_broken_bounds(with_events(), 24, 2026))
     for number, item in enumerate(tried):
         write_finding(with_events(), item, tmp_path / f"{number}.toml")
@@ -140,12 +140,12 @@ def test_a_short_search_with_events_finds_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(("kernel", "board"), [("freertos", "pico"), ("rt", BOARD), ("freertos", "nucleo-f103rb")])
-def test_no_bound_breaks_elsewhere(kernel: str, board: str) -> None:
+def test_bounds_hold_on_other_boards(kernel: str, board: str) -> None:
     tried = list(search_broken_bounds(with_events(kernel, board), 100, 9))
     assert [attempt.findings for attempt in tried if any("its bound" in one for one in attempt.findings)] == []
 
 
-def test_what_the_image_cannot_hold_is_named() -> None:
+def test_task_set_too_large_for_the_image_is_refused() -> None:
     of = with_events()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
     four = tuple(Interrupt(f"I{at}", tick, 100, tick) for at in range(4))
@@ -170,7 +170,7 @@ def test_what_the_image_cannot_hold_is_named() -> None:
             check_on_board(system, of.firmware, of.work)
 
 
-def test_parts_add_up_to_the_work() -> None:
+def test_work_parts_add_up_to_the_wcet() -> None:
     of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     for item, row in zip(system.tasks, task_rows(system, of.firmware, of.work), strict=True):
@@ -183,7 +183,7 @@ def test_parts_add_up_to_the_work() -> None:
     assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
 
 
-def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
+def test_charts_are_in_microseconds() -> None:
     """The example's unit is a fifth of a cycle; the schedule ends where the longest first response does."""
     of = with_events()
     result = study_task_set(read_task_set(EXAMPLE), of.overheads)
@@ -199,7 +199,7 @@ def test_pictures_are_in_microseconds_whatever_the_unit() -> None:
     assert tallest == pytest.approx(charged / of.firmware.clock_hz * 1e6, abs=0.01)
 
 
-def test_the_command_checks_interrupts_too() -> None:
+def test_command_checks_interrupts_too() -> None:
     code, out = run_rta_command(EXAMPLE, "--kernel", "freertos", "--board", BOARD, "--check", "--json")
     result = json.loads(out)
     assert code == 0, result["answer"]
@@ -220,14 +220,14 @@ def test_the_command_checks_interrupts_too() -> None:
         ),
     ],
 )
-def test_a_give_that_fits_no_task_is_named(more: str, message: str, tmp_path: Path) -> None:
+def test_give_to_an_unknown_task_is_refused(more: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text('[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n' + more)
     with pytest.raises(TaskSetError, match=message):
         read_task_set(path)
 
 
-def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick() -> None:
+def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
     tick = KERNEL.tick.period_cycles
     line = Interrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
     by_line = System((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
@@ -239,7 +239,7 @@ def test_who_is_released_by_an_interrupt_is_charged_for_it_and_not_for_the_tick(
     assert "gives" not in other
 
 
-def test_a_tick_that_waits_for_more_than_half_its_period_is_booked_as_itself() -> None:
+def test_late_tick_is_assigned_to_its_own_period() -> None:
     """Two interrupts that come with it, one after the other: its releases are those of its own number."""
     of = TaskSetImages.build(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
     tick = of.firmware.tick_cycles

@@ -53,7 +53,7 @@ def test_margins_smaller_than_the_unit_of_the_set_are_found(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("clock_hz", [None, 125_000_000])
-def test_no_margin_is_printed_as_nothing(clock_hz: int | None, tmp_path: Path) -> None:
+def test_small_margin_is_not_printed_as_zero(clock_hz: int | None, tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority\na,5000,4999.976,1\n"
     result = study_task_set(read_task_set(write_file(tmp_path / "set.csv", text)), None, clock_hz)
     table = sensitivity_table(result)
@@ -70,7 +70,7 @@ def test_decimals_are_as_many_as_needed() -> None:
     assert format_decimals(Fraction(12_345, 10), 1) == "1,234.5"
 
 
-def test_a_finer_system_is_the_same() -> None:
+def test_finer_time_unit_gives_the_same_bounds() -> None:
     system = System((task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),))))
     fine = with_finer_units(system, 10)
     assert [bound.response for bound in analyse(fine).tasks] == [
@@ -79,7 +79,7 @@ def test_a_finer_system_is_the_same() -> None:
     assert fine.microseconds(fine.tasks[1].wcet) == system.microseconds(system.tasks[1].wcet)
 
 
-def test_the_search_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_is_limited_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deadlines far beyond the periods: near 100 % the busy period lasts for thousands of jobs. What is told still
     holds, and nothing shrinks that meets its deadline."""
     pairs = ((84_000, 30_000), (168_001, 30_000), (252_005, 30_000))
@@ -98,7 +98,7 @@ def test_the_search_is_bounded_and_says_so(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(output) == 4
 
 
-def test_an_overload_of_one_core_is_named_by_its_utilisation() -> None:
+def test_overload_of_one_core_is_named_by_its_utilisation() -> None:
     smp = KERNEL.model_copy(update={"smp": MulticoreCosts(cores=2)})
     tick = 84_000
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
@@ -118,7 +118,7 @@ def exit_code_and_output(*arguments: object) -> tuple[int, str]:
     return done.return_value, done.stdout
 
 
-def test_what_has_no_answer_does_not_end_like_a_missed_deadline(tmp_path: Path) -> None:
+def test_no_answer_and_missed_deadline_have_different_exit_codes(tmp_path: Path) -> None:
     overheads = write_file(tmp_path / "kernel.toml", OVERHEADS)
     code, text = exit_code_and_output(
         write_file(tmp_path / "short.csv", SHORTER_THAN_THE_TICK), "--overheads", overheads
@@ -129,7 +129,7 @@ def test_what_has_no_answer_does_not_end_like_a_missed_deadline(tmp_path: Path) 
     assert CheckError.exit_code == TaskSetError.exit_code == 1
 
 
-def test_the_answer_comes_before_the_sensitivity(tmp_path: Path) -> None:
+def test_answer_comes_before_the_sensitivity(tmp_path: Path) -> None:
     _, text = exit_code_and_output(write_file(tmp_path / "set.csv", LEHOCZKY))
     assert text.index("Yes: every deadline") < text.index("Sensitivity to each")
 

@@ -22,7 +22,7 @@ def parse_text(folder: Path, text: str, name: str = "tasks.toml") -> TaskSet:
     return read_task_set(path)
 
 
-def test_nothing_is_rounded(tmp_path: Path) -> None:
+def test_times_are_not_rounded(tmp_path: Path) -> None:
     """At 1 MHz a half and a tenth of a cycle; the unit becomes one in which both are whole."""
     text = '[[task]]\nname = "A"\nperiod_us = 10.5\nwcet_us = 3.1\npriority = 1\n'
     system = make_system(parse_text(tmp_path, text), 1_000_000)
@@ -44,7 +44,7 @@ def test_odd_periods_keep_their_divisors(tmp_path: Path) -> None:
         assert system.microseconds(bound) == pytest.approx(80.0, abs=0.001), clock_hz
 
 
-def test_a_period_that_is_hardly_no_multiple_of_the_tick_is_late(tmp_path: Path) -> None:
+def test_period_that_is_almost_a_multiple_of_the_tick_is_late(tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority\nA,1000.005,110,2\n"
     result = study_task_set(parse_text(tmp_path, text, "tasks.csv"), KERNEL)
     assert any("one tick after" in note and "A" in note for note in result.notes)
@@ -65,12 +65,12 @@ def test_a_period_that_is_hardly_no_multiple_of_the_tick_is_late(tmp_path: Path)
         ),
     ],
 )
-def test_a_part_is_no_longer_than_its_whole_in_any_unit(part: str, message: str, tmp_path: Path) -> None:
+def test_section_longer_than_its_wcet_is_refused_in_any_unit(part: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(TaskSetError, match=message):
         make_system(parse_text(tmp_path, ONE + part + "\n"), 84_000_000)
 
 
-def test_a_masked_stretch_longer_than_a_tick_gets_no_yes(tmp_path: Path) -> None:
+def test_masked_section_longer_than_a_tick_is_unbounded(tmp_path: Path) -> None:
     """The second tick that comes meanwhile finds the first one pending, and is lost."""
     text = "name,period_ms,wcet_us,priority,masked_us\nA,10,100,2,\nB,100,3000,1,{}\n"
     for masked_us, holds in ((900, True), (1000, False), (1500, False)):
@@ -79,7 +79,7 @@ def test_a_masked_stretch_longer_than_a_tick_gets_no_yes(tmp_path: Path) -> None
         assert holds or "ticks would be lost" in result.answer_sentences()[0]
 
 
-def test_interrupts_that_hold_the_tick_off_for_a_tick_get_no_yes(tmp_path: Path) -> None:
+def test_interrupts_that_block_the_tick_for_a_tick_are_unbounded(tmp_path: Path) -> None:
     task = '[[task]]\nname = "A"\nperiod_ms = 50\nwcet_us = 100\npriority = 1\n'
     burst = '[[interrupt]]\nname = "burst"\nperiod_ms = 10\nwcet_us = {}\n'
     for wcet_us, holds in ((800, True), (1001, False)):
@@ -87,7 +87,7 @@ def test_interrupts_that_hold_the_tick_off_for_a_tick_get_no_yes(tmp_path: Path)
         assert result.analysis.find_bound("A").meets_deadline is holds
 
 
-def test_an_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
+def test_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None:
     """Its own bound holds the kernel's handlers, with a release of every task."""
     tasks = "".join(f'[[task]]\nname = "T{at}"\nperiod_ms = 10\nwcet_us = 10\npriority = {at}\n' for at in range(10))
     result = study_task_set(
@@ -99,7 +99,7 @@ def test_an_interrupt_waits_for_a_tick_that_releases_all(tmp_path: Path) -> None
     assert bound >= result.system.interrupts[0].wcet + tick.base_cycles + 10 * tick.per_task_cycles
 
 
-def test_a_task_below_those_that_take_turns_pays_for_their_turns(tmp_path: Path) -> None:
+def test_task_below_time_sliced_tasks_is_charged_for_their_switches(tmp_path: Path) -> None:
     text = "name,period_ms,wcet_us,priority\nA,100,20000,2\nB,100,20000,2\nC,100,5000,1\n"
     system = make_system(parse_text(tmp_path, text, "tasks.csv"), KERNEL.clock_hz)
     plain, sliced = (
@@ -111,7 +111,7 @@ def test_a_task_below_those_that_take_turns_pays_for_their_turns(tmp_path: Path)
     assert sliced.response > plain.response
 
 
-def test_an_order_that_the_kernel_was_not_seen_to_keep_is_not_relied_on(tmp_path: Path) -> None:
+def test_unobserved_order_is_not_assumed(tmp_path: Path) -> None:
     text = 'equals = "fifo"\n' + ONE + ONE.replace('"A"', '"B"').replace("100", "200")
     task_set = parse_text(tmp_path, text)
     by_turns = {

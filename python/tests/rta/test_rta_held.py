@@ -39,9 +39,9 @@ def sleep_profile(*sleeps: tuple[tuple[str, ...], int]) -> Profile:
         (0, False),
     ],
 )
-def test_sleep_where_the_mask_ends_tells(slept: int, is_asleep: bool) -> None:
+def test_sleep_at_the_end_of_a_mask_reveals_it(slept: int, is_asleep: bool) -> None:
     assert is_masked_sleep(sleep_profile((IDLE, slept)), masked_intervals(IDLE, 10, 10_000, 1_000)) is is_asleep
 
 
-def test_sleep_elsewhere_does_not_tell() -> None:
+def test_sleep_elsewhere_reveals_nothing() -> None:
     assert not is_masked_sleep(sleep_profile((IDLE, 9_800)), masked_intervals(CALL, 10, 10_000, 1_000))

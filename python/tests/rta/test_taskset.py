@@ -115,7 +115,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
-def test_a_mistake_is_named(text: str, message: str, tmp_path: Path) -> None:
+def test_mistake_is_reported_with_its_place(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(TaskSetError) as result:
         parse_text(tmp_path, text)
     assert message in str(result.value)
@@ -123,7 +123,7 @@ def test_a_mistake_is_named(text: str, message: str, tmp_path: Path) -> None:
     assert "\n" not in str(result.value)
 
 
-def test_a_ragged_csv_and_a_missing_file_are_named(tmp_path: Path) -> None:
+def test_ragged_csv_and_a_missing_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(TaskSetError, match="line 3: the row has another number of cells"):
         parse_text(tmp_path, "name,period_us,wcet_us,priority\nA,1,1,1\nB,2,1\n", "tasks.csv")
     with pytest.raises(TaskSetError, match="no such file"):
@@ -137,7 +137,7 @@ def test_cycles_need_a_clock(tmp_path: Path) -> None:
     assert make_system(task_set, 84_000_000).tasks[0].wcet == 10
 
 
-def test_overload_is_a_clear_answer() -> None:
+def test_overload_is_reported() -> None:
     system = rate_monotonic((3, 5), (3, 6))
     result = analyse(system)
     assert result.find_bound("A").meets_deadline
@@ -149,7 +149,7 @@ def test_overload_is_a_clear_answer() -> None:
     assert float(find_sensitivity(system, None, OverheadModel.NO_OVERHEAD).factor) < 1
 
 
-def test_utilisation_of_one() -> None:
+def test_full_utilisation_is_schedulable() -> None:
     """Full without blocking: the busy period ends with the hyperperiod. With blocking it never ends, and every job of
     it waits as long as one of its first hyperperiod."""
     full = System((task("A", 4, 2, 2), task("B", 8, 4, 1, deadline=8)))
@@ -161,14 +161,14 @@ def test_utilisation_of_one() -> None:
     assert analyse(endless).find_bound("B").response is None
 
 
-def test_wcet_beyond_the_deadline() -> None:
+def test_wcet_longer_than_the_deadline_is_reported() -> None:
     """C > D misses, with the bound told; C > T alone is overload."""
     late = analyse(System((task("A", 20, 10, 1, deadline=8),)))
     assert (late.tasks[0].response, late.tasks[0].slack, late.tasks[0].meets_deadline) == (10, -2, False)
     assert analyse(System((task("A", 8, 10, 1),))).tasks[0].response is None
 
 
-def test_huge_jitter_ends() -> None:
+def test_analysis_with_huge_jitter_terminates() -> None:
     system = System((task("A", 3, 1, 2, jitter=10_000_000), task("B", 7, 2, 1, jitter=10_000_000)))
     assert analyse(system).tasks[0].response == 10_000_001
     result = analyse(system, KERNEL.model_copy(update={"tick": KERNEL.tick.model_copy(update={"base_cycles": 0})}))
@@ -197,7 +197,7 @@ LACKS = [
 
 
 @pytest.mark.parametrize(("text", "message"), LACKS)
-def test_overheads_that_lack_something_are_refused(text: str, message: str, tmp_path: Path) -> None:
+def test_incomplete_overheads_are_refused(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "overheads.toml"
     path.write_text(text)
     with pytest.raises(OverheadsError) as result:
@@ -205,7 +205,7 @@ def test_overheads_that_lack_something_are_refused(text: str, message: str, tmp_
     assert message in str(result.value)
 
 
-def test_models_are_ordered_and_costs_are_parts() -> None:
+def test_overhead_models_are_ordered_and_parts_add_up() -> None:
     """(a) <= (c) <= (b), and a bound is the sum of its parts."""
     system = System(
         tuple(task(name, period * 84_000, 40_000, 10 - period) for name, period in (("A", 2), ("B", 3), ("C", 7)))
@@ -269,7 +269,7 @@ def _as_task_set(system: System) -> TaskSet:
     return TaskSet("several cores", tuple(specs))
 
 
-def test_a_period_between_ticks_is_released_late() -> None:
+def test_period_between_ticks_is_released_late() -> None:
     system = System((task("A", 100_000, 10_000, 2), task("B", 168_000, 10_000, 1)))
     result = study_task_set(_as_task_set(system), KERNEL)
     assert result.system.tasks[0].jitter == 84_000

@@ -84,7 +84,7 @@ def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     return run, place
 
 
-def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
+def test_damaged_file_is_never_read(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     whole = {path.name: path.read_bytes() for path in place.iterdir()}
     assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE}
@@ -104,7 +104,7 @@ def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE])
-def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+def test_missing_file_is_named(tmp_path: Path, name: str) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / name).unlink()
     with pytest.raises(AlteredError, match=f"{name} is missing"):
@@ -123,7 +123,7 @@ def test_files_of_another_point_are_named(tmp_path: Path) -> None:
         read_point(place)
 
 
-def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
+def test_unreadable_file_is_named(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "uart.txt").unlink()
     (place / "uart.txt").mkdir()
@@ -131,7 +131,7 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
         read_point(place)
 
 
-def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
+def test_invalid_seal_is_reported(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
         (place / seal.SEAL_FILE).write_text(text, encoding="latin-1")
@@ -139,14 +139,14 @@ def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
             read_point(place)
 
 
-def test_what_lies_beside_is_left_alone(tmp_path: Path) -> None:
+def test_other_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "notes.txt").write_text("mine")
     assert read_point(place).result == with_samples()
     assert seal.unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
 
 
-def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
+def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
     (place / "uart.txt").write_bytes(b"x")
     with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
@@ -159,7 +159,7 @@ def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Pat
     assert only.result == measured(2)
 
 
-def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> None:
+def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     text = (run.path / "plan.json").read_text()
     (run.path / "plan.json").write_text(text.replace('"suite": "suite"', '"suite": "sweet"'))
@@ -169,7 +169,7 @@ def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> Non
         assert len(run.points()) == 2
 
 
-def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
+def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
@@ -184,7 +184,7 @@ def _write_journal(run: RunDirectory) -> tuple[list[Session], bytes]:
     return sessions, content
 
 
-def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
+def test_every_changed_byte_of_the_journal_is_detected(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     sessions, content = _write_journal(run)
     assert read_sessions(run.path) == sessions
@@ -197,9 +197,7 @@ def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
                 read_sessions(run.path)
 
 
-def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtoslab.store.journal.git_revision", lambda _: "abc")
     run, _ = run_with_two_points(tmp_path)
     sessions, content = _write_journal(run)
@@ -229,7 +227,7 @@ def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, lis
     return stored, results, plan, sessions
 
 
-def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> None:
+def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
     """Over every file of it, by all ways to read it: each point is the one that was stored or counts as failed."""
     run, _ = run_with_two_points(tmp_path)
     sessions, _ = _write_journal(run)
@@ -268,7 +266,7 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "command", [["show"], ["report", "--format", "md"], ["runs", "--in"], ["runs", "export", "--in"], ["lint"]]
 )
-def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
+def test_every_command_reports_damage_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
     run, place = run_with_two_points(tmp_path)
     result = json.loads((place / "result.json").read_text())
     result["counters"][0]["count"] *= 2
@@ -280,7 +278,7 @@ def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[st
     assert done.stdout.strip(), "the other point is told"
 
 
-def test_a_commit_of_another_project_around_the_package_is_not_ours(tmp_path: Path) -> None:
+def test_commit_of_a_surrounding_project_is_not_recorded(tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     (tmp_path / "site").mkdir()
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):

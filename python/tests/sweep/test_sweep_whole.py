@@ -96,7 +96,7 @@ def local(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.long
-def test_a_killed_sweep_repeats_nothing(local: Local, tmp_path: Path) -> None:
+def test_killed_sweep_resumes_without_repeating_points(local: Local, tmp_path: Path) -> None:
     with running_sweep(local.plan, tmp_path / "run", tmp_path / "cache") as running:
         wait_for(running, tmp_path / "run", local.points // 3)
         running.kill()
@@ -113,7 +113,7 @@ def test_a_killed_sweep_repeats_nothing(local: Local, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(local: Local, tmp_path: Path) -> None:
+def test_cluster_that_loses_a_worker_gives_the_same_bytes(local: Local, tmp_path: Path) -> None:
     script = tmp_path / "cluster.py"
     script.write_text(CLUSTER)
     environment = {**os.environ, "RTOSLAB_CACHE": str(tmp_path / "cache"), "RTOSLAB_ROOT": str(ROOT)}

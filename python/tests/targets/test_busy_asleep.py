@@ -42,7 +42,7 @@ def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
         (60, 40, 900, "spins", Verdict.HOLDS),
     ],
 )
-def test_sleep_is_idling_unless_it_waits_for_a_lock(
+def test_sleep_is_idle_time_unless_waiting_for_a_lock(
     allowed: int, idle: int, to_idle: int, lock_wait: str, verdict: Verdict
 ) -> None:
     """Switches to the idle task tell, of a benchmark that never waits; the share, where tasks wait for each other."""

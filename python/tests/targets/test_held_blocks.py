@@ -37,12 +37,12 @@ def entries(*recognised: int, core: int = 0) -> NDArray[np.void]:
         ((10, 110), (50, 150), (10, 50, 110), 0),
     ],
 )
-def test_blocks_are_counted_by_calls(
+def test_allocated_blocks_are_counted_by_calls(
     taken: tuple[int, ...], given: tuple[int, ...], recognised: tuple[int, ...], held: int
 ) -> None:
     assert held_blocks(calls(*taken), calls(*given), entries(*recognised)) == held
 
 
-def test_an_exception_of_another_core_cuts_nothing_off() -> None:
+def test_exception_of_another_core_does_not_end_a_call() -> None:
     assert held_blocks(calls(10, 110), calls(50), entries(110, core=1)) == 1
     assert held_blocks(calls(10, 110, core=1), calls(50), entries(110, core=1)) == 0

@@ -51,12 +51,12 @@ PAIR = [call("get", POOL, result=BLOCK), call("put", POOL, BLOCK)]
 STOLEN = [PAIR[0], call("put", POOL, BLOCK + 128)]
 
 
-def test_the_block_given_back_to_a_pool_is_the_one_taken() -> None:
+def test_block_given_back_to_a_pool_is_the_one_taken() -> None:
     assert judge(TAKE_GIVE, PAIR * 5, POOLS).verdict is Verdict.HOLDS
     assert judge(TAKE_GIVE, STOLEN * 5, POOLS).verdict is Verdict.FAILS
 
 
-def test_a_pool_that_gives_a_code_does_not_tell_its_block() -> None:
+def test_pool_that_returns_a_code_hides_its_block() -> None:
     facts = {**POOLS, "arguments": {"pool_give": ["block"]}, "results": {"pool_take": 0}}
     coded = [call("get", POOL, result=0), call("put", BLOCK)]
     assert judge(TAKE_GIVE, coded * 5, facts).verdict is Verdict.HOLDS
@@ -65,13 +65,13 @@ def test_a_pool_that_gives_a_code_does_not_tell_its_block() -> None:
 
 
 @pytest.mark.parametrize(("entry", "verdict"), [("kernel", Verdict.HOLDS), ("vector", Verdict.FAILS)])
-def test_a_dispatcher_before_the_handler_is_none_of_the_benchmarks_code(entry: str, verdict: Verdict) -> None:
+def test_dispatcher_before_the_handler_is_kernel_code(entry: str, verdict: Verdict) -> None:
     rule = {"rule": "course", "round": ["interrupt soft", "isr semaphore_give_from_isr S"]}
     steps = [Step(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
     assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": entry}}).verdict is verdict
 
 
-def test_own_code_behind_a_handlers_first_step_counts_all_the_same() -> None:
+def test_own_code_after_a_handlers_first_step_counts() -> None:
     rule = {
         "rule": "course",
         "round": ["interrupt soft", "isr semaphore_give_from_isr S", "isr semaphore_give_from_isr S"],
@@ -81,7 +81,7 @@ def test_own_code_behind_a_handlers_first_step_counts_all_the_same() -> None:
     assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": "kernel"}}).verdict is Verdict.FAILS
 
 
-def test_a_series_says_that_the_kernels_dispatcher_is_in_it() -> None:
+def test_series_title_mentions_the_kernels_dispatcher() -> None:
     facts = Benchmark.model_validate({
         "id": "b", "title": "B", "question": "?", "kind": "latency", "tasks_per_core": 2, "stack_bytes": 1024,
         "inside": "-", "outside": "-", "services": [], "samples": 2,
@@ -112,7 +112,7 @@ UP = {
         ({(0, 1, "notify_give"): 50}, Verdict.FAILS),
     ],
 )
-def test_a_chain_may_go_by_resuming_and_suspending(change: dict[Any, int], verdict: Verdict) -> None:
+def test_task_chain_may_use_resume_and_suspend(change: dict[Any, int], verdict: Verdict) -> None:
     finding = judge_one(evidence(CHAIN, switches={**UP, **change}))
     assert finding.verdict is verdict, finding.saw
 
@@ -121,7 +121,7 @@ def test_a_chain_may_go_by_resuming_and_suspending(change: dict[Any, int], verdi
     ("names", "verdict"),
     [(["pendsv"], Verdict.FAILS), (["svcall", "pendsv"], Verdict.HOLDS), (["systick"], Verdict.FAILS)],
 )
-def test_places_are_looked_for_behind_the_exceptions_that_switch(names: list[str], verdict: Verdict) -> None:
+def test_switch_places_are_searched_after_switching_exceptions(names: list[str], verdict: Verdict) -> None:
     rule = {"rule": "interrupted_anywhere", "line": "asynchronous", "by_switch": True, "places": 2}
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
     observed = WindowObservations(intervals=Intervals((), (), (), resumed))
@@ -141,7 +141,7 @@ def made(*rows: Row) -> Any:
     return events
 
 
-def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> None:
+def test_hardfault_used_for_switching_is_a_handler() -> None:
     rows = [
         (1000, KIND_EXCEPTION_ENTER, SYSTICK, 0), (1010, KIND_EXCEPTION_EXIT, SYSTICK, 0),
         (1100, KIND_EXCEPTION_ENTER, HARDFAULT, 0), (1150, KIND_EXCEPTION_EXIT, HARDFAULT, 0),
@@ -158,7 +158,7 @@ def test_a_hardfault_by_which_a_kernel_switches_is_a_handler_like_others() -> No
 @pytest.mark.parametrize(
     ("none", "spans"), [([], [("task 0x8", 0, 90)]), ([0], [("task 0x8", 0, 40), ("task 0x8", 70, 90)])]
 )
-def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans: list[tuple[str, int, int]]) -> None:
+def test_timeline_shows_no_task_if_the_kernel_says_so(none: list[int], spans: list[tuple[str, int, int]]) -> None:
     facts = kernel(probes={"current_task_single": "current", "no_task_value": none})
     rows = [
         (1, KIND_THREAD, 0, 1),
@@ -176,7 +176,7 @@ def test_nobody_runs_in_a_timeline_where_the_word_says_so(none: list[int], spans
     ]
 
 
-def test_sleep_is_a_wait_for_the_lock_only_where_it_cannot_be_idling() -> None:
+def test_sleep_counts_as_lock_wait_only_if_not_idle() -> None:
     cores = [{"sleep_cycles": setting} for setting in (100, 200, 300)]
     ran = [FunctionCycles(0, "take", "critical", 5, 0, 1), FunctionCycles(1, "take", "critical", 5, 0, 1)]
     idled = [*ran, FunctionCycles(1, "up_idle", IDLE, 9, 0, 1)]

@@ -18,7 +18,7 @@ def point(catalogue: Catalogue) -> Point:
     return result
 
 
-def test_within_a_look_the_same_is_asked_once_and_without_one_each_time() -> None:
+def test_cache_scope_computes_a_value_once() -> None:
     request: list[int] = []
 
     @memoize_by_contents
@@ -48,7 +48,7 @@ def edit(root: Path) -> None:
     file.write_text(file.read_text(encoding="utf-8") + "/* edited */\n", encoding="utf-8")
 
 
-def test_an_edited_source_is_seen_at_the_next_look(tmp_path: Path) -> None:
+def test_edited_source_is_seen_in_the_next_cache_scope(tmp_path: Path) -> None:
     catalogue = Catalogue(copy_checkout(tmp_path))
     request = point(catalogue)
     with contents_cache():
@@ -61,9 +61,7 @@ def test_an_edited_source_is_seen_at_the_next_look(tmp_path: Path) -> None:
         assert inputs_digest(catalogue, request) == after
 
 
-def test_what_was_edited_while_an_image_was_built_is_seen_behind_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_source_edited_during_a_build_is_seen_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next image must not be named by what its sources were before."""
     catalogue = Catalogue(copy_checkout(tmp_path))
     request = point(catalogue)

@@ -42,7 +42,7 @@ def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
-def test_every_figure_of_a_paper_draws_values_of_one_kind_each(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_paper_figure_draws_one_kind_of_values(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """`redraw_figure` refuses anything else; each place has one mark a series."""
     done = _with_references(key, monkeypatch)
     drawn = 0
@@ -60,7 +60,7 @@ def test_every_figure_of_a_paper_draws_values_of_one_kind_each(key: str, monkeyp
 
 
 @pytest.mark.parametrize("key", ["vieira2026", "lentka2022"])
-def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     done = _with_references(key, monkeypatch)
     refused = 0
     for part in done.paper.facts.part:
@@ -76,7 +76,7 @@ def test_a_figure_that_does_not_name_the_kernel_is_refused(key: str, monkeypatch
     assert refused
 
 
-def test_a_group_is_refused_by_the_axis_that_it_mixes() -> None:
+def test_group_that_mixes_an_axis_is_refused() -> None:
     values = [planted({"metric": "m", "stat": "s", "kernel": kernel, "value": 1}) for kernel in ("a", "b")]
     assert len(group_by(values, ("kernel",))) == 2
     with pytest.raises(ReportError, match=r"'F' has several values at b \(kernel: 'a', 'b'\)"):
@@ -87,7 +87,7 @@ def test_a_group_is_refused_by_the_axis_that_it_mixes() -> None:
     assert [len(item) for item in group_by(seeds, ("kernel",), ("param.seed",)).values()] == [2]
 
 
-def test_whoever_reduces_numbers_for_a_reader_is_known() -> None:
+def test_every_reduction_of_figures_is_listed() -> None:
     """A median or mean in a report or a paper stands here with what it is of; elsewhere `grouped` looks at the axes."""
     reducing = {}
     for folder in ("reports", "papers"):
@@ -102,5 +102,5 @@ def test_whoever_reduces_numbers_for_a_reader_is_known() -> None:
     assert set(reducing) == set(NAMED), reducing
 
 
-def test_the_folder_that_is_looked_at_is_there() -> None:
+def test_searched_folder_exists() -> None:
     assert Path(PACKAGE / "papers" / "paper_charts.py").is_file()

@@ -43,9 +43,7 @@ CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "distances", "verdict"), CASES)
-def test_samples_begin_at_distances_of_their_own(
-    rule: dict[str, Any], distances: Sequence[int], verdict: Verdict
-) -> None:
+def test_samples_begin_at_different_phases(rule: dict[str, Any], distances: Sequence[int], verdict: Verdict) -> None:
     built = evidence(rule)
     seen = replace(
         built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(behind_ticks(distances)))
@@ -54,7 +52,7 @@ def test_samples_begin_at_distances_of_their_own(
     assert result.verdict is verdict, result.saw
 
 
-def test_so_many_are_enough_as_the_drift_has_phases() -> None:
+def test_enough_phases_depend_on_the_drift() -> None:
     header = (find_root() / "firmware/include/bench/drift.h").read_text()
     assert f"#define BENCH_DRIFT_PASSES {ENOUGH}u\n" in header
 
@@ -85,7 +83,7 @@ CASES_OF_TICKS: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "rows", "wanted", "verdict"), CASES_OF_TICKS)
-def test_as_many_samples_as_asked_for_hold_a_tick(
+def test_required_number_of_samples_contains_a_tick(
     rule: dict[str, Any], rows: Sequence[Row], wanted: str, verdict: Verdict
 ) -> None:
     built = evidence(rule, rows=rows)
@@ -93,7 +91,7 @@ def test_as_many_samples_as_asked_for_hold_a_tick(
     assert judge_ticks(Params.model_validate(rule), replace(built, decoded=body)).verdict is verdict
 
 
-def test_without_probes_nothing_is_seen() -> None:
+def test_phase_rules_need_probes() -> None:
     built = evidence(APART)
     blind = Evidence(decoded(), None, built.benchmark, built.board, kernel(), 2)
     assert {finding.verdict for finding in judge_own(blind)} == {Verdict.UNSEEN}

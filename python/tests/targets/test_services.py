@@ -14,14 +14,14 @@ from tests.checkouts import alter, copy_checkout
 ROOT = find_root()
 
 
-def test_the_contracts_table_has_every_service() -> None:
+def test_contracts_table_has_every_service() -> None:
     text = (ROOT / "spec" / "port.md").read_text()
     table = text[text.index("| service | functions |") : text.index("All cores share the objects")]
     rows = [line.split("|")[1] for line in table.splitlines()[2:] if line.startswith("|")]
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).services)
 
 
-def test_every_kernel_answers_for_every_service() -> None:
+def test_every_kernel_declares_every_service() -> None:
     catalogue = Catalogue(ROOT)
     for kernel in catalogue.kernels.values():
         assert set(kernel.facts.services) == set(catalogue.services), kernel.id
@@ -60,9 +60,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("kernels/bare/kernel.toml", "\nheap = ", "\n# heap = ", "does not say .* whether the kernel offers heap"),
     ],
 )
-def test_a_service_that_nobody_has_is_refused_by_its_file(
-    copied: Path, path: str, old: str, new: str, words: str
-) -> None:
+def test_unknown_service_is_refused(copied: Path, path: str, old: str, new: str, words: str) -> None:
     whole = (copied / "firmware" / path).read_text()
     alter(copied, path, old, new)
     catalogue = Catalogue(copied)
@@ -73,7 +71,7 @@ def test_a_service_that_nobody_has_is_refused_by_its_file(
         (copied / "firmware" / path).write_text(whole)
 
 
-def test_the_build_reads_the_same_list() -> None:
+def test_build_reads_the_same_list() -> None:
     text = "\n".join(path.read_text() for path in (ROOT / "firmware" / "cmake").glob("*.cmake"))
     services = tomllib.loads((ROOT / "spec" / "services.toml").read_text())["services"]
     for name in ("semaphore_limit", "queue_send_waits", "mailbox_send_waits"):
@@ -81,7 +79,7 @@ def test_the_build_reads_the_same_list() -> None:
         assert name not in text
 
 
-def test_event_kinds_are_the_simulators() -> None:
+def test_event_kinds_equal_the_simulators() -> None:
     text = (ROOT / "sim" / "lab" / "src" / "event.rs").read_text()
     enumeration = text[text.index("pub enum Kind {") : text.index("/// One observation")]
     message = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+),$", enumeration, re.MULTILINE)}

@@ -28,7 +28,7 @@ def sim(image: Path, *options: str, code: int = 0, board: tuple[str, str] = F446
 
 
 @pytest.mark.parametrize(("cpu", "board"), [("cortex-m4", F446), ("cortex-m0plus", L073)])
-def test_semihosting_prints_reads_and_ends_with_its_code(cpu: str, board: tuple[str, str], tmp_path: Path) -> None:
+def test_semihosting_prints_reads_and_exits(cpu: str, board: tuple[str, str], tmp_path: Path) -> None:
     image = build(tmp_path, "SEMIHOSTING", "CODE=7", cpu=cpu)
     result = sim(image, "--type-semihosting", "typed\n", code=7, board=board)
     assert result["debug"] == {
@@ -62,11 +62,11 @@ def test_output_carries_its_channel_and_ends_a_run(tmp_path: Path) -> None:
     assert never["detail"].endswith("The output never matched 'PASSED'.")
 
 
-def test_an_exit_code_that_no_program_can_have(tmp_path: Path) -> None:
+def test_invalid_exit_code_is_mapped(tmp_path: Path) -> None:
     assert sim(build(tmp_path, "SEMIHOSTING", "CODE=300"), code=3)["exit_code"] == 300
 
 
-def test_a_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) -> None:
+def test_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) -> None:
     """MOVS and BKPT take a cycle each, the refill behind BKPT three and the load of the counter two."""
     from rtoslab.base import find_root  # noqa: PLC0415
     from rtoslab.catalogue import Catalogue  # noqa: PLC0415
@@ -81,7 +81,7 @@ def test_a_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) ->
     assert int.from_bytes(machine.read(address, 4), "little") < 12
 
 
-def test_a_call_inside_an_it_block_executes_always_and_the_block_goes_on(tmp_path: Path) -> None:
+def test_semihosting_call_inside_an_it_block(tmp_path: Path) -> None:
     from rtoslab import board  # noqa: PLC0415
 
     running = board("nucleo-f446re").load(build(tmp_path, "IN_BLOCK"))
@@ -92,7 +92,7 @@ def test_a_call_inside_an_it_block_executes_always_and_the_block_goes_on(tmp_pat
     assert running.word(results + 4 * 31) == 2, "even turns: BKPT alone"
 
 
-def test_a_board_in_the_hand_shows_what_it_tells_a_debugger(tmp_path: Path) -> None:
+def test_python_board_shows_debug_output(tmp_path: Path) -> None:
     from rtoslab import board  # noqa: PLC0415
 
     running = board("nucleo-f446re").load(build(tmp_path, "SEMIHOSTING", "CODE=9"))
@@ -108,13 +108,13 @@ def test_a_board_in_the_hand_shows_what_it_tells_a_debugger(tmp_path: Path) -> N
     assert running.debug_output() == texts
 
 
-def test_itm_that_the_firmware_opens(tmp_path: Path) -> None:
+def test_itm_enabled_by_the_firmware(tmp_path: Path) -> None:
     result = sim(build(tmp_path, "ITM", "OPENS"))
     assert result["debug"] == {"itm0": "hello\n", "itm2": "abc\n"}
     assert result["notes"] == []
 
 
-def test_itm_that_a_debugger_opens(tmp_path: Path) -> None:
+def test_itm_enabled_by_a_debugger(tmp_path: Path) -> None:
     image = build(tmp_path, "ITM")
     closed = sim(image)
     assert closed["debug"] == {}
@@ -139,13 +139,13 @@ def test_defmt_is_decoded_from_the_image(encoding: str, tmp_path: Path) -> None:
     assert sim(image, "--expect", "INFO +step 7")["stop"] == "passed"
 
 
-def test_a_damaged_frame_is_said_to_be_one(tmp_path: Path) -> None:
+def test_damaged_defmt_frame_is_reported(tmp_path: Path) -> None:
     image = build_log(tmp_path, bytes([0x77, 0x66, 0x7F, 0]) + rzcobs(FRAMES[0]), "rzcobs")
     messages = [line["message"] for line in sim(image, "--timeout", "20ms")["defmt"]]
     assert messages == ["(4 bytes are not a defmt frame of this image)", "step 7"]
 
 
-def test_a_table_of_an_unknown_version_is_refused(tmp_path: Path) -> None:
+def test_defmt_table_of_an_unknown_version_is_refused(tmp_path: Path) -> None:
     image = build_log(tmp_path, b"", "morse")
     message = error(rtoslab("sim", image, *F446), 1)
     assert "defmt log cannot be decoded" in message

@@ -43,11 +43,11 @@ def image(folder: Path, entry: int = FLASH + 9) -> Path:
         (["--set", "clock_hz=-1"], 1, "a setting is a number from 0 to 2^64 - 1"),
     ],
 )
-def test_numbers_too_large_are_one_sentence(options: list[str], code: int, sentence: str, tmp_path: Path) -> None:
+def test_too_large_numbers_are_reported(options: list[str], code: int, sentence: str, tmp_path: Path) -> None:
     assert sentence in error(rtoslab("sim", image(tmp_path), "--board", "nucleo-f103rb", *options), code)
 
 
-def test_cycles_are_told_from_symbols() -> None:
+def test_cycles_and_symbols_are_distinguished() -> None:
     assert [parse_cycle_count(text) for text in ("0", "007", str(MOST_CYCLES), "main", "0x10", "-1", "²", "٣")] == [
         0, 7, MOST_CYCLES, None, None, None, None, None,
     ]  # fmt: skip
@@ -56,21 +56,21 @@ def test_cycles_are_told_from_symbols() -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
-def test_a_warning_names_file_and_line_of_the_code_it_is_about(options: tuple[str, ...]) -> None:
+def test_warning_names_file_and_line_of_the_code_it_is_about(options: tuple[str, ...]) -> None:
     done = rtoslab("sim", spoilt_pointer("nucleo-f446re"), "--board", "nucleo-f446re", "--until", "fault", *options)
     output = done.stdout if options else done.stderr
     assert re.search(r"core 0 faulted at 0x0800\w{4}, [^ ]*spoilt\.c:\d+, in cycle", output), output
 
 
 @pytest.mark.parametrize("board", ["nucleo-l053r8", "nucleo-l073rz", "nucleo-f103rb", "nucleo-h743zi"])
-def test_a_reset_vector_to_nowhere_locks_the_core_up(board: str, tmp_path: Path) -> None:
+def test_reset_vector_to_nowhere_locks_the_core_up(board: str, tmp_path: Path) -> None:
     done = rtoslab("sim", image(tmp_path, 0x6000_0001), "--board", board, "--json")
     result = json.loads(done.stdout)
     assert (done.returncode, result["stop"]) == (3, "lockup"), done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_run_that_is_ended_from_outside_tells_what_there_is(number: signal.Signals, tmp_path: Path) -> None:
+def test_interrupted_run_shows_its_results(number: signal.Signals, tmp_path: Path) -> None:
     end = str(MOST_CYCLES)
     content, pipe = image(tmp_path).read_bytes(), tmp_path / "pipe.elf"
     os.mkfifo(pipe)

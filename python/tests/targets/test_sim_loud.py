@@ -24,20 +24,20 @@ def sim(image: Path, *options: str | Path, code: int = 0, board: tuple[str, str]
     return result
 
 
-def test_rtt_both_ways_and_the_end_by_a_pattern(tmp_path: Path) -> None:
+def test_rtt_input_and_output_and_end_by_pattern(tmp_path: Path) -> None:
     result = sim(build(tmp_path), "--type-rtt", TYPED, "--expect", "^PASS", "--fail", "ERROR")
     assert result["stop"] == "passed"
     assert result["rtt"] == {"rtt0": "a line that fills the buffer\n" * 5 + TYPED + "\nPASSED\n"}
     assert result["cycle"] < 5_000_000, "the run ends at once"
 
 
-def test_a_line_of_rtt_names_its_channel(tmp_path: Path) -> None:
+def test_line_of_rtt_names_its_channel(tmp_path: Path) -> None:
     output = rtoslab("sim", build(tmp_path), *F446, "--timeout", "20ms").stdout
     assert output.count("rtt0: a line that fills the buffer\n") == 5
     assert "stop: timeout" in output
 
 
-def test_a_pattern_of_failure_and_one_that_never_comes(tmp_path: Path) -> None:
+def test_failure_pattern_and_missing_pattern(tmp_path: Path) -> None:
     image = build(tmp_path)
     failed = sim(image, "--fail", "fills", "--expect", "PASSED", code=3)
     assert failed["stop"] == "failed"
@@ -47,7 +47,7 @@ def test_a_pattern_of_failure_and_one_that_never_comes(tmp_path: Path) -> None:
     assert "no regular expression" in error(rtoslab("sim", image, *F446, "--expect", "("), 1)
 
 
-def test_a_fault_on_the_main_stack_names_cause_place_and_callers(tmp_path: Path) -> None:
+def test_fault_on_the_main_stack_names_cause_place_and_callers(tmp_path: Path) -> None:
     result = sim(build(tmp_path, "FAULT"), code=3)
     first, *callers = result["faults"]
     assert "took a HardFault" in first
@@ -58,43 +58,43 @@ def test_a_fault_on_the_main_stack_names_cause_place_and_callers(tmp_path: Path)
     assert result["stop"] == "fault"
 
 
-def test_a_fault_on_the_process_stack(tmp_path: Path) -> None:
+def test_fault_on_the_process_stack_is_explained(tmp_path: Path) -> None:
     first, *callers = sim(build(tmp_path, "PROCESS_STACK"), code=3)["faults"]
     assert " in inner at " in first
     assert [caller.split()[2] for caller in callers][:3] == ["middle", "task", "reset"]
 
 
-def test_an_enabled_usage_fault(tmp_path: Path) -> None:
+def test_enabled_usage_fault_is_explained(tmp_path: Path) -> None:
     first, *_ = sim(build(tmp_path, "DIVIDE"), code=3)["faults"]
     assert "took a UsageFault" in first
     assert first.endswith("division by zero.")
 
 
-def test_a_fault_on_a_core_without_status_registers(tmp_path: Path) -> None:
+def test_fault_without_status_registers_is_explained(tmp_path: Path) -> None:
     image = build(tmp_path, "FAULT", cpu="cortex-m0plus")
     first, *callers = sim(image, code=3, board=("--board", "nucleo-l073rz"))["faults"]
     assert first.endswith("the core does not report the reason.")
     assert [caller.split()[2] for caller in callers] == ["middle", "task", "reset"]
 
 
-def test_a_fault_whose_handler_returns_is_told_and_is_no_failure(tmp_path: Path) -> None:
+def test_handled_fault_is_reported_but_is_not_a_failure(tmp_path: Path) -> None:
     image = build(tmp_path, "FAULT", "SKIP")
     result = sim(image, "--type-rtt", TYPED, "--expect", "PASSED")
     assert (result["stop"], len(result["faults"]) > 1) == ("passed", True)
 
 
-def test_a_fault_soon_behind_one_that_was_handled_is_told_too(tmp_path: Path) -> None:
+def test_second_fault_after_a_handled_one_is_reported(tmp_path: Path) -> None:
     """Both come within one look at the board."""
     result = sim(build(tmp_path, "FAULT", "SKIP", "TWICE"), "--type-rtt", TYPED, "--expect", "PASSED")
     assert sum("took a HardFault" in item for item in result["faults"]) == 2
 
 
-def test_a_program_that_parks_on_a_breakpoint_is_no_fault(tmp_path: Path) -> None:
+def test_program_that_stops_at_a_breakpoint_is_not_a_fault(tmp_path: Path) -> None:
     result = sim(build(tmp_path, "PARK"), "--timeout", "20ms")
     assert result["faults"] == []
 
 
-def test_a_button_that_is_pressed_and_released(tmp_path: Path) -> None:
+def test_driven_pin_is_pressed_and_released(tmp_path: Path) -> None:
     image = build(tmp_path, "WAIT_FOR_PIN")
     drives = ("--drive", "PC13=1", "--drive", "PC13=1@9ms", "--drive", "PC13=0@7ms")
     assert sim(image, *drives, "--timeout", "8ms")["rtt"]["rtt0"].endswith("pressed\n")
@@ -104,18 +104,18 @@ def test_a_button_that_is_pressed_and_released(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", ["PC13", "PC13=2", "PC13=0@10", "=1", "PC13=0@ms"])
-def test_what_is_no_level_of_a_pin(level: str, tmp_path: Path) -> None:
+def test_invalid_pin_level_is_refused(level: str, tmp_path: Path) -> None:
     done = rtoslab("sim", tmp_path / "x.elf", *F446, "--drive", level)
     assert "write PC13=0 or PC13=0@10ms" in done.stderr
     assert done.returncode == 2
 
 
-def test_a_pin_that_the_board_does_not_have(tmp_path: Path) -> None:
+def test_unknown_pin_is_refused(tmp_path: Path) -> None:
     image = build(tmp_path)
     assert "named like PB0" in error(rtoslab("sim", image, *F446, "--drive", "GP3=1"), 1)
 
 
-def test_junit(tmp_path: Path) -> None:
+def test_junit_file_is_written(tmp_path: Path) -> None:
     out = tmp_path / "j.xml"
     sim(build(tmp_path, "FAULT"), "--junit", out, code=3)
     (case,) = Xml.parse(out).getroot()  # noqa: S314 (our own file)
@@ -162,7 +162,7 @@ class Ram:
 
 
 @given(st.integers(2, 40), st.integers(0, 39), st.lists(st.binary(max_size=60), max_size=12))
-def test_nothing_is_lost_at_any_wrap(size: int, offset: int, pieces: list[bytes]) -> None:
+def test_rtt_loses_nothing_at_a_wrap(size: int, offset: int, pieces: list[bytes]) -> None:
     ram = Ram(size, offset % size)
     rtt = Rtt(ram, 0)  # type: ignore[arg-type]
     came, sent = b"", b""
@@ -175,7 +175,7 @@ def test_nothing_is_lost_at_any_wrap(size: int, offset: int, pieces: list[bytes]
 @pytest.mark.parametrize(
     ("at", "word"), [(16, 0xFFFF_FFFF), (32, 0), (32, 1 << 31), (36, 999), (40, 999), (28, 1 << 31)]
 )
-def test_words_that_are_no_control_block_bring_nothing(at: int, word: int) -> None:
+def test_words_that_are_not_an_rtt_block_are_ignored(at: int, word: int) -> None:
     ram = Ram(16, 0)
     ram.print(b"x")
     ram.put(at, word)

@@ -74,7 +74,7 @@ def evidence(rule: dict[str, Any], rows: Sequence[Row], stamps: str) -> Evidence
     return Evidence(decoded(body), observed, Benchmark.model_validate(facts([rule])), board(), kernel(), 2)
 
 
-def test_an_interval_begins_as_the_interrupt_is_recognised_and_its_mark_says_whose_it_is() -> None:
+def test_stamped_interval_begins_at_the_interrupts_recognition() -> None:
     result = intervals(ORDERLY)
     assert [(interval.series, interval.start_cycle, interval.cycles) for interval in result.intervals] == [
         (1, 100, 20),
@@ -84,7 +84,7 @@ def test_an_interval_begins_as_the_interrupt_is_recognised_and_its_mark_says_who
     assert result.resumed == {TIMER: {0x100, 0x104}, PENDSV: {0x200}}
 
 
-def test_an_event_that_is_not_stamped_is_disorder() -> None:
+def test_event_without_a_stamp_is_an_error() -> None:
     assert intervals([raised(100), raised(200), stamped(230)]).disorder != ()
 
 
@@ -106,14 +106,14 @@ CASES: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "rows", "stamps", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: Verdict) -> None:
+def test_stamp_rule_holds_and_fails(rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: Verdict) -> None:
     result = all_rules()[rule["rule"]]
     finding = result.judge(result.Params.model_validate(rule), evidence(rule, rows, stamps))
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [AGREE, ANYWHERE])
-def test_without_probes_nothing_is_seen(rule: dict[str, Any]) -> None:
+def test_stamp_rules_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")
     judged = result.judge(
@@ -123,7 +123,7 @@ def test_without_probes_nothing_is_seen(rule: dict[str, Any]) -> None:
     assert judged.verdict is Verdict.UNSEEN
 
 
-def test_the_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -> None:
+def test_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -> None:
     result = all_rules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
     assert result.judge(result.Params(rule="instrument_agrees"), far).verdict is Verdict.HOLDS
@@ -131,7 +131,7 @@ def test_the_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them
     assert list(latencies(timed("counter", (22, 25), empty=7))[0].net) == [15, 18]
 
 
-def test_a_stamped_benchmark_is_measured_by_the_counter_alone() -> None:
+def test_stamped_benchmark_is_measured_by_the_counter_alone() -> None:
     catalogue = Catalogue(find_root())
     points = make_plan(catalogue, ["interrupt_latency"], Options(["bare"], ["pico"], [1])).points
     assert [(item.instrument, item.not_applicable) for item in points] == [("counter", None)]
@@ -144,12 +144,12 @@ def test_a_stamped_benchmark_is_measured_by_the_counter_alone() -> None:
     ("series", "message"),
     [({"instruments": ["counter", "pin"]}, "a stamped series says instruments"), ({"stamped": "soft"}, "asynchronous")],
 )
-def test_what_a_stamped_series_may_say(series: dict[str, Any], message: str) -> None:
+def test_stamped_series_options_are_validated(series: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Benchmark.model_validate(facts(**series))
 
 
-def test_stamped_and_other_series_do_not_mix() -> None:
+def test_stamped_and_other_series_cannot_be_mixed() -> None:
     mixed = facts()
     mixed["series"].append({"id": "other", "title": "-", "starts": "-", "ends": "-"})
     with pytest.raises(ValidationError, match="either all"):

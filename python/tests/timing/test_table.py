@@ -93,7 +93,7 @@ def _prepared() -> Board:
 
 
 @pytest.mark.parametrize(("name", "code", "cycles", "before"), [*SINGLE, *MEMORY, *MULTIPLE, *OTHERS])
-def test_instruction(name: str, code: list[int], cycles: int, before: dict[str, int]) -> None:
+def test_instruction_takes_its_cycles(name: str, code: list[int], cycles: int, before: dict[str, int]) -> None:
     """From its issue to the next instruction's."""
     board = _prepared()
     board.code(*code, NOP, NOP, NOP)
@@ -102,7 +102,7 @@ def test_instruction(name: str, code: list[int], cycles: int, before: dict[str, 
 
 
 @pytest.mark.parametrize(("name", "code", "end", "cycles", "before"), BRANCHES)
-def test_branch(name: str, code: list[int], end: int, cycles: int, before: dict[str, int]) -> None:
+def test_branch_takes_its_cycles(name: str, code: list[int], end: int, cycles: int, before: dict[str, int]) -> None:
     """From its issue to the target's, or to the next instruction's if it is not taken."""
     board = _prepared()
     board.code(*code, NOP, NOP)
@@ -110,7 +110,7 @@ def test_branch(name: str, code: list[int], end: int, cycles: int, before: dict[
     assert board.between(CODE, CODE + end) == cycles, name
 
 
-def test_a_block_takes_the_sum_of_its_instructions() -> None:
+def test_block_takes_the_sum_of_its_instructions() -> None:
     """No hazard of any kind between neighbours."""
     rows = [row for row in [*SINGLE, *MEMORY] if not row[3] or row[3].get("r1") == DATA]
     code = [half for _, halves, _, _ in rows for half in halves]

@@ -43,7 +43,7 @@ def home(user: Path) -> Path:
     return user
 
 
-def test_what_an_export_does_not_have_is_read_in_its_headers(home: Path) -> None:
+def test_missing_services_of_an_export_are_read_from_its_headers(home: Path) -> None:
     said("tree", "add", "tiny", str(home / "export"))
     assert read_trees()["tiny"].absent == ("tiny_new_word",)
     facts = Catalogue(find_root()).kernels["tiny"].facts
@@ -54,7 +54,7 @@ def test_what_an_export_does_not_have_is_read_in_its_headers(home: Path) -> None
     assert build["kernel"] == "tiny"
 
 
-def test_a_later_export_is_asked_what_the_port_asks(home: Path) -> None:
+def test_later_export_is_checked_against_the_port(home: Path) -> None:
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
     assert "is for the board '\"little\"'" in refusal("tree", "add", "tiny", str(home / "export"))
@@ -65,7 +65,7 @@ def test_a_later_export_is_asked_what_the_port_asks(home: Path) -> None:
     assert read_trees()["tiny"].absent == ()
 
 
-def test_an_export_that_became_another_version_is_not_linked(home: Path) -> None:
+def test_export_that_became_another_version_is_not_linked(home: Path) -> None:
     said("tree", "add", "tiny", str(home / "export"))
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
@@ -73,7 +73,7 @@ def test_an_export_that_became_another_version_is_not_linked(home: Path) -> None
     assert "is another than was described" in said("run", "t7", "--kernel", "tiny", "--board", "pico", "--dry-run")
 
 
-def test_an_earlier_version_is_given_its_own_configuration(home: Path) -> None:
+def test_earlier_version_is_given_its_own_configuration(home: Path) -> None:
     said("kernel", "files", "tiny", "--board", "pico", "--version", "1.9", "-o", str(home / "old"))
     assert "CONFIG_TICK=500" in (home / "old" / "defconfig").read_text()
     assert "CONFIG_RAM=1" in (home / "old" / "defconfig").read_text(), "it does not count"
@@ -105,7 +105,7 @@ def nuttx(board: str, version: str = "99") -> set[str]:
     ("stm32f411ce", "stm32f4", "stm32"),
     ("nucleo-h743zi", "stm32h7", "stm32h7"),
 ])  # fmt: skip
-def test_nuttx_10_1_is_told_chip_and_entry_by_its_own_options(board: str, chip: str, older: str) -> None:
+def test_nuttx_10_1_gets_chip_and_entry_by_its_own_options(board: str, chip: str, older: str) -> None:
     now, then = nuttx(board), nuttx(board, "10.1")
     assert {f'CONFIG_ARCH_CHIP="{chip}"', 'CONFIG_INIT_ENTRYPOINT="rtoslab_entry"'} <= now
     assert {f'CONFIG_ARCH_CHIP="{older}"', 'CONFIG_USER_ENTRYPOINT="rtoslab_entry"', "CONFIG_INIT_ENTRYPOINT=y"} <= then
@@ -113,7 +113,7 @@ def test_nuttx_10_1_is_told_chip_and_entry_by_its_own_options(board: str, chip: 
     assert 'CONFIG_INIT_ENTRYPOINT="rtoslab_entry"' in nuttx(board, "10.3"), "the entry is told so from 10.3 on"
 
 
-def test_a_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
+def test_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
     port = Catalogue(find_root()).kernel("nuttx").facts
     for version, member in (("11.0", "stack_base_ptr"), ("10.1", "stack_alloc_ptr")):
         memory = port.without_names(earlier_names(port, version)).memory

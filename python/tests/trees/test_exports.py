@@ -41,7 +41,7 @@ def home(user: Path) -> Path:
     return user
 
 
-def test_an_export_is_named_by_what_it_is_for(home: Path) -> None:
+def test_export_is_named_by_board_and_cores(home: Path) -> None:
     assert "Tiny 1.5 for pico-1" in said("tree", "add", "tiny", str(home / "export"))
     tree = read_trees()["tiny"]
     assert (tree.version, tree.lacks, tree.exports) == ("1.5", (), {"pico-1": str(home / "export")})
@@ -57,17 +57,17 @@ def test_an_export_is_named_by_what_it_is_for(home: Path) -> None:
         ('BOARD="small"', 'BOARD="large"', "the port knows \"small\""),
     ],
 )  # fmt: skip
-def test_an_export_made_otherwise_is_refused_by_name(home: Path, before: str, after: str, told: str) -> None:
+def test_export_with_other_settings_is_refused(home: Path, before: str, after: str, told: str) -> None:
     (home / "export" / ".config").write_text(CONFIG.replace(before, after))
     assert told in refusal("tree", "add", "tiny", str(home / "export"))
     assert read_trees() == {}
 
 
-def test_a_folder_that_is_no_export_is_refused(home: Path) -> None:
+def test_folder_that_is_not_an_export_is_refused(home: Path) -> None:
     assert "it has no .config" in refusal("tree", "add", "tiny", str(home / "ports"))
 
 
-def test_an_export_made_anew_is_never_answered_with_the_old_number(home: Path) -> None:
+def test_rebuilt_export_invalidates_cached_results(home: Path) -> None:
     said("tree", "add", "tiny", str(home / "export"))
     first, build, cached = t7(home, "one")
     assert not cached
@@ -87,7 +87,7 @@ def test_an_export_made_anew_is_never_answered_with_the_old_number(home: Path) -
     assert counts(back) == counts(first)
 
 
-def test_exports_of_other_optimisation_stand_beside(home: Path) -> None:
+def test_exports_of_several_optimisation_levels_coexist(home: Path) -> None:
     said("tree", "add", "tiny", str(home / "export"))
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
     assert "Tiny 1.5 for pico-1-Os" in said("tree", "add", "tiny", str(home / "small"))
@@ -105,7 +105,7 @@ def test_exports_of_other_optimisation_stand_beside(home: Path) -> None:
     assert 'CONFIG_OPTIMISATION="-Os"' in (home / "files" / "defconfig").read_text()
 
 
-def test_an_export_for_one_optimisation_needs_none_for_the_default(home: Path) -> None:
+def test_export_for_one_optimisation_needs_none_for_the_default(home: Path) -> None:
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
     said("tree", "add", "tiny", str(home / "small"))
     config = {"opt": "-Os"}
@@ -119,7 +119,7 @@ def reason(home: Path, board: str = "pico") -> str:
     return outcome.result.reason
 
 
-def test_an_export_that_went_wrong_later_gives_no_number(home: Path) -> None:
+def test_export_that_became_invalid_gives_no_figure(home: Path) -> None:
     said("tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(CONFIG.replace("TICK=1000", "TICK=100"))
     assert "CONFIG_TICK is '100'" in reason(home)
@@ -130,7 +130,7 @@ def test_an_export_that_went_wrong_later_gives_no_number(home: Path) -> None:
     assert "pico-1" in rtoslab("tree", "check", "tiny").stdout
 
 
-def test_an_export_older_than_what_it_was_made_of_gives_no_number(home: Path) -> None:
+def test_export_older_than_its_sources_gives_no_figure(home: Path) -> None:
     facts = home / "ports" / "tiny" / "kernel.toml"
     facts.write_text(facts.read_text().replace('config = ".config"', 'made_of = "sources.txt"\nconfig = ".config"'))
     assert "because sources.txt is missing" in refusal("tree", "add", "tiny", str(home / "export"))
@@ -146,13 +146,13 @@ def test_an_export_older_than_what_it_was_made_of_gives_no_number(home: Path) ->
     said("tree", "check", "tiny")
 
 
-def test_a_board_without_an_export_says_how_one_is_made(home: Path) -> None:
+def test_board_without_an_export_is_reported_with_remedy(home: Path) -> None:
     assert "rtoslab kernel files tiny" in reason(home)
     said("tree", "add", "tiny", str(home / "export"))
     assert "for nucleo-f446re with 1 core" in reason(home, "nucleo-f446re")
 
 
-def test_what_an_export_was_made_without_is_a_service_that_the_kernel_lacks(home: Path) -> None:
+def test_feature_missing_in_an_export_is_a_missing_service(home: Path) -> None:
     poorer = make_export(home / "poorer", CONFIG.replace("CONFIG_COUNTING=y\n", ""))
     said("tree", "add", "tiny", str(poorer))
     assert not Catalogue(find_root()).kernel("tiny").facts.services["semaphore"]
@@ -179,7 +179,7 @@ def test_files_for_the_kernels_own_build_are_the_parts_put_together(home: Path) 
     )
 
 
-def test_an_application_is_handed_over_with_its_configuration(home: Path) -> None:
+def test_application_is_written_with_its_configuration(home: Path) -> None:
     port = home / "ports" / "tiny"
     asks = 'asked_in = "prj.conf"\nasked_elsewhere = ["CONFIG_ARCH_BOARD"]\nconfig = ".config"'
     (port / "kernel.toml").write_text((port / "kernel.toml").read_text().replace('config = ".config"', asks))
@@ -193,7 +193,7 @@ def test_an_application_is_handed_over_with_its_configuration(home: Path) -> Non
     assert 'the port knows "small"' in refusal("tree", "add", "tiny", str(home / "export"))
 
 
-def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
+def test_nuttx_requires_both_cores_and_priority_inheritance(tmp_path: Path) -> None:
     said("kernel", "files", "nuttx", "--board", "pico", "--smp", "--inherit", "-o", str(tmp_path))
     text = (tmp_path / "defconfig").read_text()
     assert "CONFIG_SMP_NCPUS=2\n" in text
@@ -215,7 +215,7 @@ def test_nuttx_and_zephyr_are_configured_for_every_board_of_a_paper(tmp_path: Pa
 
 
 @pytest.mark.parametrize("kernel", ["nuttx", "zephyr"])
-def test_a_kernel_conforms_wherever_an_export_of_it_is(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
+def test_kernel_conforms_with_every_available_export(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
     if not (Path(NAMED) / f"{kernel}.toml").is_file():
         pytest.skip(f"needs an export of it, named with `rtoslab tree add {kernel}`")
     monkeypatch.setenv("RTOSLAB_TREES", NAMED)

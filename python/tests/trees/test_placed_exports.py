@@ -62,13 +62,13 @@ def moved(before: tuple[Symbol, ...], after: tuple[Symbol, ...]) -> set[str]:
     return {symbol.name for symbol in after if (symbol.name, symbol.size, symbol.address) not in places}
 
 
-def test_an_export_with_a_script_of_its_own_has_placements(home: Path) -> None:
+def test_export_with_its_own_linker_script_has_placements(home: Path) -> None:
     assert [outcome.status for outcome in outcomes(home, "run")] == ["measured"] * 3
     keys = [point.manifest["build"]["placement"] for point in RunDirectory.open(home / "run").points()]  # type: ignore[index]
     assert sorted(keys) == [0, 1, 2]
 
 
-def test_its_parts_move_and_nothing_else_changes(home: Path) -> None:
+def test_placement_of_an_export_only_moves_its_parts(home: Path) -> None:
     usual, first, second = (symbols("tiny", "pico", index) for index in range(3))
     for one in (first, second):
         assert sorted((symbol.name, symbol.size) for symbol in one) == sorted(
@@ -80,7 +80,7 @@ def test_its_parts_move_and_nothing_else_changes(home: Path) -> None:
     assert symbols("tiny", "pico", 2) == second
 
 
-def test_a_script_that_takes_code_in_twice_gives_no_other_placement(home: Path) -> None:
+def test_linker_script_that_places_code_twice_has_no_placements(home: Path) -> None:
     script = home / "export" / "own.ld"
     script.write_text(script.read_text().replace("*(.text .text.*)", "*(.text)\n        *(.text .text.*)"))
     usual, *others = outcomes(home, "run")
@@ -93,7 +93,7 @@ def test_a_script_that_takes_code_in_twice_gives_no_other_placement(home: Path) 
 @pytest.mark.parametrize(("kernel", "board", "function"), [
     ("nuttx", "pico", "sem_post"), ("zephyr", "nucleo-f446re", "z_impl_k_sem_give"),
 ])  # fmt: skip
-def test_exports_that_whoever_runs_the_tests_has_named(
+def test_exports_added_by_the_user_have_placements(
     kernel: str, board: str, function: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RTOSLAB_TREES", NAMED)

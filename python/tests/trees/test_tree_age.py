@@ -66,11 +66,11 @@ def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["rtoslab.trees.repositories"], "QUERY_EVERY_S", 1e-9)
 
 
-def test_the_tree_that_was_measured_has_not_changed(tree: Path, asked_anew: None) -> None:
+def test_tree_that_was_measured_has_not_changed(tree: Path, asked_anew: None) -> None:
     assert changes(of_today(tree)) == []
 
 
-def test_a_file_that_was_compiled_is_named(tree: Path, asked_anew: None) -> None:
+def test_file_that_was_compiled_is_named(tree: Path, asked_anew: None) -> None:
     before = of_today(tree)
     (tree / SOURCE).write_text((tree / SOURCE).read_text() + "/* edited */\n")
     assert changes(before) == [f"tiny's {SOURCE}"]
@@ -78,7 +78,7 @@ def test_a_file_that_was_compiled_is_named(tree: Path, asked_anew: None) -> None
     assert changes(before) == [f"tiny's {SOURCE}"]
 
 
-def test_what_was_not_compiled_is_told_by_the_commit(tree: Path, asked_anew: None) -> None:
+def test_changed_uncompiled_file_is_reported_by_commit(tree: Path, asked_anew: None) -> None:
     before = of_today(tree)
     (tree / HEADER).write_text((tree / HEADER).read_text() + "/* edited */\n")
     (report,) = changes(before)
@@ -91,13 +91,13 @@ def test_what_was_not_compiled_is_told_by_the_commit(tree: Path, asked_anew: Non
     assert now != then
 
 
-def test_another_version_is_said(tree: Path) -> None:
+def test_other_version_is_reported(tree: Path) -> None:
     path = next((tree.parent / "trees").glob("tiny.toml"))
     path.write_text(tree_toml(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
     assert changes(of_today(tree)) == ["tiny is 1.6, not 1.5"]
 
 
-def test_without_a_tree_nothing_is_said(tree: Path) -> None:
+def test_missing_tree_reports_nothing(tree: Path) -> None:
     before = of_today(tree)
     (tree / SOURCE).write_text("")
     assert changes(before) != []
@@ -105,7 +105,7 @@ def test_without_a_tree_nothing_is_said(tree: Path) -> None:
     assert changes(before) == []
 
 
-def test_an_export_is_told_by_what_is_linked(user: Path) -> None:
+def test_changed_export_is_found_by_its_linked_files(user: Path) -> None:
     make_export_port(user / "ports")
     make_export(user / "export")
     said("tree", "add", "tiny", str(user / "export"))
@@ -117,7 +117,7 @@ def test_an_export_is_told_by_what_is_linked(user: Path) -> None:
     assert changes(reference({"tree": {"repositories": []}})) == [], "what was not recorded is not compared"
 
 
-def test_the_list_says_it(checkout: Path, tree: Path, asked_anew: None) -> None:
+def test_reference_list_shows_changed_trees(checkout: Path, tree: Path, asked_anew: None) -> None:
     (point,) = of_today(tree).points
     manifest = {**point.manifest, "target": {"sources_sha256": "ab" * 32}}
     write_reference(reference_path(checkout, "doe2020", "tiny"), [replace(point, manifest=manifest)])

@@ -34,7 +34,7 @@ def drafted(home: Path, wants: str = "") -> Tree:
     return draft_description(Catalogue(find_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None)
 
 
-def test_assembler_is_preprocessed_whatever_it_is_called_and_is_seen_to_be_read(home: Path) -> None:
+def test_assembler_is_preprocessed_and_recorded(home: Path) -> None:
     cpu = home / "tree" / "ports" / "v6m" / "cpu.c"
     text = cpu.read_text()
     cpu.write_text(text[: text.index("uint32_t tiny_mask(void)")] + text[text.index("void tiny_unmask") :])
@@ -52,27 +52,27 @@ def test_assembler_is_preprocessed_whatever_it_is_called_and_is_seen_to_be_read(
     assert counts(second) != counts(first)
 
 
-def test_a_version_in_one_number_is_cut_into_its_parts(home: Path) -> None:
+def test_version_in_one_number_is_split(home: Path) -> None:
     header = home / "tree" / "include" / "tiny.h"
     header.write_text(header.read_text().replace('TINY_VERSION "1.5"', "TINY_VERSION 30802u"))
     assert drafted(home).version == "30802"
     assert drafted(home, "version_digits = [2, 2]").version == "3.08.02"
 
 
-def test_of_a_version_in_words_the_last_one_is_it(home: Path) -> None:
+def test_last_version_string_counts(home: Path) -> None:
     header = home / "tree" / "include" / "tiny.h"
     header.write_text(header.read_text().replace('TINY_VERSION "1.5"', 'TINY_VERSION "Tiny kernel V1.5.2"'))
     assert drafted(home).version == "V1.5.2"
 
 
-def test_the_version_is_that_of_the_headers_in_use(home: Path) -> None:
+def test_version_is_that_of_the_headers_in_use(home: Path) -> None:
     older = home / "tree" / "attic" / "include" / "tiny.h"
     older.parent.mkdir(parents=True)
     older.write_text('#define TINY_VERSION "0.9"\n')
     assert drafted(home).version == "1.5"
 
 
-def test_a_header_may_be_included_by_a_path(home: Path) -> None:
+def test_header_may_be_included_by_a_path(home: Path) -> None:
     """`#include "system/tiny.h"` needs the folder above, for every core or for one."""
     tree, facts = home / "tree", home / "ports" / "tiny" / "kernel.toml"
     facts.write_text(facts.read_text().replace('headers = ["tiny.h"]', 'headers = ["system/tiny.h", "lib/core.h"]'))

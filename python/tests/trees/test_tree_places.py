@@ -35,7 +35,7 @@ def measured(home: Path, out: str) -> MeasuredPoint | NotApplicable:
     return outcome.result
 
 
-def test_a_tree_by_a_link_is_told_as_the_checkout_that_it_is_and_its_edits_are_seen(home: Path) -> None:
+def test_tree_behind_a_link_is_recognised_and_its_edits_are_seen(home: Path) -> None:
     (link := home / "link").symlink_to(home / "my trees" / "tiny")
     added(link)
     first = measured(home, "one")
@@ -49,7 +49,7 @@ def test_a_tree_by_a_link_is_told_as_the_checkout_that_it_is_and_its_edits_are_s
     assert edited.counters != first.counters
 
 
-def test_a_call_may_name_another_place(home: Path) -> None:
+def test_tree_option_overrides_the_folder_for_one_call(home: Path) -> None:
     other = make_tree(home / "other")
     header = other / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
@@ -66,9 +66,7 @@ def test_a_call_may_name_another_place(home: Path) -> None:
     assert "write --tree ID=PATH" in error(rtoslab("--tree", "tiny", "list"), 2)
 
 
-def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     added(home / "my trees" / "tiny")
     (home / "empty" / "include").mkdir(parents=True)
     for place, message in (
@@ -88,14 +86,14 @@ def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
     assert "No file is kernel/template.c, which is to be left out." in done.stdout, done.stdout
 
 
-def test_another_cores_files_may_be_gone(home: Path) -> None:
+def test_files_for_other_cores_may_be_missing(home: Path) -> None:
     added(home / "my trees" / "tiny")
     (home / "my trees" / "tiny" / "ports" / "v7m" / "cpu.c").unlink()
     assert isinstance(measured(home, "one"), MeasuredPoint)
 
 
 @pytest.mark.parametrize("ident", ["../tiny", "a b", "x" * 41])
-def test_what_can_be_no_id_is_refused_before_anything_is_written_or_removed(home: Path, ident: str) -> None:
+def test_invalid_id_is_refused_before_any_change(home: Path, ident: str) -> None:
     (home / "trees").mkdir()
     (beside := home / "tiny.toml").write_text("somebody's own\n")
     tree = home / "my trees" / "tiny"
@@ -104,7 +102,7 @@ def test_what_can_be_no_id_is_refused_before_anything_is_written_or_removed(home
     assert beside.is_file()
 
 
-def test_names_that_no_description_can_hold_are_told(home: Path) -> None:
+def test_unsupported_file_names_are_reported(home: Path) -> None:
     assert "my trees/" not in str(home)
     message = error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
     assert "my trees/tiny/" in message
@@ -114,7 +112,7 @@ def test_names_that_no_description_can_hold_are_told(home: Path) -> None:
     )
 
 
-def test_of_two_kernels_that_build_themselves_an_export_tells_whose_it_is(user: Path) -> None:
+def test_export_shows_its_kernel(user: Path) -> None:
     port = make_export_port(user / "ports")
     other = port.with_name("other")
     port.rename(other)

@@ -50,7 +50,7 @@ def counts(result: MeasuredPoint) -> Any:
     return result.counters
 
 
-def test_a_draft_finds_what_the_port_names_and_nothing_else(home: Path) -> None:
+def test_draft_contains_only_what_the_port_needs(home: Path) -> None:
     described(home)
     tree = read_trees()["tiny"]
     assert (tree.version, tree.path, tree.port) == ("1.5", str(home / "tree"), "tiny")
@@ -62,7 +62,7 @@ def test_a_draft_finds_what_the_port_names_and_nothing_else(home: Path) -> None:
     }
 
 
-def test_an_edited_header_is_never_answered_with_the_old_number(home: Path) -> None:
+def test_edited_header_invalidates_cached_results(home: Path) -> None:
     described(home)
     first, build, cached = t7(home, "one")
     assert not cached
@@ -87,7 +87,7 @@ def test_an_edited_header_is_never_answered_with_the_old_number(home: Path) -> N
     assert counts(back) == counts(first)
 
 
-def test_what_is_not_read_changes_nothing_and_what_comes_before_does(home: Path) -> None:
+def test_unread_file_changes_nothing_and_a_shadowing_one_does(home: Path) -> None:
     described(home)
     _, build, _ = t7(home, "one")
     (home / "tree" / "README").write_text("not read, and not under version control\n")
@@ -105,7 +105,7 @@ def test_what_is_not_read_changes_nothing_and_what_comes_before_does(home: Path)
     assert third["tree"]["sha256"] != build["tree"]["sha256"]
 
 
-def test_without_its_tree_a_kernel_is_not_applicable_with_what_to_do(home: Path) -> None:
+def test_kernel_without_its_tree_is_not_applicable_with_remedy(home: Path) -> None:
     ask: dict[str, Any] = {"kernels": ["tiny"], "boards": ["pico"], "cores": [1], "window_ms": 10}
     (outcome,) = api.run("t7", **ask, out=home / "one")
     assert isinstance(outcome.result, NotApplicable)
@@ -121,7 +121,7 @@ def test_without_its_tree_a_kernel_is_not_applicable_with_what_to_do(home: Path)
     assert "the port of Tiny is for cortex-m0plus, cortex-m4f" in outcome.result.reason
 
 
-def test_the_command_describes_checks_lists_and_forgets(home: Path) -> None:
+def test_command_adds_checks_lists_and_removes_trees(home: Path) -> None:
     done = rtoslab("tree", "add", "tiny", home / "tree")
     assert done.returncode == 0, done.stderr
     assert "Tiny 1.5: 2 files for cortex-m0plus, 2 files for cortex-m4f." in done.stdout
@@ -143,7 +143,7 @@ def test_the_command_describes_checks_lists_and_forgets(home: Path) -> None:
     assert "There is no tree tiny" in error(rtoslab("tree", "remove", "tiny"), 1)
 
 
-def test_another_place_of_a_tree_is_named_by_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variable_overrides_the_folder_of_a_tree(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     described(home)
     (home / "tree").rename(home / "moved")
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "moved"))
@@ -157,7 +157,7 @@ def test_another_place_of_a_tree_is_named_by_the_environment(home: Path, monkeyp
     ('headers = ["include"]', 'headers = ["a b"]', "must not contain spaces"),
     ('version = "1.5"', "version = 15", "version"),
 ])  # fmt: skip
-def test_a_bad_description_is_refused_in_one_sentence(home: Path, old: str, new: str, says: str) -> None:
+def test_bad_description_is_refused_in_one_sentence(home: Path, old: str, new: str, says: str) -> None:
     path = described(home)
     text = path.read_text()
     assert old in text
@@ -171,19 +171,19 @@ def test_a_bad_description_is_refused_in_one_sentence(home: Path, old: str, new:
     ("kernel/semaphore.c", "contains none of the functions that the port of Tiny calls.*: bare_event_clear, .*, …"),
     ("ports", "contains the kernel's port for one core"),
 ])  # fmt: skip
-def test_a_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: str) -> None:
+def test_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: str) -> None:
     path = home / "tree" / file
     path.rename(home / "gone")
     with pytest.raises(CatalogueError, match=says):
         described(home)
 
 
-def test_a_packages_kernel_keeps_its_name(home: Path) -> None:
+def test_name_of_a_packaged_kernel_cannot_be_used(home: Path) -> None:
     done = rtoslab("tree", "add", "freertos", home / "tree")
     assert "give the tree another name" in error(done, 1)
 
 
-def test_a_name_that_is_no_kernel_is_told_with_those_that_are(home: Path) -> None:
+def test_unknown_kernel_is_reported_with_known_ones(home: Path) -> None:
     with pytest.raises(UnknownNameError, match="tiny"):
         api.run("t7", kernels=["tinny"], boards=["pico"], out=home / "one")
 
@@ -192,14 +192,14 @@ def test_a_name_that_is_no_kernel_is_told_with_those_that_are(home: Path) -> Non
     ("run", "t7", "--dry-run"), ("conformance",), ("footprint",), ("masked", "t7"), ("trace", "t7"), ("profile", "t7"),
     ("worst-case", "phase_sweep"), ("rta", str(find_root() / "examples" / "response-time" / "control.toml")),
 ])  # fmt: skip
-def test_every_command_tells_of_a_tree_that_nobody_named(ask: tuple[str, ...]) -> None:
+def test_every_command_reports_a_missing_tree(ask: tuple[str, ...]) -> None:
     """In one sentence with what to do, and never by a traceback."""
     done = rtoslab(*ask, "--kernel", "threadx")
     assert "`rtoslab tree add threadx PATH`" in done.stdout + done.stderr, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_what_nobody_named_is_not_among_all_kernels() -> None:
+def test_kernel_without_a_tree_is_not_in_all() -> None:
     catalogue = Catalogue(find_root())
     assert set(catalogue.buildable_kernels) == {"bare", "freertos", "rt"}
     assert set(catalogue.kernels) > {"nuttx", "threadx"}

@@ -64,7 +64,7 @@ def altered_copy(value: Any, path: tuple[Any, ...]) -> Any:
     return copy
 
 
-def test_what_was_measured_is_verified(run: RunDirectory) -> None:
+def test_measured_run_is_verified(run: RunDirectory) -> None:
     result = list(verify_folder(CATALOGUE, run.path))
     assert len(result) == len(run.point_folders()) == 5
     assert [point.differences for point in result] == [()] * 5
@@ -86,7 +86,7 @@ def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "conformance.json", "uart.txt"])
-def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, name: str) -> None:
+def test_raw_data_is_checked_against_the_result(run: RunDirectory, name: str) -> None:
     folder = run.point_folders()[0]
     content = (folder / name).read_bytes()
     forged = {
@@ -101,7 +101,7 @@ def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, na
     assert not verify_point(CATALOGUE, folder).differences
 
 
-def test_a_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
+def test_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
     folder = run.point_folders()[0]
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / "evidence.json.zst").unlink()
@@ -111,7 +111,7 @@ def test_a_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None
         (folder / name).write_bytes(content)
 
 
-def test_the_command_names_what_differs(tmp_path: Path) -> None:
+def test_command_names_what_differs(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
@@ -128,7 +128,7 @@ def test_the_command_names_what_differs(tmp_path: Path) -> None:
     assert "is not a run directory" in error(rtoslab("verify", tmp_path), 1)
 
 
-def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
+def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out")
     assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
@@ -158,7 +158,7 @@ def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, c
     assert _find_cached(cache, key, folder.name)[0] is None
 
 
-def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
+def test_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1")
     assert rtoslab(*ask, "--out", out, **cache).returncode == 0
@@ -171,7 +171,7 @@ def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> N
     assert "result.json was stored but is missing now" in one["message"]
 
 
-def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path))
     image = api.build_image("t1", kernel="bare", board="pico")
     content = image.read_bytes()
@@ -186,7 +186,7 @@ def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, mon
     assert image.with_name(SEAL_FILE).exists()
 
 
-def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None:
+def test_seal_is_checked_before_a_cached_point_is_used(tmp_path: Path, run: RunDirectory) -> None:
     folder = run.point_folders()[0]
     other = RunDirectory.create(tmp_path / "run", None, run.plan().points)
     files = read_sealed(folder)
@@ -197,7 +197,7 @@ def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None
     assert not other.point_folders()
 
 
-def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
+def test_missing_instruction_counts_of_old_runs_are_not_a_difference() -> None:
     """Points from before functions' instructions were stored; a number that is another one still is."""
     plain = measured()
 

@@ -203,7 +203,7 @@ def by_core(events: Any) -> list[list[bytes]]:
     return [[record for record in records if record[EVENT_CORE] == core] for core in (0, 1)]
 
 
-def test_the_same_cycles_as_without_memory() -> None:
+def test_same_cycles_with_and_without_timing_cache() -> None:
     """Cycle and place of every pause, waits, registers and memory at the end, exceptions by number, events and profile
     of those that are looked at; all exceptions happened, and memory was made use of."""
     results, taken = [], Counter[int]()
@@ -226,7 +226,7 @@ def test_the_same_cycles_as_without_memory() -> None:
     assert 5 * sum(item > HITS for item in results) > 3 * len(results), results
 
 
-def test_neither_pauses_nor_the_cache_change_a_cycle_under_other_rules() -> None:
+def test_pauses_and_timing_cache_change_no_cycle_with_other_settings() -> None:
     """Under random rules a run with cached timing and runs that pause in every cycle, or in every few, do the same."""
     for number in range(PROGRAMS):
         rng = random.Random(f"rules {number}")
@@ -243,7 +243,7 @@ def test_neither_pauses_nor_the_cache_change_a_cycle_under_other_rules() -> None
                 assert expected[what] == value, (number, sliced, rules, what)
 
 
-def test_exceptions_do_not_end_what_is_remembered() -> None:
+def test_exceptions_do_not_invalidate_the_timing_cache() -> None:
     """Two short loops that do hardly anything else stay in it: pended by a store, let in by CPSIE, called."""
     # str r7, [r6]; cpsid; str r0, [r1]; cpsie; nop; svc; adds r3, #1; b
     frequent = [0x6037, CPSID, 0x6008, CPSIE, NOP, 0xDF00, 0x3301, 0xE7F8]

@@ -62,7 +62,7 @@ def same(first: list[int], second: list[int], **registers: int) -> Any:
     return remembered
 
 
-def test_a_word_that_one_core_writes_and_the_other_reads() -> None:
+def test_word_that_one_core_writes_and_the_other_reads() -> None:
     """The sum of all values that the reader saw tells what it saw when."""
     write = [0x3001, 0x6008, 0xE7FC]  # adds r0, #1; str r0, [r1]; b
     read = [0x189B, 0x3401, 0x680A, 0xE7FB]  # adds r3, r3, r2; adds r4, #1; ldr r2, [r1]; b
@@ -118,7 +118,7 @@ def taking(held: int, free: int) -> list[int]:
 
 
 @pytest.mark.parametrize("held", [0, 1, 4, 7, 10])
-def test_a_lock_that_both_cores_wait_for(held: int) -> None:
+def test_lock_that_both_cores_wait_for(held: int) -> None:
     """Who gets it when, and how often it was read in vain, at many distances between the cores."""
     registers: Any = {"r0": 0, "r1": SIO + 0x100, "r2": SHARED}
     in_vain = 0
@@ -129,7 +129,7 @@ def test_a_lock_that_both_cores_wait_for(held: int) -> None:
 
 
 @pytest.mark.parametrize("lead", range(4))
-def test_two_ways_of_one_length(lead: int) -> None:
+def test_two_paths_of_equal_length(lead: int) -> None:
     """By turns: NOP, NOP, B or DSB, NOP. Both begin and end in the same places, and take other times."""
     ways = [0x3001, 0x07C3, 0xD002, NOP, NOP, 0xE002, 0xF3BF, 0x8F4F, NOP]  # adds r0, #1; lsls r3, r0, #31; beq; ...
     same(round_and_round(ways), round_and_round([*[NOP] * lead, *ways]), r0=0)
@@ -143,7 +143,7 @@ def dividing(wait: int, *ends: int) -> list[int]:
 
 
 @pytest.mark.parametrize("wait", range(0, 12, 2))
-def test_a_division_that_is_under_way_or_not(wait: int) -> None:
+def test_division_in_progress_or_finished(wait: int) -> None:
     """Its registers are read sooner and later than it ends, beside another one and by a core whose words are read."""
     registers: Any = {"r0": 0, "r1": SIO, "r2": 5, "r4": 0, "r6": 0, "r7": SHARED}
     same(dividing(wait), dividing(5 * wait % 11), **registers)

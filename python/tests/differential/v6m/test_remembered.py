@@ -241,7 +241,7 @@ def look_at(rng: random.Random, content: int) -> Look:
 
 
 @pytest.mark.parametrize("chip", ["stm32l053", "stm32l073"])
-def test_the_same_cycles_as_without_memory(chip: str) -> None:
+def test_same_cycles_with_and_without_timing_cache(chip: str) -> None:
     """Cycle and place of every pause, waits, registers and memory at the end, and what the instruments told; ticks were
     counted, and memory was made use of. Where code is overwritten all the time, that is hardly so."""
     result: dict[bool, list[int]] = {False: [], True: []}

@@ -206,7 +206,7 @@ def addresses(rng: random.Random, program: Program) -> tuple[tuple[int, ...], tu
     return (*probes, HANDLERS, QUICK, *probes[:1]), tuple(words)
 
 
-def test_the_same_cycles_as_without_memory() -> None:
+def test_same_cycles_with_and_without_timing_cache() -> None:
     """Cycle and places of every pause, waits, registers and memory at the end, events and profile of those that are
     looked at; both cores' ticks were counted, and memory was made use of."""
     results = []
@@ -231,7 +231,7 @@ def test_the_same_cycles_as_without_memory() -> None:
     assert 4 * sum(result > HITS for result in results) > 3 * len(results), results
 
 
-def test_a_core_that_branches_to_itself() -> None:
+def test_core_that_branches_to_itself() -> None:
     """It does so for ever: as many blocks as wanted, each of which ends where it began."""
     for number in range(4):
         (start, other), parts = segments(random.Random(f"itself {number}"), short=True)

@@ -30,7 +30,7 @@ WFI = 0xBF30
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_a_path_that_is_left_again_and_again_is_translated_once(chip: str) -> None:
+def test_path_with_many_exits_is_compiled_once(chip: str) -> None:
     """Stores to a watched word leave what is translated: each rest of a path is translated once at most, and not anew
     each time it is left."""
     body = [*constant(0, TABLE - 0x40), *[0x6001, 0x3101] * 6]  # str r1, [r0]; adds r1, #1
@@ -43,7 +43,7 @@ def test_a_path_that_is_left_again_and_again_is_translated_once(chip: str) -> No
     assert machine.translated() > 1000
 
 
-def test_loops_of_an_l0_translated_or_not() -> None:
+def test_loops_of_an_l0_with_and_without_jit() -> None:
     """Cycles, waits, registers, memory, profile and events, with pauses, interrupts, probes, watched words and code
     that is written anew."""
     results = []
@@ -64,7 +64,7 @@ def test_loops_of_an_l0_translated_or_not() -> None:
 @pytest.mark.parametrize(
     "evicting", [(), (0x200,), (0x210,), (0x200, 0x210)], ids=["nothing", "code", "literal", "both"]
 )
-def test_code_and_literals_that_the_cache_of_a_pico_does_not_hold(evicting: tuple[int, ...]) -> None:
+def test_code_and_literals_that_miss_the_xip_cache(evicting: tuple[int, ...]) -> None:
     """Two functions, each with a literal, are called four times, then others that stand two ways of the cache behind
     the functions or behind their literals: what is translated has gone from the cache then."""
     way, start = 0x2000, FLASH["rp2040"] + CODE_OFFSET
@@ -94,7 +94,7 @@ def test_code_and_literals_that_the_cache_of_a_pico_does_not_hold(evicting: tupl
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_probes_and_watched_words_that_come_when_all_is_translated(chip: str) -> None:
+def test_probes_and_watched_words_added_after_jit_compilation(chip: str) -> None:
     """Each is told of from then on."""
     # movs r0, ...; then over and over: str r1, [r0]; adds r1, #1; adds r2, #1; eors r3, r1
     loop = [0x6001, 0x3101, 0x3201, 0x404B]
@@ -128,7 +128,7 @@ def works(loop: Loop) -> list[int]:
     return loop.straight()
 
 
-def test_loops_of_one_core_of_a_pico_translated_or_not() -> None:
+def test_loops_of_one_pico_core_with_and_without_jit() -> None:
     """One core executes while the other one sleeps, and both when that is woken, and the other way round: the same is
     seen."""
     results = []

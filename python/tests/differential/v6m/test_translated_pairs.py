@@ -48,7 +48,7 @@ def pauses(rng: random.Random, *first: int) -> list[int]:
     return [*first, *(rng.randint(1, 4_000) for _ in range(8)), *(rng.randint(1, 30) for _ in range(30))]
 
 
-def test_loops_translated_or_not() -> None:
+def test_loops_of_two_cores_with_and_without_jit() -> None:
     """Those of `test_remembered_pairs`: stops, waits, registers, memory; of every other two events and profile."""
     results = []
     for number in range(PROGRAMS):
@@ -63,7 +63,7 @@ def test_loops_translated_or_not() -> None:
     assert 3 * sum(min(result) > 1000 for result in results) > 2 * len(results), results
 
 
-def test_loops_with_exceptions_translated_or_not() -> None:
+def test_loops_with_exceptions_with_and_without_jit() -> None:
     """Those of `test_pairs_exceptions`."""
     results = []
     for number in range(PROGRAMS // 2):
@@ -97,7 +97,7 @@ def seldom(unit: Callable[[Loop], list[int]]) -> Callable[[Loop], list[int]]:
     return counted
 
 
-def test_loops_that_change_the_bus_or_the_cache_now_and_then() -> None:
+def test_loops_that_sometimes_change_bus_or_cache() -> None:
     """Which core comes first; what the cache of the code holds."""
     results = []
     for number in range(PROGRAMS // 2):
@@ -172,7 +172,7 @@ def test_bytes_and_words_that_both_cores_access() -> None:
     assert sum(result > 100 for result in results) > len(results) // 2, results
 
 
-def test_accesses_that_meet_now_and_then() -> None:
+def test_accesses_that_sometimes_collide() -> None:
     """The same instructions access the same words as the other core's in one round and others in the next: their bases
     walk through 16 places of the same bank. What was stored is read later, in a block by itself."""
     results = []
@@ -206,7 +206,7 @@ def test_accesses_that_meet_now_and_then() -> None:
 
 
 @pytest.mark.parametrize("width", ["word", "half", "byte"])
-def test_a_literal_that_the_other_core_writes(width: str) -> None:
+def test_literal_that_the_other_core_writes(width: str) -> None:
     """In another page of RAM than code is, or in the same one."""
     for distance in (200, 20):
         # Long after its block has begun: nops; ldr r1, [pc, ...]; adds r2, r2, r1; b

@@ -42,7 +42,7 @@ EVICTED = {"nothing": None, "code": 0, "half": 8, "more": 16, "literal": 24, "ta
 
 @pytest.mark.parametrize("probed", [False, True])
 @pytest.mark.parametrize("kind", EVICTED)
-def test_code_and_constants_that_the_cache_does_not_hold(kind: str, probed: bool) -> None:
+def test_code_and_constants_that_miss_the_cache(kind: str, probed: bool) -> None:
     """Two functions, which each core calls again and again, and then what takes the place of one of their lines. Probes
     may sit where core 0's begin."""
     evicted = EVICTED[kind]
@@ -84,7 +84,7 @@ CHANGES = {"flush": [0x2001, 0x6070], "off": [0x2000, 0x6030, 0x2001, 0x6030], "
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_lines_that_the_cache_loses_by_a_store(kind: str) -> None:
+def test_cache_lines_invalidated_by_a_store(kind: str) -> None:
     """All of them, or one; or it is off for a moment. Behind short loops, which are at hand soon, is straight code."""
     # movs r7, #25; subs r7, #1; bne; adds r2, #...
     code = [half for count in range(6) for half in [0x2719, 0x3F01, 0xD1FD, *[0x3201 + count] * 13]]
@@ -103,7 +103,7 @@ def test_lines_that_the_cache_loses_by_a_store(kind: str) -> None:
     assert machine.translated() > 1000
 
 
-def test_a_board_that_is_put_back_to_where_its_cache_was_empty() -> None:
+def test_board_restored_to_an_empty_cache() -> None:
     """What is translated is not in the cache any more."""
     seen = []
     for after in (0, 1):

@@ -108,7 +108,7 @@ class Session:
         self.machine.write(address + place, content[place : place + 2])
 
 
-def test_what_happens_to_a_board() -> None:
+def test_board_changes_during_compiled_code() -> None:
     """Many random things, one after the other."""
     results = []
     for number in range(10 * SEEDS):
@@ -151,7 +151,7 @@ def test_cores_that_sleep_and_are_woken() -> None:
     assert sum(result > 100 for result in results) > len(results) // 2, results
 
 
-def test_more_places_than_are_remembered() -> None:
+def test_more_places_than_the_timing_cache_stores() -> None:
     """Long code, most of whose blocks are new each time, around short loops; places come back at which others were."""
     rng = random.Random("places")
     codes = []
@@ -175,7 +175,7 @@ def test_more_places_than_are_remembered() -> None:
     assert built[0] == 0 < built[2] <= built[1] == 2048, built
 
 
-def test_what_is_accessed_is_something_else_later() -> None:
+def test_address_belongs_to_another_memory_later() -> None:
     """A load that was of RAM is of flash then, and of RAM again, and so on: it is translated anew, a few times."""
     # adds r0, #1; ldr r3, [r6]; adds r2, r2, r3; subs r7, #1; bne; movs r7, #250; subs r1, #1; bne; swap r6 and r5;
     # movs r1, r4
@@ -198,7 +198,7 @@ def test_what_is_accessed_is_something_else_later() -> None:
 
 
 @pytest.mark.parametrize("comes", ["another word", "the same word"])
-def test_a_store_that_is_told_stops_the_run_later(comes: str) -> None:
+def test_watched_store_stops_the_run_later(comes: str) -> None:
     """Of a block that was translated while no word it stored to stopped the run: its base is now and then that of
     such a word, or the word that it always stores to is one from some time on."""
     # adds r0, #1; str r0, [r6]; adds r2, r2, r0; subs r7, #1; bne; movs r7, #20; swap r6 and r5

@@ -66,7 +66,7 @@ def test_conditional_branches(rows: Rows, condition: int) -> None:
     assert rows.agree(back, both(rng)) > ROWS
 
 
-def test_flags_at_the_end_of_a_way(rows: Rows) -> None:
+def test_flags_at_the_end_of_a_path(rows: Rows) -> None:
     """One way ends behind something that sets flags, the other one begins with a branch by those of before."""
     rng = random.Random("ends of two cores")
     for _ in range(40 * SEEDS):
@@ -93,7 +93,7 @@ def test_many_branches(rows: Rows) -> None:
         assert rows.agree([0xE000, 0x3201, *ahead], both(rng)) > ROWS
 
 
-def test_registers_that_one_way_changes(rows: Rows) -> None:
+def test_registers_changed_on_one_path(rows: Rows) -> None:
     """More of them than the host has, loaded, changed and stored on one way, and others on the other one."""
     rng = random.Random("ways of two cores")
     changes = [[0x3000 | register << 8 | rng.randrange(256)] for register in range(8)]
@@ -138,7 +138,7 @@ def test_accesses(rows: Rows, opcode: int) -> None:
         rows.agree(an_access(rng, opcode), tables, faults=True)
 
 
-def test_words_of_one_base(rows: Rows) -> None:
+def test_words_at_one_base_register(rows: Rows) -> None:
     """Several by one register, of which the first instruction checks for all; some lie behind a border."""
     rng = random.Random("words of two cores")
     for place in (DATA, WATCHED[0], *BORDERS, RAM_END - 0x9C):
@@ -152,7 +152,7 @@ def test_words_of_one_base(rows: Rows) -> None:
             assert rows.agree(body, near(rng, (place, rng.choice((place, DATA))), 4)) > ROWS / 4, hex(place)
 
 
-def test_words_that_only_one_way_checks(rows: Rows) -> None:
+def test_words_checked_on_one_path(rows: Rows) -> None:
     """Both ways access the same words, behind the border or not, which none did before."""
     rng = random.Random("checks of two cores")
     for _ in range(24 * SEEDS):

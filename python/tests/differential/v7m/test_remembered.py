@@ -142,7 +142,7 @@ def run(
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_the_same_cycles_as_without_memory(chip: str) -> None:
+def test_same_cycles_with_and_without_timing_cache(chip: str) -> None:
     """Cycle, waits, registers, memory, events and profile after random pauses; ticks were counted, memory was used."""
     kind, variants = CHIPS[chip]
     for number in range(PROGRAMS):

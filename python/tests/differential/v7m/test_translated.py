@@ -119,7 +119,7 @@ def test_encodings(kind: str, row: Encoding) -> None:
 
 
 @pytest.mark.parametrize("kind", TRANSLATED)
-def test_one_after_the_other(kind: str) -> None:
+def test_instructions_in_sequence(kind: str) -> None:
     """Four data processing instructions: flags that the next one reads or writes, results that it reads."""
     rng = random.Random(f"translated sequences {kind}")
     carry = [row for row in DATA_PROCESSING if row.name.split()[0] in {"adc", "sbc", "add", "sub", "mov", "rsb"}]
@@ -246,7 +246,7 @@ ENDS += [[0x680B, 0x6C0C], [0x6C0C, 0x680B], [0x600B, 0x640C], [0x640C, 0x600B]]
 
 
 @pytest.mark.parametrize("body", ENDS)
-def test_the_end_of_ram(body: list[int]) -> None:
+def test_accesses_at_the_end_of_ram(body: list[int]) -> None:
     """Behind it there is a fault, and nothing of the host."""
     rng = random.Random("translated end")
     for kind, end in (("m3", SRAM + 0x5000), ("m4", SRAM + 0x2_0000)):

@@ -40,7 +40,7 @@ def flashed(code: list[int]) -> bytes:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_loops_translated_or_not(chip: str) -> None:
+def test_loops_with_and_without_jit(chip: str) -> None:
     """Cycles, waits, registers, memory and events, with pauses, interrupts, probes and watched words."""
     kind, variants = CHIPS[chip]
     translated, programs = 0, PROGRAMS * (2 if kind == "m7" else 1)
@@ -115,7 +115,7 @@ def test_functions_called_from_many_places(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(TRANSLATED))
-def test_a_path_that_is_left_again_and_again_is_translated_once(kind: str) -> None:
+def test_path_with_many_exits_is_compiled_once(kind: str) -> None:
     """Stores beside a watched word leave what is translated: each rest of a path is translated once at most, and not
     anew each time it is left."""
     body = [*store(TABLE - 0x40, 1), *[0x6001, 0x3101] * 6]  # str r1, [r0]; adds r1, #1
@@ -138,7 +138,7 @@ def stored(rng: random.Random, ago: int) -> list[int]:
 
 
 @pytest.mark.parametrize("ago", [1, 5, 6, 7, 8, 9, 15, 16, 17, 18, 19, 32, 40])
-def test_words_that_were_stored_so_many_stores_ago(ago: int) -> None:
+def test_words_stored_some_stores_earlier(ago: int) -> None:
     """Also longer ago than matters."""
     rng = random.Random(f"stored {ago}")
     for kind in TRANSLATED:
@@ -147,7 +147,7 @@ def test_words_that_were_stored_so_many_stores_ago(ago: int) -> None:
 
 
 @pytest.mark.parametrize("pairs", [2, 5, 7, 8, 9])
-def test_many_words_that_were_just_stored(pairs: int) -> None:
+def test_many_recently_stored_words(pairs: int) -> None:
     """More than a log has room for."""
     rng = random.Random(f"many stored {pairs}")
     for kind in TRANSLATED:
@@ -162,7 +162,7 @@ def test_many_words_that_were_just_stored(pairs: int) -> None:
 
 
 @pytest.mark.parametrize("loads", [6, 9, 10, 11, 12, 16])
-def test_a_word_that_was_just_stored_loaded_often(loads: int) -> None:
+def test_recently_stored_word_loaded_often(loads: int) -> None:
     """Each load logs how long ago that was, until the log is full."""
     rng = random.Random(f"loaded {loads}")
     for kind in TRANSLATED:
@@ -170,7 +170,7 @@ def test_a_word_that_was_just_stored_loaded_often(loads: int) -> None:
         assert agree(kind, [0x6003 | BASE << 3, *[0x6804 | BASE << 3] * loads], rows) > ROWS / 2
 
 
-def test_words_by_a_base_that_changes() -> None:
+def test_words_at_a_changing_base_register() -> None:
     """LDR r3, r4, [r1]; MOV r1, r2; LDR r5, [r1, #4]: at last from another memory."""
     rng = random.Random("changed base")
     for kind in TRANSLATED:
