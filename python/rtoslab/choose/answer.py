@@ -70,7 +70,7 @@ def _tie_sentence(comparison: KernelComparison, leaders: Sequence[Score], names:
         else "some figures were measured in one placement of the code, and another placement could reverse their order"
     )
     listed = _names_text([names[leader.kernel] for leader in leaders])
-    return f"{_use_text(comparison)} on the {names[comparison.board]} {listed} cannot be told apart: {reason}."
+    return f"{_use_text(comparison)} on the {names[comparison.board]} {listed} are equally good: {reason}."
 
 
 def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:

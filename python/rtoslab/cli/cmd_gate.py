@@ -140,7 +140,7 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
         click.echo(f"Not gated. {sentence_}.")
         return EXIT_OK
     raise PlanError(
-        f"{sentence_}; use the same compiler, write a baseline of your own, or say --other-compiler compare."
+        f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare."
     )
 
 

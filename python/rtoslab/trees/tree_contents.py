@@ -97,7 +97,7 @@ def inputs_listing(tree: Tree, cache: Path) -> str:
 def load_inputs(cache: Path) -> tuple[str, ...] | None:
     """Returns the files that the last build read, relative to the tree. None without a readable cache file."""
     try:
-        return _Reads.model_validate(read_object(cache, "what was read of a tree", BuildError)).files
+        return _Reads.model_validate(read_object(cache, "the list of files that were read from a tree", BuildError)).files
     except (BuildError, ValidationError):
         return None
 
@@ -105,7 +105,7 @@ def load_inputs(cache: Path) -> tuple[str, ...] | None:
 def store_inputs(cache: Path, files: tuple[str, ...]) -> None:
     """Stores the files that a build read, relative to the tree. Raises StoreError."""
     make_folder(cache.parent)
-    write_whole(cache, canonical({"files": files}), "what was read of a tree")
+    write_whole(cache, canonical({"files": files}), "the list of files that were read from a tree")
 
 
 def build_inputs(paths: Iterable[str], tree: Tree) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
 from rtoslab.targets.observe import BlockingCalls
 from rtoslab.targets.profiles import FunctionCycles, blocking_calls, clone_addresses, cycles_by_function, service_calls
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 def test_throughput_is_counts_over_the_window() -> None:
-    rate = throughput(measured(2, 1000))
+    rate = throughput(measured_point(2, 1000))
     assert rate.total_hz == 8000
     assert rate.per_core_hz == {0: 4000, 1: 4000}
     assert rate.cycles_per_count == 31250
@@ -24,19 +24,19 @@ def test_throughput_is_counts_over_the_window() -> None:
 
 
 def test_fairness_is_lowest_if_one_core_does_all_work() -> None:
-    uneven = measured(2, 1000)
+    uneven = measured_point(2, 1000)
     counters = (uneven.counters[0], uneven.counters[1].model_copy(update={"count": 0}))
     assert throughput(uneven.model_copy(update={"counters": counters})).fairness == pytest.approx(0.5)
 
 
 def test_gain_pairs_points_that_differ_only_in_cores() -> None:
-    (gain,) = core_gains([measured(1, 1000), measured(2, 800), measured(2, 5, benchmark_id="t9")])
+    (gain,) = core_gains([measured_point(1, 1000), measured_point(2, 800), measured_point(2, 5, benchmark_id="t9")])
     assert gain.gain == pytest.approx(1.6)
     assert gain.per_core == pytest.approx(0.8)
 
 
 def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> None:
-    one, two = measured(1, 1000), measured(2, 800)
+    one, two = measured_point(1, 1000), measured_point(2, 800)
     free = two.model_copy(update={"point": two.point.model_copy(update={"config": {"param.pinned": "0"}})})
     assert [gain.many_cores.point for gain in core_gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
@@ -52,7 +52,7 @@ def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> No
 
 
 def test_cycles_add_up_to_the_window() -> None:
-    for share in core_shares(measured(2, wait=3_000_000)):
+    for share in core_shares(measured_point(2, wait=3_000_000)):
         assert sum(share.parts.values()) == share.cycles
         assert share.parts["application"] == 10_000_000
         assert share.parts["spinlock wait"] == 3_000_000
@@ -63,7 +63,7 @@ def test_cycles_add_up_to_the_window() -> None:
 
 
 def test_sleep_while_waiting_for_a_lock_is_not_idle_time() -> None:
-    point = measured(2, wait=3_000_000)
+    point = measured_point(2, wait=3_000_000)
     assert point.virtual is not None
     asleep = point.virtual.cores[1].sleep_cycles
     message = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
@@ -76,24 +76,24 @@ def test_sleep_while_waiting_for_a_lock_is_not_idle_time() -> None:
 
 
 def test_lock_costs_are_per_count_and_per_acquisition() -> None:
-    first = lock_costs(measured(2, 1000, wait=3_000_000))[0]
+    first = lock_costs(measured_point(2, 1000, wait=3_000_000))[0]
     assert first.wait_cycles_per_count == 3000
     assert first.contended_part == 0.5
     assert first.hold_cycles_mean == 50
 
 
 def test_top_functions_merge_cores_and_exclude_the_application() -> None:
-    (top,) = top_functions(measured(2), 5)
+    (top,) = top_functions(measured_point(2), 5)
     assert (top.name, top.cycles, top.entries) == ("xQueueSend", 40_000_000, 2000)
 
 
 def test_empty_measurements_keep_their_spread() -> None:
-    (cost,) = empty_measurement_costs(measured())
+    (cost,) = empty_measurement_costs(measured_point())
     assert (cost.minimum, cost.median, cost.maximum, cost.maximum_at, cost.count) == (1407, 1407, 1500, 0, 3)
 
 
 def test_probe_effect_compares_two_instruments() -> None:
-    effect = probe_effect(measured())
+    effect = probe_effect(measured_point())
     assert effect is not None
     assert effect.difference_us == 0
     assert effect.loop_cycles_per_count == pytest.approx(14.07)
@@ -152,14 +152,14 @@ def test_lock_waits_are_counted_at_the_kernels_functions() -> None:
 
 
 def test_only_cores_of_the_metric_count() -> None:
-    target = measured(2, 1000).model_copy(update={"metric_cores": (0,)})
+    target = measured_point(2, 1000).model_copy(update={"metric_cores": (0,)})
     rate = throughput(target)
     assert (rate.total_hz, rate.per_core_hz, rate.cycles_per_count) == (4000, {0: 4000}, 31250)
 
 
 def test_fragmentation_is_free_memory_outside_the_largest_block() -> None:
     message = {"heap_live_bytes": 900, "heap_free_bytes": 4000, "heap_largest_free_bytes": 3000, "heap_free_pieces": 5}
-    point = measured().model_copy(update={"checks": {name: {0: value} for name, value in message.items()}})
+    point = measured_point().model_copy(update={"checks": {name: {0: value} for name, value in message.items()}})
     left = worst_fragmentation(point)
     assert left is not None
     assert (left.live_bytes, left.free_pieces, left.unusable_share) == (900, 5, 0.25)
@@ -167,4 +167,4 @@ def test_fragmentation_is_free_memory_outside_the_largest_block() -> None:
     nothing = worst_fragmentation(point.model_copy(update={"checks": full}))
     assert nothing is not None
     assert nothing.unusable_share == 0
-    assert worst_fragmentation(measured()) is None
+    assert worst_fragmentation(measured_point()) is None

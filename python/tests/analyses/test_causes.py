@@ -19,7 +19,7 @@ from rtoslab.compare.sides import PointFigures, Side, point_figures
 from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store import StoredPoint
-from tests.compare.test_compare import profiled
+from tests.compare.test_compare import profiled_point
 from tests.fakes import point
 
 FLAT = {
@@ -122,39 +122,42 @@ def test_function_may_exist_on_one_side_only() -> None:
     assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
 
-def stored(result: MeasuredPoint) -> PointFigures:
+def stored_figures(result: MeasuredPoint) -> PointFigures:
     return point_figures(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
 def test_stored_point_contains_everything_that_causes_need() -> None:
-    plain = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
+    plain = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
     assert plain.virtual is not None
     code = {name: CodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
 
-    def counted(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
+    def with_instructions(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
         assert result.virtual is not None
         uses = tuple(use.model_copy(update={"instructions": value}) for use in result.virtual.functions)
         virtual = result.virtual.model_copy(update={"functions": uses})
         return result.model_copy(update={"virtual": virtual, "code": code, **more})
 
-    results = stored(counted(plain, 30_000, state=STATE))
+    results = stored_figures(with_instructions(plain, 30_000, state=STATE))
     assert results.state == STATE
     assert results.functions["take"] == ExecutedFunction("taketaketake", 30.0, 2.0)
     assert results.code
     assert results.places
     moved = {name: place.model_copy(update={"address": 4}) for name, place in code.items()}
-    elsewhere = stored(counted(plain, 30_000, state=STATE, code=moved))
+    elsewhere = stored_figures(with_instructions(plain, 30_000, state=STATE, code=moved))
     assert (elsewhere.code == results.code, elsewhere.places == results.places) == (True, False)
-    old = executed_functions(counted(plain, None))
+    old = executed_functions(with_instructions(plain, None))
     assert old["take"].instructions is None
-    assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"
+    assert not stored_figures(with_instructions(plain, None, code={"give": code["give"]})).code, (
+        "a part of it has no digest"
+    )
 
 
 def test_different_board_state_is_listed_before_figures() -> None:
     """But not where one side's was not read."""
-    plain = profiled(1000, {"give": (40_000, 1000)})
+    plain = profiled_point(1000, {"give": (40_000, 1000)})
     cold, warm, unread = (
-        Side("s", [stored(plain.model_copy(update={"state": state}))]) for state in ({"icache": 0}, {"icache": 1}, {})
+        Side("s", [stored_figures(plain.model_copy(update={"state": state}))])
+        for state in ({"icache": 0}, {"icache": 1}, {})
     )
     assert [
         (difference.key, difference.before, difference.after) for difference in compare_sides(cold, warm).differences

@@ -13,7 +13,7 @@ from rtoslab.analyses.latency import NetSamples, histogram, latencies, sample_sp
 from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_columns, decode_samples, encode_samples
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 MANY = 300_000
 
@@ -101,7 +101,7 @@ def test_statistics_equal_those_of_all_single_samples() -> None:
 
 def test_net_samples_are_computed_and_not_stored() -> None:
     (result,) = latencies(
-        measured().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
+        measured_point().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
     assert isinstance(result.net, NetSamples)
     assert list(result.net) == [5, 6, 7, 8]

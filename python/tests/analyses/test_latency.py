@@ -19,7 +19,7 @@ from rtoslab.store.store import RunDirectory
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.marks import Mark, read_marks
 from tests.fakes import EXPECTED, WIRE, Fields, stream
-from tests.latency_fakes import PIN, Row, edge, enter, raw, start, stop, switch, timed
+from tests.latency_fakes import PIN, Row, edge, enter, latency_point, raw, start, stop, switch
 
 SAMPLE_LISTS = st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([13, 140]), min_size=1, max_size=60)
 
@@ -141,19 +141,21 @@ def test_histogram_contains_every_sample_once(samples: list[int], bins: int) -> 
 
 
 def test_instruments_own_cost_is_subtracted() -> None:
-    (result,) = latencies(timed("counter", [107, 127, 107], empty=7))
+    (result,) = latencies(latency_point("counter", [107, 127, 107], empty=7))
     assert list(result.net) == [100, 120, 100]
     assert result.instrument_cost == 7
     assert result.to_microseconds(125) == 1.0
 
 
 def test_instrument_cost_is_reported_for_each_image() -> None:
-    result = instrument_costs([timed("counter", [107, 127], empty=7), timed("pin", [103, 123], empty=3)])
+    result = instrument_costs(
+        [latency_point("counter", [107, 127], empty=7), latency_point("pin", [103, 123], empty=3)]
+    )
     assert [(cost.point.instrument, cost.spread.median) for cost in result] == [("counter", 7), ("pin", 3)]
 
 
 def test_contained_series_is_subtracted() -> None:
-    point = timed("counter", [107, 127, 107], empty=7)
+    point = latency_point("counter", [107, 127, 107], empty=7)
     shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
     result = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
     assert list(result[1].net) == [300, 320, 300]
@@ -161,7 +163,7 @@ def test_contained_series_is_subtracted() -> None:
 
 
 def test_interval_of_several_rounds_gives_the_time_of_one() -> None:
-    point = timed("counter", [107, 127, 107], empty=7)
+    point = latency_point("counter", [107, 127, 107], empty=7)
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
     assert list(latencies(point)[1].net) == [100, 110, 100]
@@ -171,8 +173,8 @@ def test_interval_of_several_rounds_gives_the_time_of_one() -> None:
 
 
 def test_instruments_are_compared_in_one_table() -> None:
-    counter = timed("counter", [109, 109], empty=7, marks=[101, 101])
-    probe = timed("probe", [99, 99])
+    counter = latency_point("counter", [109, 109], empty=7, marks=[101, 101])
+    probe = latency_point("probe", [99, 99])
     (result,) = series_comparisons([counter, probe])
     assert list(result.by_instrument) == ["counter", "probe"]
     assert result.best.instrument == "probe"
@@ -182,13 +184,13 @@ def test_instruments_are_compared_in_one_table() -> None:
 
 
 def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
-    point = timed("pin", [5, 5], empty=3)
+    point = latency_point("pin", [5, 5], empty=3)
     blind = point.series[1].model_copy(update={"comparable": False})
     assert latencies(point.model_copy(update={"series": (point.series[0], blind)})) == []
 
 
 def test_samples_survive_their_file(tmp_path: Path) -> None:
-    point = timed("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
+    point = latency_point("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
     run = RunDirectory.create(tmp_path / "run", None, [point.point])
     folder = run.add("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
@@ -198,14 +200,14 @@ def test_samples_survive_their_file(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))
 def test_sample_file_keeps_order_and_missing_series(values: list[int]) -> None:
-    (nothing, give) = timed("counter", values).series
+    (nothing, give) = latency_point("counter", values).series
     result = decode_samples(encode_samples((nothing, give)))
     assert result["give"]["cycles"] == tuple(values)
     assert result["give"]["ticks"] == ()
 
 
 def test_sample_file_without_a_series_is_refused() -> None:
-    point = timed("counter", [1, 2])
+    point = latency_point("counter", [1, 2])
     content = encode_samples(point.series[:1])
     with pytest.raises(ValueError, match="no samples of give"):
         join_samples([{"id": samples.id} for samples in point.series], content)
@@ -215,7 +217,7 @@ def test_sample_file_without_a_series_is_refused() -> None:
 
 def test_reading_samples_starts_no_threads(tmp_path: Path) -> None:
     """Those of a library that are still there as a process ends may abort it, whatever it has printed."""
-    (tmp_path / "samples").write_bytes(encode_samples(timed("counter", list(range(100))).series))
+    (tmp_path / "samples").write_bytes(encode_samples(latency_point("counter", list(range(100))).series))
     program = (
         "import os, pathlib, sys\n"
         "from rtoslab.results import sample_file\n"

@@ -18,7 +18,7 @@ from tests.planted_values import Planting, plantings
 PAPERS = read_papers(Catalogue(find_root()))
 
 
-def _all() -> Iterator[tuple[str, Planting]]:
+def _all_plantings() -> Iterator[tuple[str, Planting]]:
     for key in PAPERS:
         for planting in plantings(key):
             yield key, planting

@@ -22,8 +22,8 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
 from rtoslab.store.store import RunDirectory
-from tests.cli.test_cli import HANG_S, ROOT, error, rtoslab
-from tests.fakes import STEADY, measured, point
+from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
+from tests.fakes import STEADY, measured_point, point
 
 MANIFEST = {
     "elf_sha256": "feed5eed",
@@ -35,8 +35,8 @@ MANIFEST = {
 def runs(tmp_path: Path) -> Path:
     for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
-        run.add("t2-1", measured(1), MANIFEST, {})
-        run.add("t2-2", measured(2), {}, {})
+        run.add("t2-1", measured_point(1), MANIFEST, {})
+        run.add("t2-2", measured_point(2), {}, {})
         (tmp_path / name / JOURNAL_FILE).write_text(session_line(Session(f"{date}T00:00:00Z", "abc")) + '{"cut')
     return tmp_path
 
@@ -125,9 +125,9 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
 
 def test_empty_result_is_reported(tmp_path: Path) -> None:
     assert "No stored point matches" in rtoslab("runs", "--in", tmp_path).stdout
-    assert "There is no folder" in error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
-    assert "not a date such as" in error(rtoslab("runs", "--since", "yesterday"), 2)
-    assert "nothing was exported" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
+    assert "There is no folder" in command_error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
+    assert "not a date such as" in command_error(rtoslab("runs", "--since", "yesterday"), 2)
+    assert "nothing was exported" in command_error(rtoslab("runs", "export", "--in", tmp_path), 1)
 
 
 def run_of(
@@ -142,12 +142,14 @@ def run_of(
     (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
 
 
-def _in_places(counts: Sequence[int]) -> list[MeasuredPoint]:
-    return [measured(1, item, config={"placement": str(place)} if place else {}) for place, item in enumerate(counts)]
+def _points_in_placements(counts: Sequence[int]) -> list[MeasuredPoint]:
+    return [
+        measured_point(1, item, config={"placement": str(place)} if place else {}) for place, item in enumerate(counts)
+    ]
 
 
 def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
-    built = measured(1, counts)
+    built = measured_point(1, counts)
     assert built.virtual is not None
     names = {function.name for function in built.virtual.functions}
     return built.model_copy(update={"code": {name: CodePlace(digest=digest, address=address) for name in names}})
@@ -156,10 +158,10 @@ def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
 @pytest.mark.parametrize(
     ("before", "after", "board", "is_claimed"),
     [
-        (_in_places([5000, 5050, 5100]), _in_places([5080, 5150, 5200]), "one", False),
-        (_in_places([5000, 5050, 5100]), _in_places([5110, 5150, 5200]), "one", True),
-        (_in_places([5000, 5050, 5100]), [measured(1, 5150)], "one", False),
-        (_in_places([5000, 5050, 5100]), [measured(1, 5300)], "one", True),
+        (_points_in_placements([5000, 5050, 5100]), _points_in_placements([5080, 5150, 5200]), "one", False),
+        (_points_in_placements([5000, 5050, 5100]), _points_in_placements([5110, 5150, 5200]), "one", True),
+        (_points_in_placements([5000, 5050, 5100]), [measured_point(1, 5150)], "one", False),
+        (_points_in_placements([5000, 5050, 5100]), [measured_point(1, 5300)], "one", True),
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "one", False),
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x104, "e")], "one", True),
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x100)], "one", True),
@@ -194,7 +196,7 @@ def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_
 
 def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
-        run_of(tmp_path, index, [measured(1, counts)])
+        run_of(tmp_path, index, [measured_point(1, counts)])
     document = history_document(list(find_points([tmp_path], PointFilters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
@@ -208,7 +210,7 @@ def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
 def test_every_output_file_is_written(tmp_path: Path) -> None:
     """Of `-o` given twice the last one alone was."""
     for index in (0, 1):
-        run_of(tmp_path, index, [measured(1, 5000 - 1000 * index)])
+        run_of(tmp_path, index, [measured_point(1, 5000 - 1000 * index)])
     request: list[list[str | Path]] = [["report", tmp_path / "0"], ["runs", "history", "--in", tmp_path]]
     for words in request:
         files = [tmp_path / f"{words[0]}.{form}" for form in ("html", "md")]

@@ -15,9 +15,9 @@ from rtoslab.calibrate.settings_fit import fit_settings
 from rtoslab.calibrate.silicon_file import make_silicon_file, read_silicon, setting_grades, write_silicon
 from rtoslab.cli import app
 from tests.calibrate.test_calibrate_fit import DEFAULTS, LINEAR, linear
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
-from tests.hardware.disguise import jittered
+from tests.hardware.disguise import add_jitter
 
 BOARD = "nucleo-f446re"
 SECRET = {
@@ -28,7 +28,7 @@ SECRET = {
 }
 
 
-def written(tmp_path: Path) -> Path:
+def write_silicon_example(tmp_path: Path) -> Path:
     silicon = linear({})
     result = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     path = tmp_path / "silicon.json"
@@ -37,7 +37,7 @@ def written(tmp_path: Path) -> Path:
 
 
 def test_silicon_file_is_sealed_and_strict(tmp_path: Path) -> None:
-    path = written(tmp_path)
+    path = write_silicon_example(tmp_path)
     assert read_silicon(path).rules["timing.a"].best == 5
     text = path.read_text()
     path.write_text(re.sub(r'"best": ?5', '"best":6', text, count=1))
@@ -52,7 +52,7 @@ def test_silicon_file_is_sealed_and_strict(tmp_path: Path) -> None:
 def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = setting_grades(CATALOGUE, BOARD)
     assert "silicon" not in before.values()
-    path = written(tmp_path)
+    path = write_silicon_example(tmp_path)
     body = json.loads(path.read_text())
     exact = {"error_cycles": 0.0, "unexplained_cycles": 0.0, "together": []}
     confirmed = {"default": 12, "best": 12, "low": 12, "high": 12, **exact}
@@ -101,7 +101,7 @@ def test_list_of_boards_counts_the_settings_of_each_grade() -> None:
 
 @pytest.mark.long
 def test_changed_settings_are_found_despite_jitter_and_lost_bytes(tmp_path: Path) -> None:
-    with Desk(tmp_path, BOARD, settings=SECRET, spoil=jittered) as desk:
+    with Desk(tmp_path, BOARD, settings=SECRET, spoil=add_jitter) as desk:
         done = rtoslab("calibrate", "--board", BOARD, "--target", "auto", "--port", desk.port, "--json",
                        "-o", tmp_path / "silicon.json", **desk.environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -115,8 +115,10 @@ def test_changed_settings_are_found_despite_jitter_and_lost_bytes(tmp_path: Path
 def test_unnamed_board_and_dry_run_flash_nothing(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD) as desk:
         words = ("calibrate", "--target", "auto", "--port", desk.port)
-        assert "A real board is only flashed if its type is given" in error(rtoslab(*words, **desk.environment), 1)
+        assert "A real board is only flashed if its type is given" in command_error(
+            rtoslab(*words, **desk.environment), 1
+        )
         done = rtoslab(*words, "--board", BOARD, "--dry-run", **desk.environment)
         assert done.stdout.startswith("openocd -f interface/stlink.cfg")
         assert not desk.orders
-    assert "Name the real board with --target" in error(rtoslab("calibrate", "--board", BOARD), 1)
+    assert "Name the real board with --target" in command_error(rtoslab("calibrate", "--board", BOARD), 1)

@@ -20,7 +20,7 @@ from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings
 from rtoslab.targets.board import timing_settings
 from tests.cli.test_cli import rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
-from tests.hardware.disguise import jittered
+from tests.hardware.disguise import add_jitter
 
 TABLE = read_calibration_table(CATALOGUE)
 QUICK = {
@@ -51,7 +51,7 @@ def board(name: str) -> tuple[Runs, dict[str, int]]:
     return runs, {key: default for key, default, *_ in settings if key.startswith("timing.")}
 
 
-def in_disguise(name: str, secret: Mapping[str, int], seed: int) -> Readings:
+def readings_of_changed_board(name: str, secret: Mapping[str, int], seed: int) -> Readings:
     """What such a board says, with one round in five longer than it should be."""
     random = np.random.default_rng(seed)
     rows = board(name)[0](secret).rows
@@ -60,10 +60,10 @@ def in_disguise(name: str, secret: Mapping[str, int], seed: int) -> Readings:
     )
 
 
-def seen_through(name: str, secret: Mapping[str, int], seed: int) -> SettingsFit:
+def assert_settings_are_found(name: str, secret: Mapping[str, int], seed: int) -> SettingsFit:
     """The fit, whose every word about a disguised board must be true."""
     runs, defaults = board(name)
-    result = fit_settings(TABLE, in_disguise(name, secret, seed), runs, defaults)
+    result = fit_settings(TABLE, readings_of_changed_board(name, secret, seed), runs, defaults)
     by_key = {finding.key: finding for finding in result.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
@@ -79,7 +79,7 @@ def seen_through(name: str, secret: Mapping[str, int], seed: int) -> SettingsFit
     "name", [pytest.param(name, marks=[pytest.mark.long] * (name != "nucleo-l073rz")) for name in QUICK]
 )
 def test_two_changed_settings_are_found(name: str) -> None:
-    assert seen_through(name, QUICK[name], 1).settings == QUICK[name]
+    assert assert_settings_are_found(name, QUICK[name], 1).settings == QUICK[name]
 
 
 @pytest.mark.parametrize("name", UNSEEN)
@@ -131,7 +131,7 @@ def test_rows_without_a_setting_still_show_their_subject() -> None:
 
 @pytest.mark.long
 def test_m7_peripheral_bus_and_its_bridge_are_measured_together() -> None:
-    result = seen_through("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
+    result = assert_settings_are_found("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
     assert result.settings == {"timing.m7_ahbp_extra_cycles": 8}
     (group,) = result.groups
     assert set(group.keys) == {
@@ -165,7 +165,7 @@ def changes(name: str, steps: tuple[int, ...]) -> list[dict[str, int]]:
 @pytest.mark.parametrize("name", [*UNSEEN, "nucleo-f446re", "nucleo-f103rb"])
 def test_each_single_changed_setting_is_found(name: str) -> None:
     for seed, secret in enumerate(changes(name, (1, -1, 3, -2, 6))):
-        seen_through(name, secret, seed)
+        assert_settings_are_found(name, secret, seed)
 
 
 @pytest.mark.long
@@ -180,7 +180,7 @@ def test_each_pair_of_changed_settings_is_found(name: str) -> None:
     ]  # fmt: skip
     Random(1).shuffle(pairs)  # noqa: S311
     for seed, secret in enumerate(pairs[: most or None]):
-        seen_through(name, secret, seed)
+        assert_settings_are_found(name, secret, seed)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_each_pair_of_changed_settings_is_found(name: str) -> None:
     ],
 )
 def test_changed_settings_are_found_over_a_lossy_serial_port(name: str, tool: str, usb: str, tmp_path: Path) -> None:
-    with Desk(tmp_path, name, (tool,), usb=usb, settings=QUICK[name], spoil=jittered) as desk:
+    with Desk(tmp_path, name, (tool,), usb=usb, settings=QUICK[name], spoil=add_jitter) as desk:
         done = rtoslab("calibrate", "--board", name, "--target", "auto", "--port", desk.port, "--json",
                        **desk.environment)  # fmt: skip
         assert done.returncode == 0, done.stderr

@@ -16,7 +16,7 @@ from rtoslab.calibrate.silicon_figures import (
     pair_figures,
 )
 from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon, write_silicon
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import Desk
 
 BOARD = "nucleo-f446re"
@@ -88,6 +88,6 @@ def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None
     body["kernel_figures"] = None
     del body["sha256"]
     write_silicon(file, SiliconFile.model_validate({**body, "sha256": silicon_file._digest(body)}))
-    assert "This calibration has no kernel figures" in error(
+    assert "This calibration has no kernel figures" in command_error(
         rtoslab("calibrate", "--from", file, "--figures", "all"), 1
     )

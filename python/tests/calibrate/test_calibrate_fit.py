@@ -78,7 +78,7 @@ def test_most_frequent_value_counts_and_frequent_ones_bound_it() -> None:
 SUM = table(("one", ["timing.a", "timing.b"]), ("two", ["timing.c"]))
 
 
-def only_sums(settings: dict[str, int]) -> Readings:
+def sum_readings(settings: dict[str, int]) -> Readings:
     """Rows that see a + 2b and c, and refuse c above 4."""
     a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
     if c > 4:
@@ -87,12 +87,12 @@ def only_sums(settings: dict[str, int]) -> Readings:
     return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def fitted(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> SettingsFit:
+def fit_model(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> SettingsFit:
     return fit_settings(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
 
 
 def test_settings_that_compensate_each_other_are_reported_as_a_group() -> None:
-    result = fitted(only_sums, {"timing.a": 9})
+    result = fit_model(sum_readings, {"timing.a": 9})
     (group,) = result.groups
     assert set(group.keys) == {"timing.a", "timing.b"}
     assert group.differs
@@ -105,14 +105,14 @@ def test_settings_that_compensate_each_other_are_reported_as_a_group() -> None:
 
 
 def test_group_that_fits_at_its_defaults_is_not_refuted() -> None:
-    result = fitted(only_sums, {"timing.c": 3})
+    result = fit_model(sum_readings, {"timing.c": 3})
     (group,) = result.groups
     assert not group.differs
     assert result.settings == {"timing.c": 3}
     assert [finding.key for finding in result.findings if finding.differs] == ["timing.c"]
 
 
-def rounded(settings: dict[str, int]) -> Readings:
+def bus_of_four_cycles(settings: dict[str, int]) -> Readings:
     """b is of a bus whose clock lasts four cycles of a: what a does is seen at its edges only."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [4 * b + -4 * (-(a + phase) // 4) for phase in range(2)], "two": [1, 1]}
@@ -120,13 +120,13 @@ def rounded(settings: dict[str, int]) -> Readings:
 
 
 def test_steps_compensated_by_several_steps_of_another_are_a_group() -> None:
-    result = fitted(rounded, {"timing.b": 3})
+    result = fit_model(bus_of_four_cycles, {"timing.b": 3})
     assert {frozenset(group.keys) for group in result.groups} == {frozenset({"timing.a", "timing.b"})}
     assert result.after_cycles == 0
     assert len(result.settings) == 1
 
 
-def halved(settings: dict[str, int]) -> Readings:
+def half_speed_bus(settings: dict[str, int]) -> Readings:
     """One bus at the clock of a, one at half of it, in eight phases each."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     phases = np.arange(8)
@@ -135,12 +135,12 @@ def halved(settings: dict[str, int]) -> Readings:
 
 
 def test_two_steps_that_only_help_together_are_found() -> None:
-    result = fitted(halved, {"timing.a": 7, "timing.b": 4})
+    result = fit_model(half_speed_bus, {"timing.a": 7, "timing.b": 4})
     assert result.settings == {"timing.a": 7, "timing.b": 4}
     assert result.after_cycles == 0
 
 
-def told_apart_by_one(settings: dict[str, int]) -> Readings:
+def almost_equal_settings(settings: dict[str, int]) -> Readings:
     """a and b do the same in all values but one."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [a + b, a + b + max(b - 2, 0)], "two": [1, 1]}
@@ -149,9 +149,9 @@ def told_apart_by_one(settings: dict[str, int]) -> Readings:
 
 def test_settings_distinguished_only_by_disturbed_rounds_are_a_group() -> None:
     secret = {"timing.b": 3}
-    silicon = told_apart_by_one(secret)
+    silicon = almost_equal_settings(secret)
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
-    result = fit_settings(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
+    result = fit_settings(SUM, silicon, lambda values: almost_equal_settings(dict(values)), DEFAULTS)
     by_key = {finding.key: finding for finding in result.findings}
     assert not any(item.differs for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
@@ -196,7 +196,7 @@ def test_step_that_went_too_far_is_reversed() -> None:
 
 
 def test_compensating_changes_are_reversed() -> None:
-    match = SettingsMatch(SUM, only_sums({}), lambda values: only_sums(dict(values)), DEFAULTS)
+    match = SettingsMatch(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
     assert match.excess(detour) == 0
     assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS
@@ -209,7 +209,7 @@ def test_row_without_a_setting_is_ignored() -> None:
     assert result.before_cycles == result.after_cycles == 0
 
 
-def clamped(settings: dict[str, int]) -> Readings:
+def limited_setting(settings: dict[str, int]) -> Readings:
     """a counts up to 7 only, and may be 64."""
     if settings.get("timing.a", 5) > 64:
         raise RtoslabError("too large")
@@ -219,7 +219,9 @@ def clamped(settings: dict[str, int]) -> Readings:
 
 @pytest.mark.parametrize("secret", [7, 9, 31, 64])
 def test_equivalent_values_are_a_range_with_its_nearest_value(secret: int) -> None:
-    result = fit_settings(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
+    result = fit_settings(
+        LINEAR, limited_setting({"timing.a": secret}), lambda values: limited_setting(dict(values)), DEFAULTS
+    )
     assert result.settings == {"timing.a": 7}
     a = next(finding for finding in result.findings if finding.key == "timing.a")
     assert (a.low, a.high) == (7, 64)
@@ -257,7 +259,7 @@ def test_every_chip_of_the_catalogue_has_registers() -> None:
 
 
 def test_table_shows_the_values_of_silicon() -> None:
-    together = fitted(only_sums, {"timing.a": 9, "timing.c": 3})
+    together = fit_model(sum_readings, {"timing.a": 9, "timing.c": 3})
     rows = {str(row[0]): row for row in findings_table(together, {"timing.a": "assumed"}).rows}
     assert rows["timing.a"][1] == "assumed"
     assert rows["timing.a"][-2:] == ("refuted together", "b")
@@ -271,5 +273,7 @@ def test_table_shows_the_values_of_silicon() -> None:
         "confirmed",
         "affects no row",
     ]
-    plain = fit_settings(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
+    plain = fit_settings(
+        LINEAR, limited_setting({"timing.a": 9}), lambda values: limited_setting(dict(values)), DEFAULTS
+    )
     assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 64", "confirmed", "affects no row"]

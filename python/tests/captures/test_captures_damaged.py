@@ -147,7 +147,7 @@ def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
     content = capture_forms()[form].write(whole)
     silent = 0
     for number in range(300):
-        damaged = _damaged(content, DAMAGES[number % 3], random)
+        damaged = _damage_content(content, DAMAGES[number % 3], random)
         try:
             result = parse_capture(damaged, "x")
         except CaptureError:
@@ -157,7 +157,7 @@ def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
     assert silent <= 3 * MOST_SILENT[form]
 
 
-def _damaged(content: bytes, kind: str, random: Random) -> bytes:
+def _damage_content(content: bytes, kind: str, random: Random) -> bytes:
     at = random.randrange(len(content))
     if kind == "insert":
         return content[:at] + bytes(random.choices(b"0123456789", k=random.randrange(1, 20))) + content[at:]

@@ -45,10 +45,10 @@ from rtoslab.reports import make_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredPoint
 from tests.archive.test_runs import run_of
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.doc_matrix import PAGE, page
-from tests.fakes import STEADY, measured
-from tests.latency_fakes import timed
+from tests.fakes import STEADY, measured_point
+from tests.latency_fakes import latency_point
 
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)
@@ -70,7 +70,7 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
     )
 
 
-def compared(
+def comparison_of(
     figures: Mapping[str, Mapping[str, tuple[float, ...]]],
     question: Question = EVEN,
     lacks: Mapping[str, Mapping[str, str]] | None = None,
@@ -94,7 +94,7 @@ CLEAR = {
 
 
 def test_answer_states_leader_lead_and_disadvantages() -> None:
-    lead, against = answer_sentences(compared(CLEAR), NAMES)
+    lead, against = answer_sentences(comparison_of(CLEAR), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
         "Gamma 4.00 times. It is the best, or as good as the best, in 2 of 3."
@@ -104,7 +104,7 @@ def test_answer_states_leader_lead_and_disadvantages() -> None:
 
 def test_weights_decide_the_ranking() -> None:
     question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
-    lead, _ = answer_sentences(compared(CLEAR, question), NAMES)
+    lead, _ = answer_sentences(comparison_of(CLEAR, question), NAMES)
     assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
 
 
@@ -123,12 +123,12 @@ def test_weights_decide_the_ranking() -> None:
 def test_difference_within_the_bands_does_not_count(
     mine: tuple[float, ...], theirs: tuple[float, ...], best: tuple[str, ...]
 ) -> None:
-    result = compared({"a": {"switch": mine}, "b": {"switch": theirs}})
+    result = comparison_of({"a": {"switch": mine}, "b": {"switch": theirs}})
     assert result.best_kernels(BY_ID["switch"]) == best
 
 
 def test_higher_is_better_for_rates() -> None:
-    result = compared(
+    result = comparison_of(
         {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, Question("smp", {"smp_switch": 1})
     )
     assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
@@ -138,16 +138,16 @@ def test_higher_is_better_for_rates() -> None:
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = answer_sentences(compared(figures, Question("general", {"switch": 1})), NAMES)
+    lead, against = answer_sentences(comparison_of(figures, Question("general", {"switch": 1})), NAMES)
     assert lead == (
-        "Over all on the BOARD Alpha and Beta cannot be told apart: their figures differ by less than the "
-        "placement of the code changes them."
+        "Over all on the BOARD Alpha and Beta are equally good: their figures differ by less than the placement "
+        "of the code changes them."
     )
     assert against == "In no measured operation is Alpha worse."
 
 
 def test_figure_of_one_placement_decides_nothing() -> None:
-    result = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
+    result = comparison_of({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
     assert result.best_kernels(BY_ID["switch"]) == ("a", "b")
     assert result.counted_operations == ()
     assert answer_sentences(result, NAMES) == [
@@ -159,7 +159,7 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     question = replace(EVEN, needs=("queue",))
     lacks = {"a": {"queue": "its queues hold pointers"}}
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
-    result = compared(figures, question, lacks)
+    result = comparison_of(figures, question, lacks)
     lead, against, left_out = answer_sentences(result, NAMES)
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked: it has no queue."
@@ -169,7 +169,7 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
 
 def test_missing_operation_still_compares_the_other_kernels() -> None:
     figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
-    result = compared(figures, lacks={"c": {"queue": "none"}})
+    result = comparison_of(figures, lacks={"c": {"queue": "none"}})
     assert [operation.id for operation in result.counted_operations] == ["switch", "semaphore_take", "queue_send"]
     assert partly_present_text(result, NAMES) == (
         "These operations are compared only between kernels that have a figure for them: queue, send (not Gamma)."
@@ -182,19 +182,19 @@ def test_missing_operation_still_compares_the_other_kernels() -> None:
 
 def test_kernel_with_few_figures_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
-    result = compared({**CLEAR, "c": {"switch": (1.0,)}})
+    result = comparison_of({**CLEAR, "c": {"switch": (1.0,)}})
     assert [score.kernel for score in result.scores] == ["a", "b"]
     assert answer_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
 def test_single_kernel_gets_an_answer() -> None:
-    assert answer_sentences(compared({"a": CLEAR["a"]}), NAMES) == [
+    assert answer_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
         "Alpha is the only kernel with figures that offers the required services."
     ]
 
 
 def test_small_disadvantages_are_not_mentioned() -> None:
-    result = compared(
+    result = comparison_of(
         {"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}}
     )
     assert disadvantages(result, "a") == []
@@ -306,7 +306,7 @@ def test_new_rows_replace_only_rows_of_their_boards() -> None:
 
 
 def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
-    point = measured(1, 1000, benchmark_id="t7_synchronisation", kernel="a", title="T7")
+    point = measured_point(1, 1000, benchmark_id="t7_synchronisation", kernel="a", title="T7")
     run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
@@ -321,7 +321,7 @@ def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
 
 def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
     figures: dict[str, Mapping[str, tuple[float, ...]]] = {**CLEAR, "c": {"switch": (400.0, 420.0)}}
-    document = choice_document(compared(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
+    document = choice_document(comparison_of(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
     tables = {table.title: table for section in document.sections for table in section.tables}
     assert tables["Figures"].columns == ("operation", "unit", ">Alpha", ">Beta", ">Gamma")
     assert [[*sequence] for sequence in tables["Figures"].rows] == [
@@ -374,16 +374,22 @@ def test_page_of_all_boards_is_complete_and_self_contained(tmp_path: Path) -> No
 
 
 def test_wrong_use_is_reported_in_one_sentence(tmp_path: Path) -> None:
-    assert "add --board BOARD, or -o FILE.html" in error(rtoslab("choose"), 1)
-    assert "add --board BOARD, or -o FILE.html" in error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
-    assert "There is no board named 'picoo'; did you mean 'pico'?" in error(rtoslab("choose", "--board", "picoo"), 1)
-    assert "no kernel with figures named 'rt'" in error(rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1)
-    assert "did you mean 'queues'?" in error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)
-    assert "is not a run directory" in error(rtoslab("choose", "--board", "pico", "--from", tmp_path), 1)
+    assert "add --board BOARD, or -o FILE.html" in command_error(rtoslab("choose"), 1)
+    assert "add --board BOARD, or -o FILE.html" in command_error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
+    assert "There is no board named 'picoo'; did you mean 'pico'?" in command_error(
+        rtoslab("choose", "--board", "picoo"), 1
+    )
+    assert "no kernel with figures named 'rt'" in command_error(
+        rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1
+    )
+    assert "did you mean 'queues'?" in command_error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)
+    assert "is not a run directory" in command_error(rtoslab("choose", "--board", "pico", "--from", tmp_path), 1)
 
 
-def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str) -> StoredPoint:
-    built = timed(instrument, [cycles] * 3)
+def point_of_run(
+    kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str
+) -> StoredPoint:
+    built = latency_point(instrument, [cycles] * 3)
     series = tuple(
         samples.model_copy(update={"id": samples.id.replace("give", "task.yield.switch")}) for samples in built.series
     )
@@ -395,9 +401,9 @@ def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = 
 
 def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
     points = [
-        in_run(kernel, 100 + cost, instrument=by) for kernel, cost in (("freertos", 0), ("rt", 50)) for by in WAYS
+        point_of_run(kernel, 100 + cost, instrument=by) for kernel, cost in (("freertos", 0), ("rt", 50)) for by in WAYS
     ]
-    points[0] = in_run("freertos", 900, instrument="pin")
+    points[0] = point_of_run("freertos", 900, instrument="pin")
     section = kernels_section(CATALOGUE, points)
     assert section is not None
     (table,) = section.tables
@@ -409,10 +415,10 @@ def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
 @pytest.mark.parametrize(
     "points",
     [
-        [in_run("freertos", 100)],
-        [in_run("freertos", 100), in_run("rt", 150, board="nucleo-f446re")],
-        [in_run("freertos", 100), in_run("rt", 150, opt="-O3")],
-        [in_run("freertos", 100), in_run("rt", 150), in_run("rt", 160, clock_hz="48000000")],
+        [point_of_run("freertos", 100)],
+        [point_of_run("freertos", 100), point_of_run("rt", 150, board="nucleo-f446re")],
+        [point_of_run("freertos", 100), point_of_run("rt", 150, opt="-O3")],
+        [point_of_run("freertos", 100), point_of_run("rt", 150), point_of_run("rt", 160, clock_hz="48000000")],
     ],
     ids=["one kernel", "two boards", "two levels", "two clocks"],
 )
@@ -421,7 +427,7 @@ def test_different_conditions_are_not_compared(points: list[StoredPoint]) -> Non
 
 
 def test_report_has_the_table_behind_its_answer() -> None:
-    points = [in_run("freertos", 100), in_run("rt", 150)]
+    points = [point_of_run("freertos", 100), point_of_run("rt", 150)]
     document = with_kernels_section(CATALOGUE, make_document(CATALOGUE, points, None), points)
     leading = [section.id for section in document.sections if section.leads]
     assert [section.id for section in document.sections][: len(leading) + 1] == [*leading, "kernels"]

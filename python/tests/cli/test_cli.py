@@ -15,7 +15,7 @@ from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_root
 from rtoslab.targets.simulation import SimRequest, parse_script, simulate, unescape
 from tests.checkouts import build_apart
-from tests.command_server import run_served, served
+from tests.command_server import is_served, run_served
 from tests.differential.engines import elf
 from tests.fakes import FakeMachine, board
 
@@ -26,7 +26,7 @@ HANG_S = 900
 
 def rtoslab(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
-    if served(environment):
+    if is_served(environment):
         return run_served([*map(str, args)], {**os.environ, **environment}, ROOT, HANG_S)
     return from_nothing(*args, **environment)
 
@@ -39,7 +39,7 @@ def from_nothing(*args: str | Path, **environment: str) -> subprocess.CompletedP
     )  # fmt: skip
 
 
-def error(done: subprocess.CompletedProcess[str], code: int) -> str:
+def command_error(done: subprocess.CompletedProcess[str], code: int) -> str:
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr.strip()
@@ -103,25 +103,25 @@ def test_list_prints_json() -> None:
     ],
 )
 def test_wrong_use_is_reported_in_one_sentence(args: list[str], code: int, sentence: str) -> None:
-    assert sentence in error(rtoslab(*args), code)
+    assert sentence in command_error(rtoslab(*args), code)
 
 
 def test_broken_image_is_named(tmp_path: Path) -> None:
     image = tmp_path / "broken.elf"
     image.write_bytes(b"\x7fELF" + bytes(20))
-    assert "broken.elf cannot be loaded" in error(rtoslab("sim", image), 1)
+    assert "broken.elf cannot be loaded" in command_error(rtoslab("sim", image), 1)
     image.write_bytes(b"")
-    assert "is empty" in error(rtoslab("sim", image), 1)
+    assert "is empty" in command_error(rtoslab("sim", image), 1)
 
 
 def test_missing_checkout_is_reported(tmp_path: Path) -> None:
-    assert "RTOSLAB_ROOT names" in error(rtoslab("list", RTOSLAB_ROOT=str(tmp_path)), 1)
+    assert "RTOSLAB_ROOT names" in command_error(rtoslab("list", RTOSLAB_ROOT=str(tmp_path)), 1)
 
 
 def test_missing_compiler_is_reported(tmp_path: Path) -> None:
     only_python = tmp_path / "bin"
     only_python.mkdir()
-    text = error(rtoslab("run", "t1", "--out", tmp_path / "run", PATH=str(only_python)), 1)
+    text = command_error(rtoslab("run", "t1", "--out", tmp_path / "run", PATH=str(only_python)), 1)
     assert "cmake is not installed" in text
     assert "apt-get install cmake" in text
 
@@ -211,7 +211,7 @@ def test_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> Non
     image.write_bytes(
         elf([(0x0800_0000, struct.pack("<II", 0x2000_1000, 0x0800_0009) + bytes([0xFE, 0xE7]))], 0x0800_0008)
     )
-    output = error(rtoslab("sim", image, "--board", "pico"), 1)
+    output = command_error(rtoslab("sim", image, "--board", "pico"), 1)
     assert "run it on a board that it fits" in output
     assert "nucleo-f446re" in output
     assert "pico" not in output.partition("fits")[2]
@@ -230,7 +230,7 @@ def test_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> Non
 def test_unknown_setting_is_refused_before_the_build(options: list[str], sentence: str, tmp_path: Path) -> None:
     build = build_apart(tmp_path / "build")
     done = rtoslab("run", "t7", *options, "--out", tmp_path / "run", RTOSLAB_BUILD=str(build))
-    assert sentence in error(done, 1)
+    assert sentence in command_error(done, 1)
     assert not (tmp_path / "run").exists()
     assert list(build.rglob("*.elf")) == []
 

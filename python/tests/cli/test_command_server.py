@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import ROOT, from_nothing, rtoslab
-from tests.command_server import run_served, served
+from tests.command_server import is_served, run_served
 
 ASKED = [
     ("--help",),
@@ -37,11 +37,11 @@ def test_each_call_has_its_own_environment_and_process() -> None:
 
 
 def test_call_that_depends_on_module_loading_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert served({"PATH": "/nowhere"})
-    assert not served({"PYTHONUTF8": "1"})
-    assert not served({"RTOSLAB_ROOT": str(tmp_path)})
+    assert is_served({"PATH": "/nowhere"})
+    assert not is_served({"PYTHONUTF8": "1"})
+    assert not is_served({"RTOSLAB_ROOT": str(tmp_path)})
     monkeypatch.setenv("RTOSLAB_ROOT", str(tmp_path))
-    assert not served({})
+    assert not is_served({})
 
 
 def test_hanging_call_is_killed_and_the_next_is_served(tmp_path: Path) -> None:

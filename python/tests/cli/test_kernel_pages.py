@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.doc_kernels import CANARY, PAGES, ROOT, kept, measure, rows
+from tests.doc_kernels import CANARY, PAGES, ROOT, measure, rows, stored_figures
 
 FIGURE = re.compile(r"\b\d{1,3}(?:,\d{3})+\b")
 EARLIER = "earlier timing rules"
@@ -13,7 +13,7 @@ REFERENCES = "reference results"
 
 def test_figures_on_pages_equal_measured_ones() -> None:
     """`python -m tests.doc_kernels PAGE` measures them again, with the kernel's tree named."""
-    figures, wrong, seen = kept(), [], 0
+    figures, wrong, seen = stored_figures(), [], 0
     for page in PAGES:
         for row in rows(page):
             report = figures.get(row.key, {})
@@ -42,10 +42,10 @@ def test_other_figures_state_their_source() -> None:
     assert not unsaid, "\n".join(unsaid)
 
 
-@pytest.mark.parametrize("board", sorted({key.split()[1] for key in kept() if key.startswith(f"{CANARY} ")}))
+@pytest.mark.parametrize("board", sorted({key.split()[1] for key in stored_figures() if key.startswith(f"{CANARY} ")}))
 def test_timing_version_of_page_figures_is_current(board: str) -> None:
     """If this fails, measure the pages' rows again: the figures of all kernels moved with FreeRTOS's."""
-    message = kept()[f"{CANARY} {board}"]
+    message = stored_figures()[f"{CANARY} {board}"]
     assert message
     assert measure(CANARY, board, tuple(sorted(message)), "") == message
 

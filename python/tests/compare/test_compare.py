@@ -19,8 +19,8 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
 from rtoslab.store.store import RunDirectory
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import STEADY, measured, point
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import STEADY, measured_point, point
 
 VIRTUAL = {**STEADY, "build": {**STEADY["build"], "compiler": {"banner": "gcc 12"}, "kernel_config": {"configX": "0"}}}
 REAL = {"target": {"kind": "serial"}}
@@ -41,8 +41,8 @@ def noisy(samples: list[float], name: str = "t2") -> PointFigures:
 def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
     for name in ("a", "b"):
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
-        run.add("t2-1", measured(1, 5000), VIRTUAL, {})
-        run.add("t2-2", measured(2, 7000), VIRTUAL, {})
+        run.add("t2-1", measured_point(1, 5000), VIRTUAL, {})
+        run.add("t2-2", measured_point(2, 7000), VIRTUAL, {})
     result = compare_sides(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
     assert len(result.changes) == 4
     assert result.claimed_changes == []
@@ -115,9 +115,9 @@ def test_settings_of_one_kernel_are_listed_last() -> None:
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
 
 
-def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoint:
+def profiled_point(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoint:
     """A point of one core that counted `counts`; name -> (cycles, calls)."""
-    plain = measured(1)
+    plain = measured_point(1)
     counters = [
         counter.model_copy(update={"count": counts if counter is plain.counters[0] else 0})
         for counter in plain.counters
@@ -137,8 +137,8 @@ def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoin
 
 
 def test_cycles_are_attributed_to_functions() -> None:
-    before = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
-    after = profiled(500, {"give": (20_500, 500), "take": (5_000, 500)})
+    before = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
+    after = profiled_point(500, {"give": (20_500, 500), "take": (5_000, 500)})
     sides = [Side(name, [PointFigures(one.point, {}, True, {}, one)]) for name, one in (("a", before), ("b", after))]
     (pair,) = compare_sides(*sides).matching.pairs
     (only,) = attribute_cycles(pair)
@@ -186,7 +186,7 @@ def test_no_sample_is_discarded() -> None:
 
 def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
     for index, counts in enumerate((1000, 1010, 1020)):
-        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured(1, counts), REAL, {})
+        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured_point(1, counts), REAL, {})
     (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
     result = compare_sides(Side("a", [pooled]), Side("b", [pooled]))
@@ -196,7 +196,7 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
     for name, counts in (("a", 5000), ("b", 4900)):
-        RunDirectory.create(tmp_path / name, None, [point(1)]).add("t2-1", measured(1, counts), VIRTUAL, {})
+        RunDirectory.create(tmp_path / name, None, [point(1)]).add("t2-1", measured_point(1, counts), VIRTUAL, {})
     return tmp_path / "a", tmp_path / "b"
 
 
@@ -220,7 +220,7 @@ def test_every_format_contains_the_same_comparison(two: tuple[Path, Path], tmp_p
 def test_nothing_to_compare_exits_with_an_error(two: tuple[Path, Path], tmp_path: Path) -> None:
     another = point().model_copy(update={"benchmark": "t3"})
     other = RunDirectory.create(tmp_path / "c", None, [another])
-    other.add("t3-1", measured().model_copy(update={"point": another}), VIRTUAL, {})
+    other.add("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
     done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
     assert done.returncode == 3
     assert "Nothing was compared" in done.stderr
@@ -228,8 +228,8 @@ def test_nothing_to_compare_exits_with_an_error(two: tuple[Path, Path], tmp_path
 
 
 def test_wrong_use_is_reported_in_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
-    assert "is not a run directory" in error(rtoslab("compare", tmp_path / "none", two[0]), 1)
-    assert "let it end in .html, .md, .json or .xml" in error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
+    assert "is not a run directory" in command_error(rtoslab("compare", tmp_path / "none", two[0]), 1)
+    assert "let it end in .html, .md, .json or .xml" in command_error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
 
 
 def test_point_that_failed_is_an_error_in_junit() -> None:

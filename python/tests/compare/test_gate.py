@@ -27,9 +27,9 @@ from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import PointFigures, Side
 from rtoslab.results.results import Counter
-from tests.checkouts import alter, build_apart, copy_checkout
-from tests.cli.test_cli import ROOT, error, rtoslab
-from tests.fakes import measured, point
+from tests.checkouts import build_apart, copy_checkout, replace_text
+from tests.cli.test_cli import ROOT, command_error, rtoslab
+from tests.fakes import measured_point, point
 
 GCC = {"build.compiler.banner": "gcc 12"}
 
@@ -145,7 +145,7 @@ def test_slowdown_of_one_line_is_found_to_the_exact_cycle(tmp_path: Path) -> Non
     root = copy_checkout(tmp_path / "checkout")
     elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     take = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
-    alter(root, "kernels/freertos/port.h", take, f'    __asm volatile("nop");\n{take}')
+    replace_text(root, "kernels/freertos/port.h", take, f'    __asm volatile("nop");\n{take}')
     gate = ("gate", "--baseline", baseline, "--fail-on", "+0 cycles", "--out", tmp_path / "gate")
     done = rtoslab(*gate, "-o", tmp_path / "gate.xml", **elsewhere)
     assert done.returncode == 3, done.stderr + done.stdout
@@ -166,12 +166,12 @@ def test_slowdown_of_one_line_is_found_to_the_exact_cycle(tmp_path: Path) -> Non
     excused = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "--moved", "pass")
     assert excused.returncode == 3, "a nop is no move"
     assert "lies elsewhere" not in excused.stdout
-    code = told_code(tmp_path)
+    code = code_changes(tmp_path)
     assert "changed" in code.values()
     assert code.get("xQueueSemaphoreTake") != "changed", "the nop is in the caller"
 
 
-def told_code(folder: Path) -> dict[str, str]:
+def code_changes(folder: Path) -> dict[str, str]:
     """By function: what a comparison of `run` and `gate` in the folder says of its code."""
     done = rtoslab("compare", folder / "run", folder / "gate", "-o", folder / "compared.md")
     assert done.returncode == 0, done.stderr
@@ -206,7 +206,7 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     assert "All of them by placement: the executed code is the same, but at other addresses." in done.stdout
     passed = rtoslab("gate", tmp_path / "gate", "--baseline", path, "--moved", "pass")
     assert passed.returncode == 0, passed.stdout
-    code = told_code(tmp_path)
+    code = code_changes(tmp_path)
     assert code["vPortFree"] == "moved"
     assert "changed" not in code.values()
     rewrite(path, lambda _: {"code": "0123456789ab"})
@@ -251,24 +251,26 @@ def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
 
 
 def test_gate_without_a_result_is_an_error(tmp_path: Path) -> None:
-    assert "Cannot read" in error(rtoslab("gate", "--baseline", "nowhere"), 1)
+    assert "Cannot read" in command_error(rtoslab("gate", "--baseline", "nowhere"), 1)
 
 
 def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     """Its phase moves with any byte of an image; T7 of 8470 counts was 20000 ticks long, and 19999 a comment later."""
 
-    def of_ticks(ticks: int, count: int = 8470) -> Side:
+    def side_of_ticks(ticks: int, count: int = 8470) -> Side:
         counters = (Counter(core=0, index=0, count=count),)
-        result = measured().model_copy(update={"window_ticks": ticks, "counters": counters})
+        result = measured_point().model_copy(update={"window_ticks": ticks, "counters": counters})
         results = {metric.id: metric for metric in point_metrics(result)}
         return Side("run", [PointFigures(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
-        baseline = make_baseline(of_ticks(before), {})
-        results = judge_run(baseline, "main", of_ticks(after), Rules.from_texts({}, []))
+        baseline = make_baseline(side_of_ticks(before), {})
+        results = judge_run(baseline, "main", side_of_ticks(after), Rules.from_texts({}, []))
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(Verdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
-    slower = judge_run(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.from_texts({}, []))
+    slower = judge_run(
+        make_baseline(side_of_ticks(20_000), {}), "main", side_of_ticks(20_000, 8469), Rules.from_texts({}, [])
+    )
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 
 
@@ -285,13 +287,13 @@ def test_plan_is_shown_before_measuring(tmp_path: Path) -> None:
         )
         assert "nothing was measured" in done.stderr
     assert not list(tmp_path.iterdir())
-    assert "measured already" in error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
+    assert "measured already" in command_error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
 
 
 def test_own_baseline_is_used_only_if_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate that measures something else than its user's code, and ends with 0, is the worst that a gate can do."""
-    assert "There is no rtoslab.toml in this folder or above it" in error(rtoslab("gate"), 1)
-    assert "--baseline NAME" in error(rtoslab("gate", tmp_path), 1)
+    assert "There is no rtoslab.toml in this folder or above it" in command_error(rtoslab("gate"), 1)
+    assert "--baseline NAME" in command_error(rtoslab("gate", tmp_path), 1)
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["gate", "--dry-run"], standalone_mode=False)
     assert isinstance(done.exception, PlanError)
@@ -342,7 +344,7 @@ def test_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> N
         path.write_text(text)
         with pytest.raises(PlanError, match="has no seal, so it was written by an earlier version or by hand"):
             read_baseline(path)
-        assert "no seal" in error(rtoslab("gate", "--baseline", path), 1)
+        assert "no seal" in command_error(rtoslab("gate", "--baseline", path), 1)
 
 
 def test_our_own_baselines_are_sealed() -> None:
@@ -361,7 +363,7 @@ def test_another_setting_of_the_memory_is_never_called_placement(tmp_path: Path)
     root = copy_checkout(tmp_path / "checkout")
     elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     cached = "(BOARD_FEATURES_ICACHE ? ACR_ICEN : 0u)"
-    alter(root, "chips/stm32/f4/flash.c", cached, cached.replace("ACR_ICEN", "0u"))
+    replace_text(root, "chips/stm32/f4/flash.c", cached, cached.replace("ACR_ICEN", "0u"))
     done = rtoslab("gate", "--baseline", baseline, "--moved", "pass", "--out", tmp_path / "gate", **elsewhere)
     assert done.returncode == 1, done.stderr + done.stdout
     assert "lacement" not in done.stdout

@@ -6,8 +6,8 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.conformance.judge import Outcome
-from tests.checkouts import alter
-from tests.conformance.test_conformance_whole import BREAKS_OF_TIMEOUTS, conformance, failing
+from tests.checkouts import replace_text
+from tests.conformance.test_conformance_end_to_end import BREAKS_OF_TIMEOUTS, conformance, failing
 
 FREERTOS, RT = "kernels/freertos/port.h", "kernels/rt/port.h"
 WAIT = "    return (xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, ticks) & bits) != 0;\n"
@@ -61,6 +61,6 @@ def test_broken_port_offers_the_broken_service(check: str, kernel: str, file: st
 @pytest.mark.long
 @pytest.mark.parametrize(("check", "kernel", "file", "old", "new"), EACH)
 def test_broken_port_fails(checkout: Path, check: str, kernel: str, file: str, old: str, new: str) -> None:
-    alter(checkout, file, old, new)
+    replace_text(checkout, file, old, new)
     verdict = conformance(checkout, kernel)
     assert check in failing(verdict), (verdict.failure, failing(verdict))

@@ -126,7 +126,7 @@ class NoNames:
         return f"{address:#x}"
 
 
-def found(chains: list[int]) -> list[Any]:
+def finding_kinds(chains: list[int]) -> list[Any]:
     """The kinds of findings about a line whose handler runs so often in a row for each request."""
     runs: list[Handler] = []
     for number, length in enumerate(chains):
@@ -140,13 +140,13 @@ def found(chains: list[int]) -> list[Any]:
 
 
 def test_handler_that_runs_twice_each_time_is_found() -> None:
-    assert found([2] * 10) == [("repeated handler", 10)]
+    assert finding_kinds([2] * 10) == [("repeated handler", 10)]
 
 
 def test_occasional_double_requests_are_not_reported() -> None:
-    assert found([1, 2, 1, 1, 3, 1, 2, 1]) == []
-    assert found([1] * 10) == []
+    assert finding_kinds([1, 2, 1, 1, 3, 1, 2, 1]) == []
+    assert finding_kinds([1] * 10) == []
 
 
 def test_handler_that_never_ends_is_found() -> None:
-    assert found([1, 1, 150]) == [("storm", 150)]
+    assert finding_kinds([1, 1, 150]) == [("storm", 150)]

@@ -13,7 +13,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.footprint import Footprint, build_program, compare_footprints, read_footprint, survey_services
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
 IMAGES = [
@@ -182,7 +182,7 @@ def test_call_graph_gives_stack_depth(tmp_path: Path) -> None:
     assert read_callgraph(tmp_path / "absent").deepest_stack("entry") is None
 
 
-def damaged(elf: bytes, how: str) -> bytes:
+def damage_elf(elf: bytes, how: str) -> bytes:
     data = bytearray(elf)
     match how:
         case "empty":
@@ -217,7 +217,7 @@ def damaged(elf: bytes, how: str) -> bytes:
 )
 def test_non_image_file_is_refused(how: str, sentence: str, tmp_path: Path) -> None:
     elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf.read_bytes()
-    (path := tmp_path / "bad.elf").write_bytes(damaged(elf, how))
+    (path := tmp_path / "bad.elf").write_bytes(damage_elf(elf, how))
     with pytest.raises(ImageFileError, match=sentence):
         read_footprint(path)
 
@@ -256,4 +256,4 @@ def test_footprint_command_shows_tables() -> None:
     ],
 )
 def test_footprint_command_reports_errors(args: list[str], sentence: str) -> None:
-    assert sentence in error(rtoslab("footprint", *args), 1)
+    assert sentence in command_error(rtoslab("footprint", *args), 1)

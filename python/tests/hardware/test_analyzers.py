@@ -22,14 +22,14 @@ Start = Callable[[str], Recorder]
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     """Of a script in the place of sigrok-cli; `$OUT` is the file that it is to write."""
 
-    def started(script: str) -> Recorder:
+    def start_recorder(script: str) -> Recorder:
         program = tmp_path / SIGROK
         program.write_text(f"#!/bin/sh\nfor OUT; do :; done\n{script}\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.defpath}")
         return Recorder(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
 
-    return started
+    return start_recorder
 
 
 def test_stopped_recording_is_complete_up_to_its_last_line(start: Start, tmp_path: Path) -> None:

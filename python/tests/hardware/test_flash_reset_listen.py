@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import Desk, plug_in
 
 BOARD = "nucleo-f446re"
 QUICK = ("--kernel", "bare", "--window", "20ms")
 
 
-def measured(desk: Desk, out: Path, *words: str, benchmark: str = "t1", board: str = BOARD) -> dict[str, Any]:
+def run_on_board(desk: Desk, out: Path, *words: str, benchmark: str = "t1", board: str = BOARD) -> dict[str, Any]:
     done = rtoslab("run", benchmark, "--board", board, *QUICK, "--target", "auto", "--port", desk.port, "--out", out,
                    "--json", *words, **desk.environment)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -33,28 +33,28 @@ def words_of(desk: Desk) -> list[list[str]]:
 @pytest.mark.parametrize("tool", ["probe-rs", "pyocd", "openocd", "st-flash"])
 def test_each_flash_program_works_and_loses_no_byte(tmp_path: Path, tool: str) -> None:
     with Desk(tmp_path, BOARD, (tool,)) as desk:
-        count(measured(desk, tmp_path / "run"))
+        count(run_on_board(desk, tmp_path / "run"))
         assert all(desk.serial in " ".join(word) for word in words_of(desk))
 
 
 def test_real_board_gives_the_same_results_as_the_virtual_one(tmp_path: Path) -> None:
     done = rtoslab("run", "t1", "--board", BOARD, *QUICK, "--out", tmp_path / "virtual", "--json")
     with Desk(tmp_path, BOARD) as desk:
-        real = measured(desk, tmp_path / "real")
+        real = run_on_board(desk, tmp_path / "real")
     (virtual,), (seen,) = json.loads(done.stdout)["points"], real["points"]
     assert seen["counters"] == virtual["counters"]
 
 
 def test_board_in_bootsel_mode_is_flashed(tmp_path: Path) -> None:
     with Desk(tmp_path, "pico", ("picotool",), serial="E0C9125B0D9B", usb="2e8a:0003") as desk:
-        count(measured(desk, tmp_path / "run", board="pico"))
+        count(run_on_board(desk, tmp_path / "run", board="pico"))
         ((*_, bus, seven, address, one),) = [[*word[:-4], *word[-4:]] for word in words_of(desk)]
         assert (bus, seven, address, one) == ("--bus", "1", "--address", "7")
 
 
 def test_reset_during_a_run_is_reported(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, reset_after=300) as desk:
-        text = error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
+        text = command_error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
                              "--out", tmp_path / "run", **desk.environment), 3)  # fmt: skip
     assert "restarted during its run" in text
     assert "0 of 1 point are kept" in text
@@ -68,7 +68,7 @@ def test_run_resumes_after_a_pulled_cable(tmp_path: Path) -> None:
     first.mkdir()
     second.mkdir()
     with Desk(first, BOARD, pull_after=600) as desk:
-        text = error(rtoslab(*command, "--port", desk.port, **desk.environment), 1)
+        text = command_error(rtoslab(*command, "--port", desk.port, **desk.environment), 1)
         assert "failed after" in text
         assert "check the cable" in text
     with Desk(second, BOARD) as desk:
@@ -90,10 +90,10 @@ def test_lost_bytes_cause_repeats_up_to_a_limit(tmp_path: Path) -> None:
     folder = tmp_path / "once"
     folder.mkdir()
     with Desk(folder, BOARD, spoil=first_time) as desk:
-        count(measured(desk, folder / "run"))
+        count(run_on_board(desk, folder / "run"))
         assert len(desk.orders) == 2
     with Desk(tmp_path, BOARD, spoil=lambda _, data: data.replace(b" window ", b" wndow ")) as desk:
-        text = error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
+        text = command_error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
                              "--out", tmp_path / "run", **desk.environment), 3)  # fmt: skip
         assert "came damaged 3 times" in text
         assert len(desk.orders) == 3
@@ -107,13 +107,13 @@ def test_failing_or_hanging_flash_program_is_reported(tmp_path: Path) -> None:
             f'[[target]]\nname = "left"\nboard = "{BOARD}"\nprobe = "{desk.serial}"\nport = "{desk.port}"\n'
             "flash_limit_s = 2\n"
         )
-        text = error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "left", "--bench", desk_map,
+        text = command_error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "left", "--bench", desk_map,
                              "--out", tmp_path / "run", **desk.environment), 1)  # fmt: skip
     assert "openocd did not end within 2 s" in text
     (tmp_path / "sub").mkdir()
     with Desk(tmp_path / "sub", BOARD) as desk:
         desk.serial = "another"
-        text = error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
+        text = command_error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
                              "--out", tmp_path / "run", **desk.environment), 1)  # fmt: skip
     assert "ended with code 2" in text
     assert "no probe 066CFF57" in text
@@ -148,14 +148,14 @@ def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
 )
 def test_ambiguous_options_are_refused(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     with Desk(tmp_path, BOARD, ("st-flash",)) as desk:
-        assert sentence in error(rtoslab("run", "t1", *QUICK, *words, **desk.environment), 1)
+        assert sentence in command_error(rtoslab("run", "t1", *QUICK, *words, **desk.environment), 1)
         assert not desk.orders
 
 
 def test_ambiguous_probe_is_refused(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD) as desk:
         plug_in(tmp_path / "sys", "0483:374b", "0671FF38", "1-5", "ttyACM3")
-        text = error(rtoslab("run", "t1", "--board", BOARD, "--target", "auto", **desk.environment), 1)
+        text = command_error(rtoslab("run", "t1", "--board", BOARD, "--target", "auto", **desk.environment), 1)
         assert "2 probes are connected that could be the nucleo-f446re's; name one with --target" in text
         assert "0671FF38" in text
         result = json.loads(rtoslab("targets", "--json", **desk.environment).stdout)

@@ -23,25 +23,25 @@ def listener(*pieces: bytes) -> Listener:
     return Listener("p", 115_200, EXPECTED.run, lambda *_: FakePort(list(pieces)))
 
 
-def by_hand(port: FakePort, limit_s: float = 0.01) -> bytes:
+def listen_without_flashing(port: FakePort, limit_s: float = 0.01) -> bytes:
     return listen_to_board("p", 115_200, EXPECTED.run, limit_s, lambda *_: port)
 
 
 def test_reading_stops_at_the_end_record() -> None:
     port = FakePort([b"noise\n", stream()[:100], b"", stream()[100:], b"more"])
-    assert by_hand(port, 5) == stream()
+    assert listen_without_flashing(port, 5) == stream()
     assert port.closed
 
 
 def test_silent_board_is_an_error() -> None:
     port = FakePort([])
     with pytest.raises(BoardSilentError, match=r"sent nothing within 0.01 s at 115200 baud"):
-        by_hand(port)
+        listen_without_flashing(port)
     assert port.closed
 
 
 def test_board_that_stops_sending_gives_its_output() -> None:
-    assert by_hand(FakePort([b"@0 be"])) == b"@0 be"
+    assert listen_without_flashing(FakePort([b"@0 be"])) == b"@0 be"
 
 
 def test_missing_port_is_an_error() -> None:
@@ -50,7 +50,7 @@ def test_missing_port_is_an_error() -> None:
 
 
 def test_last_run_counts_if_flashed_by_hand() -> None:
-    assert by_hand(FakePort([stream()[:150], stream()])) == stream()
+    assert listen_without_flashing(FakePort([stream()[:150], stream()])) == stream()
 
 
 def test_end_record_of_another_image_is_ignored() -> None:

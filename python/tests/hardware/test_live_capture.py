@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rtoslab.base.errors import PlanError
 from rtoslab.captures.live import parse_wires
 from rtoslab.cli import app
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
 
 BOARD = "nucleo-f446re"
@@ -65,7 +65,7 @@ def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
 )
 def test_failing_analyzer_is_reported(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer=how) as desk:
-        text = error(live(desk, tmp_path / "pins.sr"), 1)
+        text = command_error(live(desk, tmp_path / "pins.sr"), 1)
         assert ("flash" in [order["do"] for order in desk.orders]) == bool(kept), "nothing is flashed in vain"
     assert sentence in text
     assert [path.name for path in tmp_path.glob("pins*")] == [f"pins.sr.recorded.{stored_item}" for stored_item in kept]
@@ -75,7 +75,7 @@ def test_failing_analyzer_is_reported(tmp_path: Path, how: str, sentence: str, k
 @pytest.mark.long
 def test_too_low_sample_rate_is_reported_and_the_capture_kept(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
-        text = error(live(desk, tmp_path / "pins.sr", rate="200000"), 1)
+        text = command_error(live(desk, tmp_path / "pins.sr", rate="200000"), 1)
     assert "record at a higher rate" in text
     assert f"The capture is in {tmp_path / 'pins.sr'}." in text
     assert (tmp_path / "pins.sr").exists()
@@ -83,7 +83,7 @@ def test_too_low_sample_rate_is_reported_and_the_capture_kept(tmp_path: Path) ->
 
 def test_pulled_cable_leaves_no_partial_capture(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine", pull_after=1500) as desk:
-        assert "check the cable" in error(live(desk, tmp_path / "pins.sr"), 1)
+        assert "check the cable" in command_error(live(desk, tmp_path / "pins.sr"), 1)
     assert not list(tmp_path.glob("pins*"))
 
 

@@ -29,7 +29,7 @@ def keys(chip: str) -> set[str]:
     return {key for key, *_ in Machine(chip).settings()}
 
 
-def documented(page: str) -> dict[str, set[str]]:
+def documented_settings(page: str) -> dict[str, set[str]]:
     """By family, the settings that the table of a page says it has."""
     result: dict[str, set[str]] = {family: set() for family in CHIPS}
     for names, families in ROW.findall(page):
@@ -39,7 +39,7 @@ def documented(page: str) -> dict[str, set[str]]:
 
 
 EVERY = keys("rp2040").union(*(keys(chip) for chips in CHIPS.values() for chip in chips))
-TABLE = documented((ROOT / "docs/virtual-stm32.md").read_text().split("## Settings")[1].split("\n## ")[0])
+TABLE = documented_settings((ROOT / "docs/virtual-stm32.md").read_text().split("## Settings")[1].split("\n## ")[0])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

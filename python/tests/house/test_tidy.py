@@ -144,7 +144,7 @@ def test_every_module_is_imported() -> None:
     """
     modules = _modules(PYTHON / "rtoslab")
     bench = (find_root() / "bench").rglob("*.py")
-    named = {name for path in [*modules.values(), *bench] for name in _imported(path)}
+    named = {name for path in [*modules.values(), *bench] for name in _imported_names(path)}
     result = {name for name in modules if "iter_modules" in modules[name.rpartition(".")[0] or name].read_text()}
     result -= {name for name in result if name.startswith("rtoslab.cli.") and not name.startswith("rtoslab.cli.cmd_")}
     begun = set(re.findall(r'set_forkserver_preload\(\["([\w.]+)"\]', modules["rtoslab.measure.pool"].read_text()))
@@ -152,7 +152,7 @@ def test_every_module_is_imported() -> None:
     assert not modules.keys() - named - result - begun - {"rtoslab", "rtoslab.__main__"}
 
 
-def _imported(path: Path) -> Iterator[str]:
+def _imported_names(path: Path) -> Iterator[str]:
     """What a source imports, as it may name modules: dotted names, those behind `from` and those taken from there."""
     for statement in statements(ast.parse(path.read_text())):
         if isinstance(statement, ast.Import):
@@ -168,7 +168,7 @@ def test_every_test_helper_is_used() -> None:
     named = {*re.findall(r"tests\.\w+", (find_root() / "Makefile").read_text())}
     for name, path in modules.items():
         words = {*re.findall(r"tests(?:\.\w+)+", path.read_text())}
-        named |= (words | {*_imported(path)}) - {name}
+        named |= (words | {*_imported_names(path)}) - {name}
     helpers = {name for name, path in modules.items() if not path.name.startswith(("test_", "conftest"))}
     assert len(helpers) > 20
     assert not helpers - named

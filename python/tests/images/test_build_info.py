@@ -14,7 +14,7 @@ LISTS = (
 )
 
 
-def recorded(folder: Path, macros: str) -> dict[str, str]:
+def recorded_configuration(folder: Path, macros: str) -> dict[str, str]:
     """The configuration that is recorded of these `#define` lines."""
     (folder / "macros.txt").write_text(macros)
     empty = folder / "empty"
@@ -54,4 +54,4 @@ def recorded(folder: Path, macros: str) -> dict[str, str]:
     ],
 )
 def test_macro_is_resolved_to_its_value(tmp_path: Path, value: str, also: str, wanted: str) -> None:
-    assert recorded(tmp_path, f"#define cfgTHIS {value}\n{also}") == {"cfgTHIS": wanted}
+    assert recorded_configuration(tmp_path, f"#define cfgTHIS {value}\n{also}") == {"cfgTHIS": wanted}

@@ -71,7 +71,7 @@ ELSEWHERE = {
 MOVED = "movw r3, #:lower16:one\n    movt r3, #:upper16:one"
 
 
-def linked(folder: Path, place: dict[str, str], **changes: object) -> dict[str, tuple[str, int]]:
+def digests_of_linked(folder: Path, place: dict[str, str], **changes: object) -> dict[str, tuple[str, int]]:
     folder.mkdir()
     (folder / "a.S").write_text(SOURCE.format(**{**PLAIN, **changes}))
     (folder / "a.ld").write_text(SCRIPT.format(**place))
@@ -85,8 +85,8 @@ def linked(folder: Path, place: dict[str, str], **changes: object) -> dict[str, 
 @pytest.mark.parametrize("pool", ["", ".ltorg"])
 @pytest.mark.parametrize("cpu", ["cortex-m0plus", "cortex-m4"])
 def test_same_code_at_other_addresses_has_the_same_digests(tmp_path: Path, cpu: str, pool: str) -> None:
-    first = linked(tmp_path / "a", HERE, cpu=cpu, pool=pool)
-    second = linked(tmp_path / "b", ELSEWHERE, cpu=cpu, pool=pool)
+    first = digests_of_linked(tmp_path / "a", HERE, cpu=cpu, pool=pool)
+    second = digests_of_linked(tmp_path / "b", ELSEWHERE, cpu=cpu, pool=pool)
     assert set(first) == {"near", "callee", "other"}
     for name, (digest, address) in first.items():
         assert second[name][0] == digest, name
@@ -94,9 +94,12 @@ def test_same_code_at_other_addresses_has_the_same_digests(tmp_path: Path, cpu: 
 
 
 def test_addresses_in_instructions_do_not_change_digests(tmp_path: Path) -> None:
-    first, second = linked(tmp_path / "a", HERE, extra=MOVED), linked(tmp_path / "b", ELSEWHERE, extra=MOVED)
+    first, second = (
+        digests_of_linked(tmp_path / "a", HERE, extra=MOVED),
+        digests_of_linked(tmp_path / "b", ELSEWHERE, extra=MOVED),
+    )
     assert first["near"][0] == second["near"][0]
-    third = linked(tmp_path / "c", ELSEWHERE, extra=MOVED.replace("one", "two"))
+    third = digests_of_linked(tmp_path / "c", ELSEWHERE, extra=MOVED.replace("one", "two"))
     assert third["near"][0] != first["near"][0]
 
 
@@ -115,12 +118,15 @@ def test_addresses_in_instructions_do_not_change_digests(tmp_path: Path) -> None
 )
 def test_every_other_change_changes_digests(tmp_path: Path, changes: dict[str, object], changed: str) -> None:
     alike = {name: value for name, value in changes.items() if name in {"pool", "cpu"}}
-    plain, other = linked(tmp_path / "a", HERE, **alike), linked(tmp_path / "b", ELSEWHERE, **changes)
+    plain, other = (
+        digests_of_linked(tmp_path / "a", HERE, **alike),
+        digests_of_linked(tmp_path / "b", ELSEWHERE, **changes),
+    )
     assert [name for name in plain if plain[name][0] != other[name][0]] == [changed]
 
 
 def test_damaged_file_is_reported(tmp_path: Path) -> None:
-    linked(tmp_path / "a", HERE)
+    digests_of_linked(tmp_path / "a", HERE)
     path = tmp_path / "a" / "a.elf"
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.board_images import Program
-from tests.cli.test_cli import HANG_S, ROOT, error, rtoslab
+from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
 from tests.instruments.spoilt_pointer import SPOILT_AT, spoilt_pointer
 
 GDB = shutil.which("gdb-multiarch")
@@ -24,7 +24,7 @@ BOARD = "nucleo-f446re"
 
 
 @contextlib.contextmanager
-def served(image: Path, board: str, *options: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+def gdb_server(image: Path, board: str, *options: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """A server on a free port: its address, and its process."""
     command = [
         sys.executable,
@@ -48,10 +48,10 @@ def served(image: Path, board: str, *options: str) -> Iterator[tuple[str, "subpr
             server.kill()
 
 
-def debugged(image: Path, board: str, *commands: str) -> str:
+def gdb_output(image: Path, board: str, *commands: str) -> str:
     """What gdb prints for these commands, each one's output behind a line `>> command`."""
     assert GDB is not None
-    with served(image, board) as (address, _):
+    with gdb_server(image, board) as (address, _):
         request = ["set confirm off", "set pagination off", f"target remote {address}"]
         for command in commands:
             request += [f"echo >> {command}\\n", command]
@@ -71,7 +71,7 @@ def after(text: str, command: str, place: int = 0) -> str:
 @with_gdb
 def test_fault_is_traced_backwards_to_its_cause() -> None:
     """From the fault, backwards to the write that spoilt the pointer, thousands of instructions before."""
-    output = debugged(
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break fault", "continue", "watch where", "reverse-continue", "print turn",
         "backtrace", "print where == &value", "next", "print where == &value",
     )  # fmt: skip
@@ -86,7 +86,7 @@ def test_fault_is_traced_backwards_to_its_cause() -> None:
 
 @with_gdb
 def test_forward_and_backward_steps_give_the_same_registers() -> None:
-    output = debugged(
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break use", "continue", "info registers", "stepi 7", "info registers",
         "reverse-stepi 7", "info registers", "stepi 7", "info registers",
     )  # fmt: skip
@@ -98,7 +98,7 @@ def test_forward_and_backward_steps_give_the_same_registers() -> None:
 @with_gdb
 def test_breakpoint_is_reached_backwards_at_the_same_cycles() -> None:
     """Three times forwards, twice backwards; before the first time history ends, and from there it runs the same."""
-    output = debugged(
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break use", *["continue", "monitor cycles"] * 3,
         *["reverse-continue", "monitor cycles"] * 3, "continue", "monitor cycles",
     )  # fmt: skip
@@ -113,7 +113,7 @@ def test_breakpoint_is_reached_backwards_at_the_same_cycles() -> None:
 @with_gdb
 def test_both_cores_are_threads_and_step_back_together() -> None:
     image = Program("t7", "pico", cores=2).elf()
-    output = debugged(
+    output = gdb_output(
         image, "pico", "break xTaskIncrementTick", "continue", "info threads", "monitor cycles", "thread 2", "stepi",
         "stepi", "stepi", "reverse-stepi", "reverse-stepi", "reverse-stepi", "monitor cycles",
     )  # fmt: skip
@@ -130,7 +130,7 @@ def test_thread_in_focus_stays_in_focus(thread: int) -> None:
     """Steps back, by instruction and by line, and the end of history stop in the thread that the user looked at."""
     image = Program("t7", "pico", cores=2).elf()
     commands = ("stepi 5", "reverse-stepi", "reverse-stepi 2", "step", "reverse-step", "reverse-continue")
-    output = debugged(
+    output = gdb_output(
         image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}",
         *(part for command in commands for part in (command, "thread")),
     )  # fmt: skip
@@ -143,7 +143,7 @@ def test_thread_in_focus_stays_in_focus(thread: int) -> None:
 def test_backward_step_applies_to_the_focused_thread(thread: int) -> None:
     """gdb names no thread with it. A list of threads looks at all of them in between."""
     image = Program("t7", "pico", cores=2).elf()
-    output = debugged(
+    output = gdb_output(
         image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}", "info threads",
         "reverse-stepi", "thread", "info threads", "reverse-stepi", "thread",
     )  # fmt: skip
@@ -152,7 +152,7 @@ def test_backward_step_applies_to_the_focused_thread(thread: int) -> None:
 
 @with_gdb
 def test_change_by_the_user_starts_a_new_history() -> None:
-    output = debugged(
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break use", "continue", "set var turn = 4990", "monitor history", "continue",
         "print turn", "reverse-continue", "print turn", "set var $r3 = 7", "print $r3",
     )  # fmt: skip
@@ -165,11 +165,11 @@ def test_change_by_the_user_starts_a_new_history() -> None:
 
 @with_gdb
 def test_read_watchpoint_is_refused() -> None:
-    assert "Could not insert hardware" in debugged(spoilt_pointer(BOARD), BOARD, "rwatch turn", "continue")
+    assert "Could not insert hardware" in gdb_output(spoilt_pointer(BOARD), BOARD, "rwatch turn", "continue")
 
 
 def test_history_begins_at_until_and_ctrl_c_ends_the_wait() -> None:
-    with served(spoilt_pointer(BOARD), BOARD, "--until", "spoil") as (address, server):
+    with gdb_server(spoilt_pointer(BOARD), BOARD, "--until", "spoil") as (address, server):
         assert address.startswith("127.0.0.1:")
         server.send_signal(signal.SIGINT)
         assert server.wait(HANG_S) != 0
@@ -186,19 +186,19 @@ def test_history_begins_at_until_and_ctrl_c_ends_the_wait() -> None:
     ],
 )
 def test_impossible_request_is_reported(options: tuple[str, ...], sentence: str) -> None:
-    assert sentence in error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, *options), 1)
+    assert sentence in command_error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, *options), 1)
 
 
 def test_port_in_use_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        output = error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, "--listen", address), 1)
+        output = command_error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, "--listen", address), 1)
     assert f"Cannot listen on {address}" in output
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[str, int]]:
-    with served(spoilt_pointer(BOARD), BOARD) as (address, _):
+    with gdb_server(spoilt_pointer(BOARD), BOARD) as (address, _):
         host, _, port = address.partition(":")
         yield host, int(port)
 
@@ -220,7 +220,7 @@ def _answer(line: socket.socket) -> bytes:
 @pytest.fixture
 def pico_line() -> Iterator[socket.socket]:
     """A connection to the server of a board with two cores, which names threads with their process."""
-    with served(Program("t7", "pico", cores=2).elf(), "pico") as (address, _):
+    with gdb_server(Program("t7", "pico", cores=2).elf(), "pico") as (address, _):
         host, _, port = address.partition(":")
         with socket.create_connection((host, int(port)), timeout=HANG_S) as line:
             line.sendall(_packet(b"qSupported:multiprocess+"))

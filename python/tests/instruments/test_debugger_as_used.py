@@ -10,7 +10,7 @@ from rtoslab import board
 from tests.board_images import Program
 from tests.cli.test_cli import HANG_S
 from tests.debugged_firmware import SCRIPT
-from tests.instruments.test_debugger import GDB, after, debugged, served, with_gdb
+from tests.instruments.test_debugger import GDB, after, gdb_output, gdb_server, with_gdb
 
 F446 = "nucleo-f446re"
 SOURCE = r"""
@@ -64,7 +64,7 @@ def build(folder: Path, board_id: str = F446, version: int = 1) -> Path:
 @with_gdb
 @pytest.mark.parametrize("board_id", REGISTERS)
 def test_backtrace_in_a_fault_handler_shows_the_task(board_id: str, tmp_path: Path) -> None:
-    output = debugged(
+    output = gdb_output(
         build(tmp_path, board_id), board_id, "break hard", "continue", "backtrace", "print $psp", "print $control"
     )
     frames = re.findall(r"^#\d+ +(?:0x\w+ in )?(\S+)", after(output, "backtrace"), re.MULTILINE)
@@ -75,7 +75,7 @@ def test_backtrace_in_a_fault_handler_shows_the_task(board_id: str, tmp_path: Pa
 @with_gdb
 def test_new_build_is_loaded_and_run_again(tmp_path: Path) -> None:
     old, new = build(tmp_path, version=1), build(tmp_path, version=77)
-    output = debugged(
+    output = gdb_output(
         old, F446, "break pins", "continue", f"file {new}", f"load {new}", "monitor reset halt", "monitor cycles",
         "maintenance flush register-cache", "continue", "print version", "monitor reset", "monitor nonsense",
     )  # fmt: skip
@@ -91,7 +91,7 @@ def test_new_build_is_loaded_and_run_again(tmp_path: Path) -> None:
 def test_run_command_restarts_the_board(tmp_path: Path) -> None:
     """With `extended-remote`, twice, and then gdb may leave it or end it."""
     image = build(tmp_path)
-    with served(image, F446) as (address, server):
+    with gdb_server(image, F446) as (address, server):
         commands = [
             "set confirm off", "set pagination off", f"target extended-remote {address}", "break pins", "run",
             "next", "run", "print seen", "kill",
@@ -111,7 +111,7 @@ def test_run_command_restarts_the_board(tmp_path: Path) -> None:
 def test_registers_are_watched_and_read_without_side_effects(board_id: str, tmp_path: Path) -> None:
     _, clocks, output_register, levels = REGISTERS[board_id]
     word = f"*(unsigned *){output_register}"
-    output = debugged(
+    output = gdb_output(
         build(tmp_path, board_id), board_id, "break pins", "continue", f"watch {word}", "continue", "continue",
         f"print/x {word}", f"print/x *(unsigned *){clocks}", "x/wx 0xE000ED00", "x/hx 0xE000ED02", "delete 2",
         f"rwatch *(unsigned *){levels}", "continue", "reverse-continue", "monitor warnings",
@@ -153,7 +153,7 @@ def test_register_write_is_recorded(tmp_path: Path) -> None:
 def test_tasks_of_freertos_are_threads_with_names_and_their_own_stacks(board_id: str, cores: int) -> None:
     """T5: tasks that wait for each other. One of them, chosen by its number, is looked at from inside."""
     image = Program("t7" if cores == 2 else "t5", board_id, cores=cores).elf()
-    output = debugged(
+    output = gdb_output(
         image,
         board_id,
         "break xTaskIncrementTick",
@@ -173,7 +173,7 @@ def test_tasks_of_freertos_are_threads_with_names_and_their_own_stacks(board_id:
 
 @with_gdb
 def test_image_without_a_kernel_shows_only_its_core(tmp_path: Path) -> None:
-    output = debugged(build(tmp_path), F446, "info threads")
+    output = gdb_output(build(tmp_path), F446, "info threads")
     assert re.findall(r"Thread 1\.\d+ \(core 0\)", after(output, "info threads")) == ["Thread 1.1 (core 0)"]
 
 
@@ -183,7 +183,7 @@ def test_machine_interface_commands_of_editors(editor: str, tmp_path: Path) -> N
     """The commands that docs/debugger.md's entries make the extensions send, in their order."""
     image = build(tmp_path)
     assert GDB is not None
-    with served(image, F446) as (address, _):
+    with gdb_server(image, F446) as (address, _):
         begin = {
             "cortex-debug": [
                 "-gdb-set mi-async on", f'-file-exec-and-symbols "{image}"',

@@ -34,25 +34,25 @@ INSTRUCTIONS = {"leaf": (11, 11), "outer": (19, 8), "jumping": (12, 1)}
 
 
 @cache
-def measured(board: str, *names: str) -> dict[str, MeasuredFunction]:
+def measure_example(board: str, *names: str) -> dict[str, MeasuredFunction]:
     subject = make_subject(CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=Stretch(cycles=100_000))
     return {function.function.requested[0]: function for function in measure_calls(subject, names).functions}
 
 
-def same(value: int, calls: int) -> Spread:
+def constant_spread(value: int, calls: int) -> Spread:
     return Spread(value, value, value, value, value * calls)
 
 
 @pytest.mark.parametrize("board", WITHOUT_WAITS)
 def test_cycles_equal_a_manual_count(board: str) -> None:
-    result = measured(board, *BY_HAND, "recursive")
+    result = measure_example(board, *BY_HAND, "recursive")
     for name, (inclusive, exclusive, stack) in BY_HAND.items():
         calls = CALLS * (3 if name == "leaf" else 1)
         assert result[name].tally.calls == calls
-        assert result[name].cycles["inclusive"] == same(inclusive, calls)
-        assert result[name].cycles["undisturbed"] == same(inclusive, calls)
-        assert result[name].cycles["exclusive"] == same(exclusive, calls)
-        assert result[name].cycles["interrupts"] == result[name].cycles["other tasks"] == same(0, calls)
+        assert result[name].cycles["inclusive"] == constant_spread(inclusive, calls)
+        assert result[name].cycles["undisturbed"] == constant_spread(inclusive, calls)
+        assert result[name].cycles["exclusive"] == constant_spread(exclusive, calls)
+        assert result[name].cycles["interrupts"] == result[name].cycles["other tasks"] == constant_spread(0, calls)
         assert result[name].tally.stack_bytes == stack
     recursive = result["recursive"]
     assert (recursive.tally.calls, recursive.tally.recursive, recursive.tally.stack_bytes) == (3 * CALLS, 2 * CALLS, 12)
@@ -63,15 +63,18 @@ def test_cycles_equal_a_manual_count(board: str) -> None:
 
 @pytest.mark.parametrize("board", CPUS)
 def test_instructions_equal_a_manual_count(board: str) -> None:
-    result = measured(board, *INSTRUCTIONS)
+    result = measure_example(board, *INSTRUCTIONS)
     for name, (inclusive, exclusive) in INSTRUCTIONS.items():
         calls = CALLS * (3 if name == "leaf" else 1)
-        assert result[name].instructions == {"inclusive": same(inclusive, calls), "exclusive": same(exclusive, calls)}
+        assert result[name].instructions == {
+            "inclusive": constant_spread(inclusive, calls),
+            "exclusive": constant_spread(exclusive, calls),
+        }
 
 
 @pytest.mark.parametrize("board", CPUS)
 def test_cycles_equal_those_between_probes(board: str) -> None:
-    result = measured(board, "outer", "jumping")
+    result = measure_example(board, "outer", "jumping")
     machine = machine_with(board)
     pairs = {}
     for name in result:
@@ -96,7 +99,7 @@ def machine_with(board: str) -> ObservedMachine:
 def test_interrupt_time_is_separated_at_every_instruction() -> None:
     """In each cycle of the first call of `outer`; the handler is of 20 instructions and its return."""
     board = "nucleo-l073rz"
-    start = measured(board, "outer")["outer"].greatest[0].start
+    start = measure_example(board, "outer")["outer"].greatest[0].start
     taken = []
     for offset in range(-20, 40):
         machine = machine_with(board)
@@ -127,7 +130,7 @@ def test_interrupt_time_is_separated_at_every_instruction() -> None:
 
 
 def test_longest_call_is_described_completely() -> None:
-    result = measured("pico", "outer", "jumping", "endless", "never_called")
+    result = measure_example("pico", "outer", "jumping", "endless", "never_called")
     (outer,) = result["outer"].greatest
     assert (outer.measures, outer.path, outer.core) == (("inclusive", "undisturbed"), ("reset", "outer"), 0)
     assert outer.spending is not None
@@ -144,7 +147,7 @@ def test_longest_call_is_described_completely() -> None:
 
 
 def test_calls_begun_before_the_interval_are_not_counted() -> None:
-    inside = f"{measured('pico', 'leaf')['leaf'].function.address + 4:#x}"
+    inside = f"{measure_example('pico', 'leaf')['leaf'].function.address + 4:#x}"
     stretch = Stretch(start=inside, cycles=100_000)
     subject = make_subject(CATALOGUE, str(small_program("pico")), board="pico", cores=1, stretch=stretch)
     leaf, outer = measure_calls(subject, ["leaf", "outer"]).functions

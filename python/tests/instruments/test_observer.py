@@ -49,7 +49,7 @@ def outcome(machine: ObservedMachine, cores: int) -> tuple[Any, ...]:
     return machine.stats(), machine.take_uart(), [machine.registers(core) for core in range(cores)], memory
 
 
-def traced(machine: ObservedMachine) -> bytes:
+def trace_bytes(machine: ObservedMachine) -> bytes:
     """What the plain traces recorded."""
     events = np.frombuffer(machine.take_events(), dtype=EVENT)
     return np.sort(events[events["kind"] < 6], order=["cycle", "core", "kind", "id"]).tobytes()
@@ -88,7 +88,7 @@ def test_every_cycle_is_attributed_once_and_none_is_added(
         assert ways[core][WAYS.index("sleep")] >= item["sleep_cycles"]
         assert ways[core][WAYS.index("execute")] > 0
     assert outcome(plain, cores) == outcome(observed, cores) == outcome(only_traced, cores)
-    assert traced(observed) == traced(only_traced)
+    assert trace_bytes(observed) == trace_bytes(only_traced)
 
 
 def to_window(machine: ObservedMachine) -> int:

@@ -18,7 +18,7 @@ from tests.instruments.images import CATALOGUE, scene_subject
 
 
 @cache
-def seen(name: str, kernel: str, board: str) -> Timeline:
+def scene_timeline(name: str, kernel: str, board: str) -> Timeline:
     return record_timeline(scene_subject(name, kernel, board, 30))
 
 
@@ -38,7 +38,7 @@ def running(result: Timeline, task: str, start: int, end: int) -> int:
 
 
 def test_priority_inversion_shows_the_middle_task_inside_the_take() -> None:
-    result = seen("priority_inversion", "rt", "nucleo-f446re")
+    result = scene_timeline("priority_inversion", "rt", "nucleo-f446re")
     waits = [call for call in calls(result, "high", "rt_sem_wait") if call.end - call.start > 10_000]
     assert len(waits) == 1, "the most urgent task waits long once"
     (wait,) = waits
@@ -53,7 +53,7 @@ def test_priority_inversion_shows_the_middle_task_inside_the_take() -> None:
 
 
 def test_deadlock_is_two_takes_that_never_end() -> None:
-    result = seen("deadlock", "rt", "nucleo-f103rb")
+    result = scene_timeline("deadlock", "rt", "nucleo-f103rb")
     stuck = [calls(result, task, "rt_mutex_lock")[-1] for task in ("left", "right")]
     assert all(not span.ended and span.end == result.end for span in stuck)
     assert stuck[0].facts["r0"] != stuck[1].facts["r0"], "each wants the other one's lock"
@@ -65,7 +65,7 @@ def test_deadlock_is_two_takes_that_never_end() -> None:
 
 
 def test_lost_wake_up_is_a_resume_before_its_suspend() -> None:
-    result = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+    result = scene_timeline("missed_wakeup", "freertos", "nucleo-f103rb")
     (resume,) = calls(result, "producer", "vTaskResume")
     (suspend,) = calls(result, "consumer", "vTaskSuspend")
     assert resume.end < suspend.start
@@ -133,7 +133,7 @@ def test_perfetto_trace_is_readable_and_its_slices_nest() -> None:
 
 
 def test_same_trace_gives_the_same_bytes_and_nanoseconds_are_rounded_down() -> None:
-    result = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+    result = scene_timeline("missed_wakeup", "freertos", "nucleo-f103rb")
     assert perfetto_trace(result) == perfetto_trace(result)
     exact = 7 * 1e9 / result.clock_hz
     assert nanoseconds(result, result.start + 7) == int(exact) < exact

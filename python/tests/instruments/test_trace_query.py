@@ -94,7 +94,7 @@ def test_query_with_few_long_steps_is_stopped(sql: str, monkeypatch: pytest.Monk
     assert time.monotonic() - begun < 20
 
 
-def say(*words: str) -> Any:
+def run_command(*words: str) -> Any:
     done = CliRunner().invoke(app, [*words], standalone_mode=False)
     assert done.exception is None, done.exception
     return done
@@ -103,20 +103,20 @@ def say(*words: str) -> Any:
 def test_trace_of_an_image_has_tasks_by_name_and_load(tmp_path: Path) -> None:
     elf = scene("priority_inversion", "rt", "nucleo-f446re")
     file = tmp_path / "run.pftrace"
-    done = say("trace", str(elf), "--board", "nucleo-f446re", "--max-cycles", "2000000", "-o", str(file))
+    done = run_command("trace", str(elf), "--board", "nucleo-f446re", "--max-cycles", "2000000", "-o", str(file))
     assert "% of core" in done.stdout
-    load = json.loads(say("query", str(file), "load", "--json").stdout)
+    load = json.loads(run_command("query", str(file), "load", "--json").stdout)
     assert {"high", "medium", "low"} <= {item["task"] for item in load}
     cycles = sum(item["cycles"] for item in load)
     assert 1_990_000 < cycles <= 2_000_000, "nothing is counted twice, and little before the first thread is lost"
-    (message,) = json.loads(say("query", str(file), "SELECT * FROM trace", "--json").stdout)
+    (message,) = json.loads(run_command("query", str(file), "SELECT * FROM trace", "--json").stdout)
     assert (message["clock_hz"], message["end_cycle"] - message["start_cycle"]) == (
         read_trace(file).clock_hz,
         2_000_000,
     )
     for name in NAMED_QUERIES:
-        say("query", str(file), name)
-    masked = json.loads(say("masked", str(elf), "--board", "nucleo-f446re", "--window", "5ms", "--json").stdout)
+        run_command("query", str(file), name)
+    masked = json.loads(run_command("masked", str(elf), "--board", "nucleo-f446re", "--window", "5ms", "--json").stdout)
     assert {item["kernel"] for item in masked} == {"rt"}
 
 
@@ -128,7 +128,7 @@ def test_kernel_is_recognised_by_symbols() -> None:
     assert make_subject(CATALOGUE, str(small_program("pico")), board="pico").kernel is None
 
 
-def made_trace() -> bytes:
+def example_trace() -> bytes:
     spans = [Span(Track("core 0", "tasks"), "ab"[at % 2], 100 * at, 100 * at + 100) for at in range(8)]
     return perfetto_trace(Timeline("made", 100_000_000, 0, 800, tuple(spans), ()))
 
@@ -144,10 +144,17 @@ def cuts(data: bytes) -> Iterator[bytes]:
 
 def test_truncated_trace_is_refused(tmp_path: Path) -> None:
     """Cut where a packet ends it would show half the load, and joined with another one more than all."""
-    file, data = tmp_path / "made.pftrace", made_trace()
+    file, data = tmp_path / "made.pftrace", example_trace()
     file.write_bytes(data)
     assert [row[3] for row in TraceDatabase(read_trace(file)).answer_named("load").rows] == [400, 400]
-    damaged = [*cuts(data), data + data, data + made_trace(), data.replace(b"tasks", b"t\xffsks"), data[:-1], data[1:]]
+    damaged = [
+        *cuts(data),
+        data + data,
+        data + example_trace(),
+        data.replace(b"tasks", b"t\xffsks"),
+        data[:-1],
+        data[1:],
+    ]
     assert len(damaged) > 20
     for content in damaged:
         file.write_bytes(content)
@@ -156,7 +163,7 @@ def test_truncated_trace_is_refused(tmp_path: Path) -> None:
 
 
 def test_sealed_trace_with_invalid_names_is_refused(tmp_path: Path) -> None:
-    body = next(cuts(made_trace())).replace(b"tasks", b"t\xffsks")
+    body = next(cuts(example_trace())).replace(b"tasks", b"t\xffsks")
     (tmp_path / "made.pftrace").write_bytes(body + seal_packet(body))
     with pytest.raises(ReportError, match="is not a Perfetto trace"):
         read_trace(tmp_path / "made.pftrace")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.intake.hex_images import elf_from_segments, parse_intel_hex
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.printing_firmware import build
 
 
@@ -25,7 +25,7 @@ def text(*records: str) -> bytes:
     return "\n".join(records).encode()
 
 
-def converted(image: Path, form: str) -> Path:
+def convert_image(image: Path, form: str) -> Path:
     out = image.with_suffix(f".{form}")
     kind = {"hex": "ihex", "bin": "binary"}[form]
     only = ["-j", ".text", "-j", ".data"] if form == "bin" else []
@@ -33,7 +33,7 @@ def converted(image: Path, form: str) -> Path:
     return out
 
 
-def ran(*image: str | Path) -> dict[str, object]:
+def run_image(*image: str | Path) -> dict[str, object]:
     done = rtoslab("sim", *image, "--board", "nucleo-f446re", "--max-cycles", "100000", "--json")
     assert done.returncode == 0, done.stderr
     return {name: json.loads(done.stdout)[name] for name in ("stop", "cycle", "cycles", "instructions")}
@@ -43,10 +43,10 @@ def test_hex_and_binary_images_run_like_the_elf(tmp_path: Path) -> None:
     image = build(tmp_path)
     stripped = tmp_path / "stripped.elf"  # with names it would find the buffers of RTT, and read them
     subprocess.run(["arm-none-eabi-objcopy", "--strip-all", image, stripped], check=True)
-    expected = ran(stripped)
+    expected = run_image(stripped)
     assert expected["instructions"] != [0]
-    assert ran(converted(image, "hex")) == expected
-    assert ran(converted(image, "bin"), "--load-address", "0x08000000") == expected
+    assert run_image(convert_image(image, "hex")) == expected
+    assert run_image(convert_image(image, "bin"), "--load-address", "0x08000000") == expected
 
 
 @given(st.dictionaries(st.integers(0, (1 << 32) - 1), st.integers(0, 255), min_size=1, max_size=40))
@@ -83,7 +83,7 @@ def test_addresses_by_segment_and_a_start() -> None:
 def test_damage_is_reported_with_its_line(content: bytes, why: str, tmp_path: Path) -> None:
     path = tmp_path / "fw.hex"
     path.write_bytes(content)
-    output = error(rtoslab("sim", path, "--board", "nucleo-f446re"), 1)
+    output = command_error(rtoslab("sim", path, "--board", "nucleo-f446re"), 1)
     assert why in output
     assert output.count("\n") == 0
 

@@ -55,7 +55,7 @@ QUICK = ("width of 3*10^8", "many members", "deep tables")
 
 
 @cache
-def taken(*names: str) -> dict[str, Any]:
+def reading_costs(*names: str) -> dict[str, Any]:
     """What reading these takes, by name."""
     command = [sys.executable, "-m", "tests.inputs.measure", *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
@@ -67,6 +67,6 @@ def taken(*names: str) -> dict[str, Any]:
     "name", [each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in LARGE]
 )
 def test_most_expensive_input_stays_within_time_and_memory(name: str) -> None:
-    result = taken(*QUICK)[name] if name in QUICK else taken(name)[name]
+    result = reading_costs(*QUICK)[name] if name in QUICK else reading_costs(name)[name]
     assert result["bytes"] < LIMIT_BYTES
     assert result["seconds"] < LIMIT_S

@@ -40,7 +40,7 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
-def _same(given: Any, got: Any) -> bool:
+def _is_unconverted(given: Any, got: Any) -> bool:
     """Whether it was taken for what it is: of its own type, or as the decimal that an integer may stand for."""
     if isinstance(got, float) and type(given) is int:
         return got == given
@@ -69,7 +69,7 @@ def test_no_scalar_is_converted_to_another_type() -> None:
                     leaves = _leaves(got)
                     if isinstance(got, BaseModel) or any(isinstance(leaf, BaseModel) for leaf in leaves):
                         continue  # of which no field is due; each is tried by itself
-                    if not all(_same(scalar, leaf) for leaf in leaves):
+                    if not all(_is_unconverted(scalar, leaf) for leaf in leaves):
                         taken.append(f"{form.__qualname__}.{name} takes {table!r} for {got!r}")
     assert taken == []
     assert tried > 1000

@@ -11,13 +11,13 @@ import pytest
 from rtoslab import interrupts
 from rtoslab.base.paths import find_root
 from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE
-from tests.processes import signals_as_usual, started
+from tests.processes import signals_as_usual, start_process
 
 BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "
 """What comes before is the interpreter's own start, of which nothing of ours can know."""
 
 
-def interrupted(code: str, after_s: float) -> tuple[int, str]:
+def interrupt_after(code: str, after_s: float) -> tuple[int, str]:
     child = subprocess.Popen(
         [sys.executable, "-c", code, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=find_root()
     )
@@ -54,7 +54,7 @@ def test_broken_pipe_does_not_end_the_test_process() -> None:
 
 def test_no_process_outlives_its_test() -> None:
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
-    with started([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
+    with start_process([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
@@ -68,14 +68,14 @@ STEPS = 8
 def test_interrupt_during_import_and_during_work(step: int) -> None:
     """From the first line of ours on; `list` takes about half a second."""
     code = f"import rtoslab.interrupts as i; i.exit_on_signal(); {BEGUN} from rtoslab.__main__ import main; main()"
-    assert_quiet(*interrupted(code, 0.5 * step / STEPS))
+    assert_quiet(*interrupt_after(code, 0.5 * step / STEPS))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("step", range(100))
 def test_interrupt_at_a_hundred_moments(step: int) -> None:
     code = f"import rtoslab.interrupts as i; i.exit_on_signal(); {BEGUN} from rtoslab.__main__ import main; main()"
-    assert_quiet(*interrupted(code, 0.01 * step))
+    assert_quiet(*interrupt_after(code, 0.01 * step))
 
 
 def test_interrupt_waits_for_the_end_of_an_import(tmp_path: object) -> None:
@@ -97,7 +97,7 @@ def test_interrupt_waits_for_the_end_of_an_import(tmp_path: object) -> None:
         "except KeyboardInterrupt:\n"
         "    sys.exit(42 if sys.modules['slow'].whole else 1)\n"
     )
-    assert interrupted(code, 0.1) == (42, "")
+    assert interrupt_after(code, 0.1) == (42, "")
 
 
 def test_second_interrupt_does_not_disturb_cleanup() -> None:
@@ -112,7 +112,7 @@ def test_second_interrupt_does_not_disturb_cleanup() -> None:
         "    time.sleep(0.2)\n"
         "    sys.exit(43)\n"
     )
-    assert interrupted(code, 0.1) == (43, "")
+    assert interrupt_after(code, 0.1) == (43, "")
 
 
 EACH = """

@@ -17,7 +17,7 @@ from rtoslab.store.store import RunDirectory
 from rtoslab.targets import introduction
 from rtoslab.verify import verify_folder
 from tests.board_images import Program
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 
 ROOT = find_root()
 
@@ -30,7 +30,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def stranger(image: Path, folder: Path) -> Path:
+def image_of_unknown_kernel(image: Path, folder: Path) -> Path:
     """The same of a kernel that nobody here has heard of."""
     content = image.read_bytes()
     assert content.count(b"\0freertos\0") == 1
@@ -58,7 +58,7 @@ def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_pa
 
 
 def test_unknown_kernel_is_proved_without_symbols(image: Path, tmp_path: Path) -> None:
-    folder, outcome = measure_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
+    folder, outcome = measure_image(ROOT, image_of_unknown_kernel(image, tmp_path), "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
     (checked,) = verify_folder(Catalogue(ROOT), folder)
@@ -72,7 +72,7 @@ def test_image_is_judged_again_when_its_port_is_known(
 ) -> None:
     """What was proved of it as a stranger is no answer then."""
     monkeypatch.chdir(tmp_path)
-    path = stranger(image, tmp_path)
+    path = image_of_unknown_kernel(image, tmp_path)
     before, unknown = measure_image(ROOT, path, "pico", None, {})
     port = tmp_path / "ports" / "myKernel"
     shutil.copytree(ROOT / "firmware" / "kernels" / "freertos", port)
@@ -133,6 +133,6 @@ def test_command_accepts_only_options_of_an_image(image: Path, tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]
     assert point["status"] == "measured"
-    assert "The image contains" in error(rtoslab("run", "t7", "--image", image), 1)
-    assert "only timing.KEY can be set" in error(rtoslab("run", "--image", image, "--config", "opt=-O3"), 1)
-    assert "There is nothing to measure" in error(rtoslab("run"), 2)
+    assert "The image contains" in command_error(rtoslab("run", "t7", "--image", image), 1)
+    assert "only timing.KEY can be set" in command_error(rtoslab("run", "--image", image, "--config", "opt=-O3"), 1)
+    assert "There is nothing to measure" in command_error(rtoslab("run"), 2)

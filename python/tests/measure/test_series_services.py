@@ -20,9 +20,9 @@ from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.results.results import AbsentSeries, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.targets import run_virtual
-from tests.checkouts import alter
-from tests.fakes import board, decoded, kernel
-from tests.latency_fakes import timed
+from tests.checkouts import replace_text
+from tests.fakes import board, decoded_run, kernel
+from tests.latency_fakes import latency_point
 
 REASON = "K has no queue service: it has none"
 LACKS = kernel(services={"semaphore": True, "queue": False}, reasons={"queue": "it has none"})
@@ -62,7 +62,7 @@ def test_series_and_their_proofs_depend_on_the_service() -> None:
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
 def test_proof_may_depend_on_a_measured_service(facts: Any, so: bool) -> None:
-    evidence = Evidence(decoded(), None, benchmark().for_kernel(facts), board(), facts)
+    evidence = Evidence(decoded_run(), None, benchmark().for_kernel(facts), board(), facts)
     assert evidence.meets_condition("queue = 1") is so
     assert evidence.meets_condition("queue = 0") is not so
 
@@ -83,15 +83,17 @@ def test_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path) -
     }
 
 
-def reported() -> MeasuredPoint:
+def latency_with_missing_series() -> MeasuredPoint:
     gone = AbsentSeries(id="queue.send", title="queue send", reason=REASON)
-    return timed("probe", (5, 6)).model_copy(update={"absent_series": (gone,)})
+    return latency_point("probe", (5, 6)).model_copy(update={"absent_series": (gone,)})
 
 
 @pytest.mark.parametrize("name", ["csv", "json", "md", "html"])
 def test_every_format_says_what_is_missing_and_why(name: str) -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k"}, "elf_sha256": "ab", "window_ms": 250}
-    document = make_document(Catalogue(find_root()), [StoredPoint(Path("p"), reported(), manifest)], None)
+    document = make_document(
+        Catalogue(find_root()), [StoredPoint(Path("p"), latency_with_missing_series(), manifest)], None
+    )
     text = report_formats()[name](document)
     assert REASON in text
     assert "n/a" in text or '"absent_series"' in text
@@ -99,7 +101,7 @@ def test_every_format_says_what_is_missing_and_why(name: str) -> None:
 
 
 def test_terminal_has_a_row_for_a_missing_series() -> None:
-    table = make_latency_table([reported()], PlacementLookup(), 120)
+    table = make_latency_table([latency_with_missing_series()], PlacementLookup(), 120)
     assert list(table.columns[0].cells)[-1] == "queue send"
     assert list(table.columns[1].cells)[-1] == "n/a"
 
@@ -107,7 +109,7 @@ def test_terminal_has_a_row_for_a_missing_series() -> None:
 def test_preemption_without_queues_keeps_its_other_series(checkout: Path) -> None:
     """Without the port's conformance, which has tests of its own."""
     for name in ("queue", "queue_from_isr", "mailbox", "mailbox_timeout"):
-        alter(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
+        replace_text(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
     catalogue = Catalogue(checkout)
     chosen = {"samples": "5", "instrument": "probe"}
     (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points

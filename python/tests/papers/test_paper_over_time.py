@@ -6,7 +6,7 @@ from typing import Any
 from rtoslab.catalogue.paper_schemas import SampleTrace
 from rtoslab.papers.over_time import MOST_MARKS, longest_samples, over_time_chart, sample_times
 from rtoslab.results.results import MeasuredPoint, SeriesSamples
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 FIGURE = SampleTrace(
     title="Figure 4", where={"benchmark": "t2"}, series="tick.released_", colour="kernel", y_title="tick, µs"
@@ -28,7 +28,7 @@ def _run(length_ms: int) -> MeasuredPoint:
     for at in range(length_ms):
         by_count.setdefault(sum(at % periods_m == 0 for periods_m in PERIODS_MS), []).append(at)
     series = [_series(f"tick.released_{count}", times, 10 + 5 * count) for count, times in by_count.items()]
-    return measured(1).model_copy(
+    return measured_point(1).model_copy(
         update={"series": (*series, _series("tick.entry", [3], 900)), "clock_hz": CLOCK_HZ, "run_id": "r"}
     )
 

@@ -20,33 +20,35 @@ from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw_tab
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.cli.test_cli import rtoslab
-from tests.fakes import measured
-from tests.papers.test_papers import FACTS, LOSES, folder, published
+from tests.fakes import measured_point
+from tests.papers.test_papers import FACTS, LOSES, folder, published_row
 
 CATALOGUE = Catalogue(find_root())
 CLAIM = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
 
 
-def _stored(*results: AnyResult) -> list[StoredPoint]:
+def _stored_points(*results: AnyResult) -> list[StoredPoint]:
     return [StoredPoint(Path(), result, {}) for result in results]
 
 
-def _at(place: int, cores: int, count: int) -> Any:
+def _point_at(place: int, cores: int, count: int) -> Any:
     config = {"placement": str(place)} if place else {}
-    return measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{cores}.{place}"})
+    return measured_point(cores, count, kernel="freertos", config=config).model_copy(
+        update={"run_id": f"{cores}.{place}"}
+    )
 
 
 def _folder(tmp_path: Path) -> PaperFolder:
-    paper = folder(tmp_path, [published(1, lab_kernel="freertos")], CLAIM)
+    paper = folder(tmp_path, [published_row(1, lab_kernel="freertos")], CLAIM)
     return replace(paper, facts=paper.facts.model_copy(update={"part": ()}))
 
 
 def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> Reproduction:
     """T2 of FreeRTOS on one core and two, each in as many placements as there are counts; the paper has 2,000 1/s."""
     paper = _folder(tmp_path)
-    points = [_at(place, 1, count) for place, count in enumerate(one_core)]
-    points += [_at(place, 2, count) for place, count in enumerate(two_cores)]
-    return reproduce_paper(CATALOGUE, paper, _stored(*points))
+    points = [_point_at(place, 1, count) for place, count in enumerate(one_core)]
+    points += [_point_at(place, 2, count) for place, count in enumerate(two_cores)]
+    return reproduce_paper(CATALOGUE, paper, _stored_points(*points))
 
 
 def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
 def test_figure_in_one_placement_is_marked(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     sized = replace(done.compared[1], published=done.compared[1].published.model_copy(update={"id": 2}), band=None)
-    paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos")])
+    paper = folder(tmp_path, [published_row(1, lab_kernel="freertos"), published_row(2, lab_kernel="freertos")])
     both = replace(done, paper=paper, compared={1: done.compared[1], 2: sized})
     for ids, lone in (((1,), False), ((1, 2), True)):
         assert ("ours is of one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
@@ -111,11 +113,13 @@ def test_verdicts_of_one_placement_have_a_note(places: int, tmp_path: Path, caps
 
 
 def test_point_in_one_placement_is_compared_with_all_of_another(tmp_path: Path) -> None:
-    lone = measured(1, kernel="nuttx")
+    lone = measured_point(1, kernel="nuttx")
     not_here = NotApplicable(
-        point=_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
+        point=_point_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
     )
-    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
+    done = reproduce_paper(
+        CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 500), lone, _point_at(1, 1, 600), not_here)
+    )
     rates = {
         value.point.kernel: value for value in done.values if (value.metric, value.stat) == ("throughput", "total")
     }
@@ -125,25 +129,31 @@ def test_point_in_one_placement_is_compared_with_all_of_another(tmp_path: Path) 
 
 def test_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
     """Its proof gave no number; the table says of how many placements the median is."""
-    failed = Failed(run_id="f", point=_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
-    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), failed, _at(2, 1, 600)))
+    failed = Failed(run_id="f", point=_point_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
+    done = reproduce_paper(
+        CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 500), failed, _point_at(2, 1, 600))
+    )
     figure = done.compared[1]
     assert (figure.our_value, figure.band and len(figure.band.values)) == (2200, 2)
-    (lost,) = _stored(failed)
+    (lost,) = _stored_points(failed)
     lacking = reproduce_paper(CATALOGUE, _folder(tmp_path), [lost]).compared[1]
     assert (lacking.state, lacking.our_value, lacking.reason) == ("failed", None, "proof: it waited")
 
 
 def test_reference_results_add_placements_to_a_point(tmp_path: Path) -> None:
     """By the run id: what was measured under another manifest says nothing of this build."""
-    known = placement_values([_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
+    known = placement_values([_point_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
         further = {run_id: replace(known, run_id=run_id)}
-        done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500)), reference_placements=further)
+        done = reproduce_paper(
+            CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 500)), reference_placements=further
+        )
         (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
         assert list(rate.placement_band.values) == values
     moved = {"1.0": known}
-    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 501)), reference_placements=moved)
+    done = reproduce_paper(
+        CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 501)), reference_placements=moved
+    )
     (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
     assert list(rate.placement_band.values) == [2004], (
         "the linker's own order gave another value: these are not its placements"

@@ -17,7 +17,7 @@ from rtoslab.plan.plan import Options, Plan
 from rtoslab.reports.document import make_document
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 CATALOGUE = Catalogue(find_root())
 
@@ -64,7 +64,7 @@ def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
 
 def test_report_of_a_papers_suite_shows_its_statements() -> None:
     counts = ((1, 1000), (2, 300))
-    points = [measured(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
+    points = [measured_point(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
     stored = [StoredPoint(Path("p"), point, {}) for point in points]
     document = make_document(CATALOGUE, stored, "vieira2026")
     (section,) = [item for item in document.sections if item.id == "paper"]

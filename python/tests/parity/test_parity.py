@@ -24,8 +24,8 @@ from rtoslab.parity.costs import (
 from rtoslab.parity.unfairness import LintSubject, find_unfairness, group_comparable
 from rtoslab.reference.substitutes import read_references
 from rtoslab.results.results import MeasuredPoint
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import measured, point
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import measured_point, point
 
 CATALOGUE = Catalogue(find_root())
 MACROS = {
@@ -133,15 +133,19 @@ def test_kernel_without_a_setting_states_its_fixed_value() -> None:
     assert (facts["assertions"], facts["time_slicing"]) == ("1", "1")
 
 
-def at(counts: int, **config: str) -> MeasuredPoint:
-    plain = measured(1, counts)
+def point_with_config(counts: int, **config: str) -> MeasuredPoint:
+    plain = measured_point(1, counts)
     where = plain.point.model_copy(update={"kernel": "freertos", "config": config})
     return plain.model_copy(update={"point": where})
 
 
 def test_costs_are_computed_from_points_that_differ_in_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    points = [at(2000, x="0", y="0"), at(1000, x="1", y="0"), at(500, x="1", y="1")]
+    points = [
+        point_with_config(2000, x="0", y="0"),
+        point_with_config(1000, x="1", y="0"),
+        point_with_config(500, x="1", y="1"),
+    ]
     costs = costs_from_runs(points)
     assert {(cost.key, cost.before, cost.after): cost.percent for cost in costs} == {
         ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
@@ -159,7 +163,7 @@ def test_costs_are_computed_from_points_that_differ_in_one_key(tmp_path: Path, m
 
 def test_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.toml"
-    costs = costs_from_runs([at(2000, x="0"), at(1000, x="1")])
+    costs = costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")])
     update_cost_file(costs, path)
     written = path.read_text()
     path.write_text("# A comment.\n" + written)
@@ -184,17 +188,21 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=5, out=run)
     assert rtoslab("lint", run).returncode == 0
-    update_cost_file(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), checkout / COSTS_FILE)
+    update_cost_file(
+        costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")]), checkout / COSTS_FILE
+    )
     edit_cost(checkout / COSTS_FILE)
     for words in (("lint", run), ("report", run, "-o", tmp_path / "report.html")):
-        message = error(rtoslab(*words), 1)
+        message = command_error(rtoslab(*words), 1)
         assert "costs.toml was edited" in message, words
         assert "\n" not in message
 
 
 def test_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    update_cost_file(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), tmp_path / COSTS_FILE)
+    update_cost_file(
+        costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")]), tmp_path / COSTS_FILE
+    )
     edit_cost(tmp_path / COSTS_FILE)
     plan = tmp_path / "plan.toml"
     plan.write_text(
@@ -217,7 +225,9 @@ def test_our_own_costs_are_sealed() -> None:
 
 
 def test_measured_cost_is_shown() -> None:
-    costs = costs_from_runs([at(2000, configBENCH_ASSERT="0"), at(1000, configBENCH_ASSERT="1")])
+    costs = costs_from_runs(
+        [point_with_config(2000, configBENCH_ASSERT="0"), point_with_config(1000, configBENCH_ASSERT="1")]
+    )
     unequal = group_comparable([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
     elsewhere = [cost.model_copy(update={"board": "other"}) for cost in costs]
     (finding,) = find_unfairness(CATALOGUE, unequal, elsewhere)
@@ -239,7 +249,7 @@ def test_costs_are_shown_for_the_compared_benchmarks() -> None:
 
 def test_cost_is_shown_only_for_its_own_values() -> None:
     """Sweeps name what departs; a side that asked for another value than the usual one is another matter."""
-    costs = costs_from_runs([at(2000), at(1000, configMAX_PRIORITIES="32")])
+    costs = costs_from_runs([point_with_config(2000), point_with_config(1000, configMAX_PRIORITIES="32")])
     plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
     (finding,) = find_unfairness(CATALOGUE, group_comparable([plain, many]), costs)
     assert finding.cost_text.startswith("freertos, from 8 to 32: t2 +")
@@ -268,7 +278,7 @@ def test_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -
     assert compared.index("## Worse and better") < compared.index("| assertions |")
 
 
-def of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
+def subject_of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
     """A point of a kernel whose tree is not named here, as a reference result is."""
     sources = {f"firmware/kernels/{port}/port.c": "0", "firmware/chips/stm32/board.c": "0"}
     where = point().model_copy(update={"kernel": kernel})
@@ -278,7 +288,7 @@ def of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
 @pytest.mark.parametrize("kernel", ["freertos9", "freertos9 (reference)", "freertos (reference)"])
 def test_options_of_a_missing_kernel_are_known_from_its_port(kernel: str) -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1"))
-    present = of_port("freertos", kernel, **MACROS)
+    present = subject_of_port("freertos", kernel, **MACROS)
     (result,) = find_unfairness(CATALOGUE, group_comparable([here, present]))
     assert (result.concept.id, result.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
 
@@ -289,11 +299,13 @@ def test_option_missing_in_a_complete_configuration_is_off() -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1", configUSE_TICKLESS_IDLE="1"))
     result = {
         unfairness.concept.id: unfairness.values
-        for unfairness in find_unfairness(CATALOGUE, group_comparable([here, of_port("nuttx", "nuttx", **config)]))
+        for unfairness in find_unfairness(
+            CATALOGUE, group_comparable([here, subject_of_port("nuttx", "nuttx", **config)])
+        )
     }
     assert result["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
     assert result["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
-    on = of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
+    on = subject_of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
     assert "assertions" not in {
         unfairness.concept.id for unfairness in find_unfairness(CATALOGUE, group_comparable([here, on]))
     }

@@ -52,7 +52,7 @@ def _link_image(firmware: Path, folder: Path, number: int = 0) -> Linked:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which everything is compiled; to place it again is to link it again."""
     folder = tmp_path_factory.mktemp("built")
     _link_image(ROOT / "firmware", folder, 3)
@@ -69,7 +69,7 @@ def _loaded_bytes(elf: Path) -> bytes:
     return flat.read_bytes()
 
 
-def test_placement_0_is_what_scripts_without_placements_give(built: Path, tmp_path: Path) -> None:
+def test_placement_0_is_what_scripts_without_placements_give(built_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "spec", tmp_path / "spec")
     firmware = shutil.copytree(ROOT / "firmware", tmp_path / "firmware", copy_function=shutil.copyfile)
     taken = 0
@@ -78,13 +78,13 @@ def test_placement_0_is_what_scripts_without_placements_give(built: Path, tmp_pa
         script.write_text(text)
         taken += count
     assert taken == 2 * 5 + 2, "code and constants of three scripts, data, zeroed data and stacks of two"
-    assert _link_image(ROOT / "firmware", built, 0) == _link_image(firmware, tmp_path / "plain")
+    assert _link_image(ROOT / "firmware", built_folder, 0) == _link_image(firmware, tmp_path / "plain")
 
 
-def test_placement_is_reproducible_and_differs_from_the_next(built: Path, tmp_path: Path) -> None:
-    first, again = (_link_image(ROOT / "firmware", path, 3) for path in (built, tmp_path / "again"))
+def test_placement_is_reproducible_and_differs_from_the_next(built_folder: Path, tmp_path: Path) -> None:
+    first, again = (_link_image(ROOT / "firmware", path, 3) for path in (built_folder, tmp_path / "again"))
     assert first == again
-    assert first[0] != _link_image(ROOT / "firmware", built, 4)[0]
+    assert first[0] != _link_image(ROOT / "firmware", built_folder, 4)[0]
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -50,7 +50,7 @@ def _scales(*limits: float) -> dict[int | None, float]:
     return dict(enumerate(limits, 1))
 
 
-def _same_waits(limits: tuple[float, ...]) -> dict[int | None, tuple[float, ...]]:
+def _wait_limits(limits: tuple[float, ...]) -> dict[int | None, tuple[float, ...]]:
     """Supply of 2.7 V or more: the voltage scale does not matter."""
     return dict.fromkeys((1, 2, 3), limits)
 
@@ -65,10 +65,10 @@ PARTS: Final = {
     "stm32l053": L0,
     "stm32l073": L0,
     "stm32f103": Part(72, 36, 72, Pll((1, 25), (16, 72), range(2, 17), (1,)), {None: 72}, {None: (24, 48, 72)}),
-    "stm32f407": Part(168, 42, 84, F4_PLL, _scales(168, 144), _same_waits(_steps(30, 168))),
-    "stm32f411": Part(100, 50, 100, F4_PLL, _scales(100, 84, 64), _same_waits((30, 64, 90, 100))),
-    "stm32f446": Part(180, 45, 90, F4_PLL, _scales(168, 144, 120), _same_waits(_steps(30, 180)), _scales(180, 168)),
-    "stm32f767": Part(216, 54, 108, F4_PLL, _scales(180, 168, 144), _same_waits(_steps(30, 216)), _scales(216, 180)),
+    "stm32f407": Part(168, 42, 84, F4_PLL, _scales(168, 144), _wait_limits(_steps(30, 168))),
+    "stm32f411": Part(100, 50, 100, F4_PLL, _scales(100, 84, 64), _wait_limits((30, 64, 90, 100))),
+    "stm32f446": Part(180, 45, 90, F4_PLL, _scales(168, 144, 120), _wait_limits(_steps(30, 180)), _scales(180, 168)),
+    "stm32f767": Part(216, 54, 108, F4_PLL, _scales(180, 168, 144), _wait_limits(_steps(30, 216)), _scales(216, 180)),
     # Scale 0 is scale 1 with the boost that only revision V has; flash and buses run at the core's clock / axi_div.
     "stm32h743": Part(
         480, 120, 120, Pll((1, 16), (192, 960), range(4, 513), (1, *range(2, 129, 2))),

@@ -12,7 +12,7 @@ from rtoslab.proofs.expected_steps import parse_steps
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
-from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, judge_one, kernel
+from tests.fakes import BODY, Fields, benchmark, board, decoded_run, handle, judge_one, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
 FACTS: dict[str, Any] = {
@@ -47,7 +47,7 @@ def switch(before: int, after: int, cause: str = "send") -> Step:
 
 def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any] = FACTS, **seen: Any) -> Finding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen)
-    return judge_one(Evidence(decoded(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
+    return judge_one(Evidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 PAIR = {"rule": "course", "round": ["0 semaphore_take S", "0 semaphore_give S"]}
@@ -73,7 +73,7 @@ def test_own_code_limit_grows_with_its_instructions(
 ) -> None:
     own = (OwnFunction(0, "body", 1, (CodeSpan(0x100, 10, 10, cycles),), ()),)
     observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
-    given = Evidence(decoded(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
+    given = Evidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
     (result,) = (finding for finding in judge_all(given) if finding.rule == "course")
     assert result.verdict is verdict, result.saw
 
@@ -284,7 +284,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 def test_sequence_rule_holds_and_fails(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> None:
     observed = WindowObservations(**{name: item for name, item in seen.items() if name not in {"samples", "steps"}})
     observed.steps = tuple(seen.get("steps", ()))
-    facts = decoded([*BODY[:2], *PARAMS, *BODY[2:]])
+    facts = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
     finding = judge_one(
         Evidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
     )

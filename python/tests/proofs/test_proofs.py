@@ -13,7 +13,7 @@ from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge
 from tests.proofs import test_course, test_latency_proofs, test_window_proofs
 from tests.proofs.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.proofs.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
-from tests.targets import test_handlers, test_phases, test_stamped
+from tests.targets import test_handlers, test_phases, test_stamped_series
 
 ROTATION = {"rule": "rotation", "tasks": [0, 1, 2]}
 CHAIN = {"rule": "preempts_in_order", "tasks": [0, 1, 2], "tolerance": 2}
@@ -99,7 +99,7 @@ def test_proof_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any],
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES, *NOT_PINNED]
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
-    shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped.CASES}
+    shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped_series.CASES}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_phases.CASES_OF_TICKS}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in test_window_proofs.CASES}

@@ -130,7 +130,7 @@ def test_rule_applies_only_under_its_conditions(when: str, asked: int) -> None:
 
 
 def test_condition_on_nothing_is_refused() -> None:
-    with pytest.raises(CatalogueError, match="'stres', which is no parameter"):
+    with pytest.raises(CatalogueError, match="'stres', which is not a parameter"):
         judge_all(two_cores({**SHARE, "when": ["stres = 1"]}))
     with pytest.raises(CatalogueError, match="when"):
         judge_all(two_cores({**SHARE, "when": ["stress < 1"]}))

@@ -13,7 +13,7 @@ from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from tests import latency_fakes
-from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, decoded, kernel, stream
+from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, decoded_run, kernel, stream
 
 OWN = {"rule": "own_code"}
 CALLS = {"rule": "kernel_calls"}
@@ -34,7 +34,7 @@ def own(*executions: int, name: str = "body", entries: int = 1, calls: dict[str,
     return OwnFunction(0, name, entries, stretches, tuple((calls or {}).items()))
 
 
-def seen(**facts: Any) -> WindowObservations:
+def window_observations(**facts: Any) -> WindowObservations:
     """What the board saw of a window of 31 250 000 cycles and 250 ticks, in which all was as it should be."""
     usual: dict[str, Any] = {
         "exceptions": {0: {15: 250}},
@@ -48,7 +48,7 @@ def seen(**facts: Any) -> WindowObservations:
 def evidence(rule: dict[str, Any], **facts: Any) -> Evidence:
     described = board().model_copy(update={"features": {"icache": True}})
     known = kernel(symbols=SYMBOLS, arguments=ARGUMENTS, classes={"kernel": ["k"]}, services={"tasks": True})
-    return Evidence(decoded(BODY), seen(**facts), benchmark([rule, YIELDS]), described, known)
+    return Evidence(decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known)
 
 
 ONCE = own(1, TOTAL, calls={"helper": TOTAL})

@@ -33,7 +33,7 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.results.results import Failed, ImageBytes, MeasuredPoint, NotApplicable, SeriesSamples, Weight
 from rtoslab.store.stored_point import AnyResult, StoredPoint
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 OTHER = "other"
 
@@ -50,13 +50,13 @@ def stored_point(result: AnyResult, **build: Any) -> StoredPoint:
     return StoredPoint(Path("p"), result, manifest(**build))
 
 
-def of_other(result: AnyResult) -> AnyResult:
+def result_of_other_kernel(result: AnyResult) -> AnyResult:
     return with_kernel_name(stored_point(result), OTHER).result
 
 
 def write_other_reference(root: Path, *results: AnyResult, **build: Any) -> Path:
     path = reference_path(root, "doe2020", OTHER)
-    write_reference(path, [stored_point(of_other(result), **build) for result in results])
+    write_reference(path, [stored_point(result_of_other_kernel(result), **build) for result in results])
     return path
 
 
@@ -100,12 +100,14 @@ def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[st
 
 
 def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
-    one, two = measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)
+    one, two = measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800)
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
     failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = write_other_reference(tmp_path, one, two, absent, failed)
     result = read_reference(path)
-    assert [stored_point.result for stored_point in result.points] == [of_other(item) for item in (one, two, absent)]
+    assert [stored_point.result for stored_point in result.points] == [
+        result_of_other_kernel(item) for item in (one, two, absent)
+    ]
     assert result.points[0].manifest == manifest()
     before = path.read_bytes()
     write_other_reference(tmp_path, one, two, absent, failed)
@@ -126,7 +128,7 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
 
 def test_footprint_is_stored_and_becomes_outdated_with_its_sources(tmp_path: Path) -> None:
     path = reference_path(tmp_path, "doe2020", OTHER)
-    write_reference(path, [stored_point(of_other(measured(1, 1000)))], [weight()])
+    write_reference(path, [stored_point(result_of_other_kernel(measured_point(1, 1000)))], [weight()])
     result = read_reference(path)
     assert [stored_weight.weight for stored_weight in result.weights] == [weight().weight]
     assert result.weights[0].manifest == weight().manifest
@@ -137,7 +139,7 @@ def test_footprint_is_stored_and_becomes_outdated_with_its_sources(tmp_path: Pat
 
 
 def test_every_changed_byte_is_reported_and_other_files_are_read(tmp_path: Path) -> None:
-    path = write_other_reference(tmp_path, measured(1, 1000))
+    path = write_other_reference(tmp_path, measured_point(1, 1000))
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
@@ -162,15 +164,17 @@ def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) ->
 
 
 def test_reference_results_complete_a_run(tmp_path: Path) -> None:
-    write_other_reference(tmp_path, measured(1, 500), measured(2, 800))
-    mine = stored_point(measured(1, 1000))
+    write_other_reference(tmp_path, measured_point(1, 500), measured_point(2, 800))
+    mine = stored_point(measured_point(1, 1000))
     (beside,) = substitute_points(tmp_path, [mine])
     assert beside.result.point.kernel == f"{OTHER} {REFERENCE_MARK}"
     assert isinstance(beside.result, MeasuredPoint)
-    assert beside.result.counters == measured(1, 500).counters, "the same point, not that with two cores"
+    assert beside.result.counters == measured_point(1, 500).counters, "the same point, not that with two cores"
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
     assert substitute_points(tmp_path, [replace(mine, result=other_window)]) == []
-    assert substitute_points(tmp_path, [mine, stored_point(of_other(measured(1, 1)))]) == [], "it was measured here"
+    assert substitute_points(tmp_path, [mine, stored_point(result_of_other_kernel(measured_point(1, 1)))]) == [], (
+        "it was measured here"
+    )
     assert [
         stored_point.result.point.kernel for stored_point in reference_points_of_paper(tmp_path, "doe2020", [mine])
     ] == [
@@ -181,8 +185,10 @@ def test_reference_results_complete_a_run(tmp_path: Path) -> None:
 
 
 def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None:
-    write_other_reference(tmp_path, measured(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]})
-    points = [stored_point(measured(1, 1000))]
+    write_other_reference(
+        tmp_path, measured_point(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]}
+    )
+    points = [stored_point(measured_point(1, 1000))]
     catalogue = Catalogue(find_root())
     single = make_document(catalogue, points, None)
     both = make_document(catalogue, points, None, substitute_points(tmp_path, points))
@@ -195,10 +201,10 @@ def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None
 
 
 def test_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
-    points = [stored_point(measured(1, 1000))]
+    points = [stored_point(measured_point(1, 1000))]
     sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
-        write_other_reference(tmp_path, measured(1, 500), sources=dict(list(sources.items())[:count]))
+        write_other_reference(tmp_path, measured_point(1, 500), sources=dict(list(sources.items())[:count]))
         document = make_document(Catalogue(find_root()), points, None, substitute_points(tmp_path, points))
         assert says in report_formats()["md"](document)
 
@@ -207,7 +213,7 @@ def test_changed_files_are_named(tmp_path: Path) -> None:
     file = next((find_root() / "firmware" / "core").rglob("*.c"))
     name = str(file.relative_to(find_root()))
     path = write_other_reference(
-        tmp_path, measured(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"}
+        tmp_path, measured_point(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"}
     )
     assert changes_since_reference(find_root(), read_reference(path)) == ["the virtual board", name, "firmware/gone.c"]
 

@@ -17,8 +17,8 @@ from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.sections.wording import join_listed
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import STEADY, measured
-from tests.latency_fakes import timed
+from tests.fakes import STEADY, measured_point
+from tests.latency_fakes import latency_point
 
 CATALOGUE = Catalogue(find_root())
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "x": "X board", "y": "Y board"}
@@ -43,7 +43,7 @@ def points(planted: Iterable[Planted]) -> list[MeasuredPoint]:
         for place, rate in enumerate(item.rates):
             config = {"placement": str(place)} if len(item.rates) > 1 else {}
             ident = item.test.split()[0].lower()
-            point = measured(
+            point = measured_point(
                 item.cores, rate // item.cores, config=config, benchmark_id=ident, title=item.test, kernel=item.kernel
             )
             axes = point.point.model_copy(update={"board": item.board})
@@ -170,7 +170,7 @@ def test_second_core_without_effect(rates: dict[int, tuple[int, ...]], said: str
 def test_causes_of_losses_are_ranges_over_losing_tests() -> None:
     def one(title: str, waits: int) -> list[MeasuredPoint]:
         names: dict[str, Any] = {"benchmark_id": title, "title": title, "kernel": "a"}
-        return [measured(1, 1000, **names), measured(2, 400, wait=waits, **names)]
+        return [measured_point(1, 1000, **names), measured_point(2, 400, wait=waits, **names)]
 
     shown = [*one("T2 yield", 3_000_000), *one("T3 preemption", 6_000_000)]
     section = answer_section(speed_figures(shown, PlacementLookup(), (), NAMES), PlacementLookup())
@@ -185,8 +185,8 @@ def test_single_kernel_on_one_core_is_described_by_its_figures() -> None:
 
 
 def test_latencies_are_compared_by_their_medians() -> None:
-    slow = timed("probe", [200, 210, 220])
-    fast = timed("probe", [100, 105, 110])
+    slow = latency_point("probe", [200, 210, 220])
+    fast = latency_point("probe", [100, 105, 110])
     fast = fast.model_copy(update={"point": fast.point.model_copy(update={"kernel": "b"})})
     section = answer_section(
         speed_figures([slow, fast], PlacementLookup(), (), {**NAMES, "k": "Kay"}), PlacementLookup()
@@ -204,7 +204,7 @@ def test_latencies_are_compared_by_their_medians() -> None:
 
 def test_only_the_plain_variant_is_in_the_answer() -> None:
     configs = [{}, *({"param.bytes": str(size)} for size in (8, 16, 32, 64))]
-    results = [measured(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
+    results = [measured_point(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
     section = answer_section(speed_figures(results, PlacementLookup(), (), NAMES), PlacementLookup())
     assert section is not None
     assert section.prose == ["At test (T2), the two are within 0.1 % of each other."]

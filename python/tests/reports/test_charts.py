@@ -14,8 +14,8 @@ from rtoslab.reports.sections.latency import latency_section
 from rtoslab.reports.sections.memory import memory_section
 from rtoslab.reports.table import ChartData, Section
 from rtoslab.results.results import MeasuredPoint
-from tests.fakes import measured
-from tests.latency_fakes import timed
+from tests.fakes import measured_point
+from tests.latency_fakes import latency_point
 
 FREERTOS, NUTTX = "FreeRTOS", "NuttX (reference)"
 TEXT = re.compile(r'<text text-anchor="(\w+)" transform="([^"]*)"[^>]*font-size="([\d.]+)px"[^>]*>(.*?)</text>')
@@ -249,7 +249,7 @@ def test_latency_under_many_conditions_has_one_line_each() -> None:
     def points(count: int) -> list[MeasuredPoint]:
         results = []
         for number in range(count):
-            plain = timed("probe", [100 + number, 110, 120])
+            plain = latency_point("probe", [100 + number, 110, 120])
             config = {**plain.point.config, "opt": f"-O{number}"}
             results.append(plain.model_copy(update={"point": plain.point.model_copy(update={"config": config})}))
         return results
@@ -264,7 +264,7 @@ def test_latency_under_many_conditions_has_one_line_each() -> None:
 
 
 def test_heap_of_several_variants_is_their_maximum() -> None:
-    points = [measured(1, heap=heap, config={"param.words": str(heap)}) for heap in (3000, 5000, 4000)]
+    points = [measured_point(1, heap=heap, config={"param.words": str(heap)}) for heap in (3000, 5000, 4000)]
     section = memory_section(points, PlacementLookup())
     assert section is not None
     assert [(row["test"], row["series"], row["bytes"]) for row in section.charts[0].rows] == [

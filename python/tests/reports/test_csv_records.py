@@ -12,8 +12,8 @@ from rtoslab.reports.deviations import MARK, mark_section
 from rtoslab.reports.document import make_document
 from rtoslab.reports.table import ChartData, Record, Section, TableData
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
-from tests.latency_fakes import timed
+from tests.fakes import measured_point
+from tests.latency_fakes import latency_point
 
 
 def split(*cells: str, head: str = ">here") -> dict[str, list[Cell]]:
@@ -157,7 +157,7 @@ def test_records_of_a_deviating_kernel_are_flagged() -> None:
 
 def test_report_of_counts_and_latencies_has_records() -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k", "kernel_version": "1.2"}}
-    points = [measured(1, 1000), measured(2, 900), timed("counter", [107, 127, 107], empty=7)]
+    points = [measured_point(1, 1000), measured_point(2, 900), latency_point("counter", [107, 127, 107], empty=7)]
     document = make_document(
         Catalogue(find_root()), [StoredPoint(Path("p"), point, manifest) for point in points], None
     )

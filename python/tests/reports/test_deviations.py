@@ -23,14 +23,14 @@ from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 APART = {"Order": "noted 2 1 where 1 2 was due; declared: by design"}
 FOOTNOTE = "† deviates from the port contract, as its kernel.toml declares. odd: Order (noted 2 1"
 
 
-def of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> MeasuredPoint:
-    built = measured(1, per_core)
+def point_of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> MeasuredPoint:
+    built = measured_point(1, per_core)
     return built.model_copy(
         update={"point": built.point.model_copy(update={"kernel": kernel}), "deviations": deviations}
     )
@@ -41,7 +41,7 @@ def document(*results: MeasuredPoint) -> Document:
     return make_document(Catalogue(find_root()), points, None)
 
 
-ODD, EVEN = of("odd", APART), of("even", {})
+ODD, EVEN = point_of("odd", APART), point_of("even", {})
 
 
 def test_table_with_a_deviating_kernel_is_marked_and_explained() -> None:
@@ -52,7 +52,7 @@ def test_table_with_a_deviating_kernel_is_marked_and_explained() -> None:
     assert "even†" not in text
     assert FOOTNOTE in throughput.note
     assert FOOTNOTE in built.summary
-    plain = document(of("odd", {}), EVEN)
+    plain = document(point_of("odd", {}), EVEN)
     assert "†" not in str(plain)
 
 
@@ -75,7 +75,7 @@ def test_chart_with_a_deviating_kernel_is_marked_and_explained() -> None:
     assert ">even</text>" in drawn
     for chart in charts(document(ODD, EVEN)):
         assert (MARK in str(chart.rows)) is ("odd" in str(chart.rows)), chart.kind
-    assert MARK not in str(charts(document(of("odd", {}), EVEN)))
+    assert MARK not in str(charts(document(point_of("odd", {}), EVEN)))
 
 
 def test_chart_of_one_deviating_kernel_is_marked_in_its_caption() -> None:
@@ -88,7 +88,7 @@ def test_chart_of_one_deviating_kernel_is_marked_in_its_caption() -> None:
 def test_fixed_words_of_a_chart_are_not_marked() -> None:
     chart = ChartData("cycles", [{"test": "T1", "row": "execute", "part": "execute", "share": 1.0, "order": 0}], "")
     (marked,) = (
-        mark_deviations(Document("", "", "", (Section("s", "S", (), (chart,)),)), [of("execute", APART)])
+        mark_deviations(Document("", "", "", (Section("s", "S", (), (chart,)),)), [point_of("execute", APART)])
         .sections[0]
         .charts
     )
@@ -131,7 +131,7 @@ def text_of(tables: Iterable[TableData]) -> str:
 
 
 def test_comparison_marks_deviations_by_row_or_title() -> None:
-    changed = of("odd", APART, per_core=2000)
+    changed = point_of("odd", APART, per_core=2000)
     for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
         built = comparison_document([compare_sides(before, after)])
         tables = [table for section in built.sections for table in section.tables]

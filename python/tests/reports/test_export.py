@@ -16,7 +16,7 @@ from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
 from rtoslab.reports.export_files import escape_latex, export_document, exported_files, file_name_part, to_csv, to_latex
 from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.store.stored_point import StoredPoint
-from tests.reports.test_citation import EARLY, document, stored
+from tests.reports.test_citation import EARLY, document, stored_point
 
 TABLE = TableData(
     "Cost in \N{MICRO SIGN}s & more",
@@ -174,7 +174,7 @@ def test_slugs_are_short_and_plain() -> None:
 
 
 def test_every_export_contains_its_citation(tmp_path: Path) -> None:
-    point = stored(tmp_path / "run", EARLY)
+    point = stored_point(tmp_path / "run", EARLY)
     first = {path.name: path.read_bytes() for path in export_document(document(point), tmp_path / "a")}
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
     again = StoredPoint(tmp_path / "copy" / "points" / "one", point.result, point.manifest)

@@ -21,7 +21,7 @@ from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.tooltips import add_tooltips
 from rtoslab.results.results import NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 class _Outline(HTMLParser):
@@ -49,19 +49,19 @@ def page(shown: Document) -> str:
 
 
 @cache
-def whole() -> str:
-    return page(document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)))
+def complete_page() -> str:
+    return page(document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800)))
 
 
 def test_heading_levels_are_in_order() -> None:
-    levels = [int(tag[1]) for tag, _ in _Outline(whole()).tags if re.fullmatch("h[1-6]", tag)]
+    levels = [int(tag[1]) for tag, _ in _Outline(complete_page()).tags if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(lower - upper <= 1 for upper, lower in pairwise(levels))
 
 
 def test_tables_are_accessible_and_scrollable_by_keyboard() -> None:
-    outline = _Outline(whole())
+    outline = _Outline(complete_page())
     tables = outline.named("table")
     assert len(tables) == len(outline.named("caption")) > 5
     assert all(item.get("scope") == "col" for item in outline.named("th"))
@@ -71,20 +71,20 @@ def test_tables_are_accessible_and_scrollable_by_keyboard() -> None:
 
 
 def test_page_has_a_language_and_charts_have_descriptions() -> None:
-    outline = _Outline(whole())
+    outline = _Outline(complete_page())
     assert outline.named("html") == [{"lang": "en"}]
     assert all(item.get("role") == "img" and item.get("aria-label") for item in outline.named("svg"))
 
 
 def test_content_policy_allows_only_the_pages_script() -> None:
-    (script,) = re.findall(r"<script>(.*?)</script>", whole(), re.DOTALL)
+    (script,) = re.findall(r"<script>(.*?)</script>", complete_page(), re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    (policy,) = (item["content"] for item in _Outline(whole()).named("meta") if "http-equiv" in item)
+    (policy,) = (item["content"] for item in _Outline(complete_page()).named("meta") if "http-equiv" in item)
     assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
 def test_every_internal_link_has_a_target() -> None:
-    outline = _Outline(whole())
+    outline = _Outline(complete_page())
     ids = [item["id"] for _, item in outline.tags if "id" in item]
     links = {item["href"] for item in outline.named("a")}
     assert links
@@ -92,14 +92,14 @@ def test_every_internal_link_has_a_target() -> None:
 
 
 def test_chart_marks_have_tooltips() -> None:
-    assert "<title>T2 test; 1 core: 4,000</title>" in whole()
+    assert "<title>T2 test; 1 core: 4,000</title>" in complete_page()
     assert add_tooltips('<path aria-label="a: 1" role="graphics-symbol" aria-roledescription="bar" d="M0"/>') == (
         '<path d="M0"><title>a: 1</title></path>'
     )
 
 
 def test_axes_are_labelled_with_their_unit() -> None:
-    for text in re.findall(r"<svg.*?</svg>", whole(), re.DOTALL):
+    for text in re.findall(r"<svg.*?</svg>", complete_page(), re.DOTALL):
         in_panels = ">counts per second, all cores</text>" in text
         assert 'class="mark-text role-axis-title"' in text or in_panels
 
@@ -117,7 +117,7 @@ def test_empty_sections_are_left_out(suffix: str) -> None:
 
 
 def _on(board: str, cores: int, name: str, title: str) -> AnyResult:
-    result = measured(cores, title=title)
+    result = measured_point(cores, title=title)
     place = result.point.model_copy(update={"board": board, "kernel": "freertos", "benchmark": name})
     return result.model_copy(update={"point": place})
 

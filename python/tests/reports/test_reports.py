@@ -18,7 +18,7 @@ from rtoslab.reports.table import Document
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 def document(*results: AnyResult) -> Document:
@@ -27,7 +27,7 @@ def document(*results: AnyResult) -> Document:
     return make_document(Catalogue(find_root()), points, None)
 
 
-WHOLE = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
+WHOLE = document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800))
 FAILED = Failed(run_id="0" * 16, point=point(2), stage="proof", error="ProofError", message="did <not> switch")
 
 
@@ -59,7 +59,7 @@ def test_html_is_self_contained() -> None:
 
 
 def test_html_escapes_text_of_the_image() -> None:
-    html = report_formats()["html"](document(measured(1), FAILED))
+    html = report_formats()["html"](document(measured_point(1), FAILED))
     assert "did &lt;not&gt; switch" in html
     assert "did <not> switch" not in html
 
@@ -75,11 +75,11 @@ def test_failed_point_has_no_figure_in_any_format() -> None:
 
 def test_na_points_are_listed() -> None:
     missing = NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service")
-    assert "K has no heap service" in report_formats()["md"](document(measured(1), missing))
+    assert "K has no heap service" in report_formats()["md"](document(measured_point(1), missing))
 
 
 def test_na_points_are_in_every_format_with_their_reason() -> None:
-    both = document(measured(1), NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service"))
+    both = document(measured_point(1), NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service"))
     for suffix, render in report_formats().items():
         assert "K has no heap service" in render(both), suffix
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](both))))
@@ -93,7 +93,7 @@ def test_terminal_lists_na_points(capsys: pytest.CaptureFixture[str]) -> None:
         NotApplicable(run_id="0" * 16, point=point(2, name, title), reason="K has no heap")
         for name, title in (("t2", "T2 test"), ("t8", "T8 test"))
     ]
-    show_points([measured(1, title="T2 test"), *absent], Console(width=120))
+    show_points([measured_point(1, title="T2 test"), *absent], Console(width=120))
     output = capsys.readouterr().out
     assert "n/a T2, T8 k b 2 cores: K has no heap" in output
     assert re.search(r"T2 test +│ +4,000 │ +n/a", output)
@@ -102,7 +102,7 @@ def test_terminal_lists_na_points(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_conformance_is_reported() -> None:
     checks = {"order": "holds", "fp": "n/a: B has no floating-point unit"}
-    stored = StoredPoint(Path("p"), measured(1), {"conformance": {"digest": "abc", "checks": checks}})
+    stored = StoredPoint(Path("p"), measured_point(1), {"conformance": {"digest": "abc", "checks": checks}})
     text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
     assert "| k on b, 1 core | 1 | 0 | 0 | 0 | 1 | holds | abc |" in text
     assert "| k on b, 1 core | fp | B has no floating-point unit |" in text
@@ -133,7 +133,7 @@ def test_json_has_results_and_gains() -> None:
 
 
 def test_gains_of_several_kernels_are_separate() -> None:
-    one = [measured(1, 1000), measured(2, 400)]
+    one = [measured_point(1, 1000), measured_point(2, 400)]
     other = [item.model_copy(update={"point": item.point.model_copy(update={"kernel": "q"})}) for item in one]
     text = report_formats()["md"](document(*one, *other))
     for kernel in ("k", "q"):
@@ -141,7 +141,7 @@ def test_gains_of_several_kernels_are_separate() -> None:
 
 
 def test_same_points_give_the_same_report() -> None:
-    again = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
+    again = document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800))
     for render in report_formats().values():
         assert render(again) == render(WHOLE)
 

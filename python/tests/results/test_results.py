@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from rtoslab.results.finding import Verdict
 from rtoslab.results.results import Failed, MeasuredPoint
-from tests.fakes import measured, proof
+from tests.fakes import measured_point, proof
 
 
 @pytest.mark.parametrize(
@@ -13,11 +13,11 @@ from tests.fakes import measured, proof
 )
 def test_measured_point_needs_passed_proofs(proofs: tuple[object, ...]) -> None:
     with pytest.raises(ValidationError, match="proof"):
-        MeasuredPoint.model_validate({**measured().model_dump(), "proofs": proofs})
+        MeasuredPoint.model_validate({**measured_point().model_dump(), "proofs": proofs})
 
 
 def test_real_board_may_lack_some_proofs() -> None:
-    stored = MeasuredPoint.model_validate({**measured().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
+    stored = MeasuredPoint.model_validate({**measured_point().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
     assert stored.proofs[1].verdict is Verdict.UNSEEN
 
 
@@ -27,5 +27,5 @@ def test_failed_point_cannot_contain_figures() -> None:
 
 
 def test_result_survives_its_file() -> None:
-    point = measured(2, wait=5)
+    point = measured_point(2, wait=5)
     assert MeasuredPoint.model_validate_json(point.model_dump_json()) == point

@@ -17,7 +17,7 @@ from rtoslab.rta.system import Chain, System
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import task
-from tests.rta.test_check_whole import image_work_overheads
+from tests.rta.test_check_end_to_end import image_work_overheads
 
 TASKS = "".join(
     f'[[task]]\nname = "{name}"\nperiod_ms = {period}\nwcet_us = 100\npriority = {3 - at}\n'

@@ -13,7 +13,7 @@ from rtoslab.stability import overview_document
 from rtoslab.stability.place_effects import PlacedFigure, board_spreads, minority_share, ranked_pairs
 from rtoslab.store import StoredPoint
 from tests.doc_ranking import PAGE, page
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 PAPER = find_paper(Catalogue(find_root()), "lentka2022")
 TODAY = frozenset({"today"})
@@ -76,7 +76,7 @@ def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Re
     """Of a paper that compares two kernels: a rate of each in two placements, with the order turned."""
     results = []
     for number, kernel in enumerate(kernels):
-        result = measured(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
+        result = measured_point(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
         values = PlacedValues(kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)})
         stored = (StoredPoint(Path("p"), result, {}),)
         results.append(Reference(Path("p"), PAPER.key, kernel, stored, placed=(values,)))

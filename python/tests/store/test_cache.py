@@ -135,7 +135,7 @@ def _measure_once(folder: Path, log: Path, hang: bool) -> None:
             cache.put(KEY, FILES)
 
 
-def many_processes(folder: Path, log: Path) -> None:
+def assert_one_process_measures(folder: Path, log: Path) -> None:
     """One that is killed as it measures, and four that wait for it: forked of a process with one thread and all that
     they need."""
     context = multiprocessing.get_context("fork")

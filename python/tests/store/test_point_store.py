@@ -9,12 +9,12 @@ from rtoslab.base.errors import AlteredError, StoreError
 from rtoslab.images import LOG
 from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, parse_point_files, point_files, store_point
 from rtoslab.store.point_store import PointStore
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 NAME = "ab" + 62 * "0"
-FILES = point_files(NAME, measured(1), {"a": 1}, {LOG: b"compiled in this order\n"})
-SAME = point_files(NAME, measured(1), {"a": 1}, {LOG: b"compiled in another order\n"})
-OTHER = point_files(NAME, measured(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
+FILES = point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in this order\n"})
+SAME = point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in another order\n"})
+OTHER = point_files(NAME, measured_point(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
 
 
 @pytest.fixture(params=[lambda path: RunDirectory.create(path, "suite", [point(1)]), ResultCache], ids=["run", "cache"])
@@ -30,7 +30,7 @@ def test_stored_point_is_read_back(store: PointStore) -> None:
     assert store.has(NAME)
     assert store.point_path(NAME).exists()
     assert store.get(NAME) == FILES
-    assert parse_point_files(store.get(NAME) or {}) == (measured(1), {"a": 1})
+    assert parse_point_files(store.get(NAME) or {}) == (measured_point(1), {"a": 1})
 
 
 def test_changed_point_is_refused(store: PointStore) -> None:
@@ -63,7 +63,7 @@ def test_point_can_be_copied_between_stores(tmp_path: Path) -> None:
     assert store_point(cache, NAME, run.get(NAME) or {})
     shutil.rmtree(run.point_path(NAME))
     assert store_point(run, NAME, cache.get(NAME) or {})
-    assert run.read(NAME).result == measured(1)
+    assert run.read(NAME).result == measured_point(1)
 
 
 def test_dropped_entry_is_forgotten(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from rtoslab.store.journal import (
 )
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import point_folder_name, read_point
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import measured, point
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import measured_point, point
 
 Damage = Callable[[random.Random, bytes], bytes]
 
@@ -71,7 +71,7 @@ def with_samples() -> MeasuredPoint:
     series = SeriesSamples(
         id="s", title="S", instrument="probe", comparable=True, cycles=(5, 6, 7), mark_cycles=(5, 6, 7)
     )
-    return measured().model_copy(update={"series": (series,)})
+    return measured_point().model_copy(update={"series": (series,)})
 
 
 def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
@@ -79,7 +79,7 @@ def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     run = RunDirectory.create(folder / "run", "suite", [point(1), point(2)])
     one = with_samples()
     place = run.add(point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
-    two = measured(2)
+    two = measured_point(2)
     run.add(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
     return run, place
 
@@ -153,10 +153,10 @@ def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) 
         one, two = run.points()
     assert isinstance(one.result, Failed)
     assert (one.result.point, one.result.stage) == (point(1), "store")
-    assert two.result == measured(2)
+    assert two.result == measured_point(2)
     with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
         (only,) = find_points([tmp_path], PointFilters())
-    assert only.result == measured(2)
+    assert only.result == measured_point(2)
 
 
 def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: py
         assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
 
-def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
+def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
     stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
     results = [
@@ -231,7 +231,7 @@ def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
     """Over every file of it, by all ways to read it: each point is the one that was stored or counts as failed."""
     run, _ = run_with_two_points(tmp_path)
     sessions, _ = _write_journal(run)
-    points, _, plan, _ = _all_that_is_read(run)
+    points, _, plan, _ = _read_everything(run)
     whole = {name: (result, manifest) for name, result, manifest in points}
     dice, report = random.Random(11), 0
     files = [item for item in sorted(run.path.rglob("*")) if item.is_file() and item.stat().st_size]
@@ -247,7 +247,7 @@ def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
         path.write_bytes(flip(dice, content))
         with warnings.catch_warnings(record=True) as output:
             warnings.simplefilter("always")
-            now = _all_that_is_read(run)
+            now = _read_everything(run)
         path.write_bytes(content)
         assert {str(message.category.__name__) for message in output} <= {AlteredWarning.__name__}
         differs = now != (points, points, plan, sessions)
@@ -272,7 +272,7 @@ def test_every_command_reports_damage_and_reads_the_rest(tmp_path: Path, command
     result["counters"][0]["count"] *= 2
     (place / "result.json").write_text(json.dumps(result))
     done = rtoslab(*command, run.path)
-    output = error(done, 1)
+    output = command_error(done, 1)
     assert output.count("result.json was altered after it was stored") == 1
     assert "delete the folder" in output
     assert done.stdout.strip(), "the other point is told"

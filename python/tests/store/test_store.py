@@ -12,7 +12,7 @@ from rtoslab.base.output_files import write_whole
 from rtoslab.images import builder as build
 from rtoslab.store import store
 from rtoslab.store.store import RunDirectory, remove_unfinished
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 def create_run(path: Path) -> RunDirectory:
@@ -21,8 +21,8 @@ def create_run(path: Path) -> RunDirectory:
 
 def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add("z-1", measured(2), {"a": 1}, {"uart.txt": b"x"})
-    run.add("a-1", measured(1), {"a": 2}, {})
+    run.add("z-1", measured_point(2), {"a": 1}, {"uart.txt": b"x"})
+    run.add("a-1", measured_point(1), {"a": 2}, {})
     back = RunDirectory.open(tmp_path / "run").points()
     assert [stored_point.result.point.cores for stored_point in back] == [1, 2]
     assert back[1].manifest == {"a": 1}
@@ -31,7 +31,7 @@ def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
 
 def test_same_result_is_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        create_run(tmp_path / name).add("p-1", measured(), {"b": 1, "a": 2}, {})
+        create_run(tmp_path / name).add("p-1", measured_point(), {"b": 1, "a": 2}, {})
     files = [
         sorted(path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*")) for name in ("one", "two")
     ]
@@ -43,11 +43,11 @@ def test_same_result_is_the_same_bytes(tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add("p-1", measured(1, 1000), {}, {})
+    run.add("p-1", measured_point(1, 1000), {}, {})
     with pytest.raises(StoreError, match="never overwritten"):
-        run.add("p-1", measured(1, 2000), {}, {})
+        run.add("p-1", measured_point(1, 2000), {}, {})
     (only,) = run.points()
-    assert only.result == measured(1, 1000)
+    assert only.result == measured_point(1, 1000)
 
 
 def test_other_points_need_another_directory(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_foreign_directory_is_left_alone(tmp_path: Path) -> None:
 
 def test_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_run(tmp_path / "run")
-    run.add("p-1", measured(1), {}, {})
+    run.add("p-1", measured_point(1), {}, {})
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -73,9 +73,9 @@ def test_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
-            run.add("p-2", measured(2), {}, {})
+            run.add("p-2", measured_point(2), {}, {})
     assert [path.name for path in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
-    run.add("p-2", measured(2), {}, {})
+    run.add("p-2", measured_point(2), {}, {})
     assert len(run.points()) == 2
 
 
@@ -100,7 +100,7 @@ def test_files_of_another_writing_process_are_not_touched(tmp_path: Path, monkey
         remove_unfinished(run.path)
 
     monkeypatch.setattr(store, "_write_synced", while_another_sweeps)
-    run.add("p-1", measured(), {}, {})
+    run.add("p-1", measured_point(), {}, {})
     assert len(run.points()) == 1
     assert [item.name for item in (run.path / "points").iterdir()] == ["p-1"]
 

@@ -21,9 +21,9 @@ from rtoslab.sweep.cluster import _received_point, _source_digests, measure_on_w
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
-from tests.cli.test_cli import ROOT, error, rtoslab
-from tests.fakes import measured, point
-from tests.processes import started
+from tests.cli.test_cli import ROOT, command_error, rtoslab
+from tests.fakes import measured_point, point
+from tests.processes import start_process
 
 PLAN = """
 title = "T"
@@ -80,7 +80,7 @@ def test_invalid_plan_is_reported(tmp_path: Path, change: str, kind: type[Except
 
 
 def point_taking(cycles: float, benchmark: str = "t2", **config: str) -> MeasuredPoint:
-    plain = measured(1, 1000)
+    plain = measured_point(1, 1000)
     where = plain.point.model_copy(update={"benchmark": benchmark, "title": f"{benchmark} test", "config": config})
     total = plain.window_s * plain.clock_hz / cycles
     first, *others = plain.counters
@@ -210,10 +210,10 @@ def test_cluster_without_workers_or_scheduler_is_reported(is_killed: bool, says:
         "--scheduler",
         address,
     ]
-    with started(command, stderr=subprocess.PIPE) as scheduler:
+    with start_process(command, stderr=subprocess.PIPE) as scheduler:
         assert scheduler.stderr is not None
         assert any("Scheduler at" in line for line in scheduler.stderr)
-        with started([str(word) for word in sweep], cwd=ROOT, stderr=subprocess.PIPE) as asking:
+        with start_process([str(word) for word in sweep], cwd=ROOT, stderr=subprocess.PIPE) as asking:
             assert asking.stderr is not None
             assert asking.stderr.readline().startswith("Plan: ")
             if is_killed:
@@ -242,5 +242,5 @@ def test_plan_without_options_is_measured(tmp_path: Path) -> None:
 
 def test_missing_cluster_package_is_reported(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, PLAN)
-    output = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
+    output = command_error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
     assert "No Dask scheduler answers at tcp://localhost:1" in output

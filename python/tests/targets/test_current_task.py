@@ -140,7 +140,7 @@ def test_labels_outside_a_handler_are_ignored() -> None:
     assert HandlerIdleFilter().feed(built)["id"].tolist() == [SYSTICK, SYSTICK]
 
 
-def switched(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
+def read_switches(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
     facts = kernel(behaviour={"switch_exceptions": names} if names else {})
     reader = HandlerReader(7, UNKNOWN, switching_exceptions(facts))
     reader.feed(events(rows))
@@ -149,7 +149,7 @@ def switched(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
 
 def test_kernel_that_names_the_next_task_before_it_switches() -> None:
     """The tick's handler, or a task's own call, writes the word; the switch is where the kernel says."""
-    result = switched([enter(SYSTICK), write(8), leave(SYSTICK), enter(PENDSV), leave(PENDSV)])
+    result = read_switches([enter(SYSTICK), write(8), leave(SYSTICK), enter(PENDSV), leave(PENDSV)])
     assert list(zip(result.exception, result.before, result.after, strict=True)) == [(SYSTICK, 7, 7), (PENDSV, 7, 8)]
 
 
@@ -158,9 +158,9 @@ def test_kernel_that_names_the_next_task_before_it_switches() -> None:
 )
 def test_switch_is_at_the_declared_place(name: str, number: int) -> None:
     rows = [enter(number), write(8), leave(number)]
-    assert list(switched(rows, name).after) == [8]
+    assert list(read_switches(rows, name).after) == [8]
     other = "pendsv" if name != "pendsv" else "svcall"
-    assert 8 not in switched(rows, other).after
+    assert 8 not in read_switches(rows, other).after
 
 
 def test_idle_time_is_between_the_labels() -> None:

@@ -22,7 +22,7 @@ from rtoslab.targets.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SEL
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns, call_return_addresses
 from rtoslab.targets.observe import WindowObservations
-from tests.fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
+from tests.fakes import CONTROL, WINDOW, Fields, board, decoded_run, handle, kernel, task
 
 EXEC, WRITE, ENTER, EXIT = 1, 2, 3, 4
 IDLE = 0x2000_F000
@@ -141,7 +141,7 @@ def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
 
 def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> Evidence:
     observed = WindowObservations(handled=read(*rows, current=current))
-    return Evidence(decoded(BODY), observed if probes else None, benchmark(show), board(), kernel())
+    return Evidence(decoded_run(BODY), observed if probes else None, benchmark(show), board(), kernel())
 
 
 def pairs(*, without: int | None = None) -> list[Row]:
@@ -154,7 +154,7 @@ def pairs(*, without: int | None = None) -> list[Row]:
     return rows
 
 
-def searched(wrong: int = 0) -> list[Row]:
+def search_rows(wrong: int = 0) -> list[Row]:
     """Task 0 to idle and back: both tasks have priority 1, idle is two steps below; `wrong` more are taken."""
     down: list[Row] = [(40, WRITE, IDENT_TOP, 9), *switch_at(50, IDLE), (120, WRITE, IDENT_TOP, 7 - wrong)]
     return [*sorted(down), (300, WRITE, IDENT_TOP, 9), *up()]
@@ -178,8 +178,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (PAIRS, {"rows": pairs(without=4)}, Verdict.FAILS),  # idle to 1 never
     ({**PAIRS, "at_least": 2}, {"rows": pairs()}, Verdict.FAILS),
     (PAIRS, {"rows": []}, Verdict.FAILS),
-    (STEPS, {"rows": searched(), "current": handle(0)}, Verdict.HOLDS),
-    (STEPS, {"rows": searched(wrong=1), "current": handle(0)}, Verdict.FAILS),
+    (STEPS, {"rows": search_rows(), "current": handle(0)}, Verdict.HOLDS),
+    (STEPS, {"rows": search_rows(wrong=1), "current": handle(0)}, Verdict.FAILS),
     (STEPS, {"rows": []}, Verdict.FAILS),  # no switch, nothing shown
 ]
 

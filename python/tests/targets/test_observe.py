@@ -90,7 +90,7 @@ def test_first_events_of_steps_are_kept_for_any_chunk_size() -> None:
     mark, other = (KIND_EXEC, IDENT_MARK, 0, 0), (KIND_WRITE, IDENT_NESTING, 0, 1)
     whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
-    def seen(most: int, chunk: int) -> tuple[list[Step], bool]:
+    def observe_steps(most: int, chunk: int) -> tuple[list[Step], bool]:
         watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), WindowObservations()
         for first in range(0, many, chunk):
             watch.feed(whole[first * size : (first + chunk) * size])
@@ -98,6 +98,6 @@ def test_first_events_of_steps_are_kept_for_any_chunk_size() -> None:
         return list(observed.steps), observed.steps_cut
 
     for most, cut in ((many, False), (len(marks), True), (700, True)):
-        steps = seen(most, many)
+        steps = observe_steps(most, many)
         assert ([step.cycle for step in steps[0]], steps[1]) == (list(marks[:most]), cut)
-        assert seen(most, 777) == steps
+        assert observe_steps(most, 777) == steps

@@ -15,13 +15,13 @@ from rtoslab.proofs.rules.ticks_met import judge as judge_ticks
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.steps import START, STOP, TICK, Step
-from tests.fakes import decoded, judge_own, kernel
+from tests.fakes import decoded_run, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
 
 APART = {"rule": "phases_apart", "series": ["give"]}
 
 
-def behind_ticks(distances: Sequence[int]) -> list[Step]:
+def samples_after_ticks(distances: Sequence[int]) -> list[Step]:
     """A sample so many cycles behind each tick, which come every 1000."""
     results = []
     for at, distance in enumerate(distances):
@@ -46,7 +46,7 @@ CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
 def test_samples_begin_at_different_phases(rule: dict[str, Any], distances: Sequence[int], verdict: Verdict) -> None:
     built = evidence(rule)
     seen = replace(
-        built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(behind_ticks(distances)))
+        built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(samples_after_ticks(distances)))
     )
     (result,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
     assert result.verdict is verdict, result.saw
@@ -93,5 +93,5 @@ def test_required_number_of_samples_contains_a_tick(
 
 def test_phase_rules_need_probes() -> None:
     built = evidence(APART)
-    blind = Evidence(decoded(), None, built.benchmark, built.board, kernel(), 2)
+    blind = Evidence(decoded_run(), None, built.benchmark, built.board, kernel(), 2)
     assert {finding.verdict for finding in judge_own(blind)} == {Verdict.UNSEEN}

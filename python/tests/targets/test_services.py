@@ -9,7 +9,7 @@ import pytest
 from rtoslab.base import CatalogueError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import events
-from tests.checkouts import alter, copy_checkout
+from tests.checkouts import copy_checkout, replace_text
 
 ROOT = find_root()
 
@@ -28,7 +28,7 @@ def test_every_kernel_declares_every_service() -> None:
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copied_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout in which each test breaks one file."""
     return copy_checkout(tmp_path_factory.mktemp("services") / "checkout")
 
@@ -60,15 +60,15 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("kernels/bare/kernel.toml", "\nheap = ", "\n# heap = ", "does not say .* whether the kernel offers heap"),
     ],
 )
-def test_unknown_service_is_refused(copied: Path, path: str, old: str, new: str, words: str) -> None:
-    whole = (copied / "firmware" / path).read_text()
-    alter(copied, path, old, new)
-    catalogue = Catalogue(copied)
+def test_unknown_service_is_refused(copied_checkout: Path, path: str, old: str, new: str, words: str) -> None:
+    whole = (copied_checkout / "firmware" / path).read_text()
+    replace_text(copied_checkout, path, old, new)
+    catalogue = Catalogue(copied_checkout)
     try:
         with pytest.raises(CatalogueError, match=rf"{Path(path).name} .*{words}"):
             (catalogue.kernels, catalogue.benchmarks, catalogue.footprints, catalogue.conformance)  # noqa: B018
     finally:
-        (copied / "firmware" / path).write_text(whole)
+        (copied_checkout / "firmware" / path).write_text(whole)
 
 
 def test_build_reads_the_same_list() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rtoslab.targets import SimRequest, simulate
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.debugged_firmware import build, build_log, rzcobs
 
 F446 = ("--board", "nucleo-f446re")
@@ -20,7 +20,7 @@ FRAMES = (
 )
 
 
-def sim(image: Path, *options: str, code: int = 0, board: tuple[str, str] = F446) -> dict[str, Any]:
+def run_sim(image: Path, *options: str, code: int = 0, board: tuple[str, str] = F446) -> dict[str, Any]:
     done = rtoslab("sim", image, *board, *options, "--json")
     assert done.returncode == code, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
@@ -30,7 +30,7 @@ def sim(image: Path, *options: str, code: int = 0, board: tuple[str, str] = F446
 @pytest.mark.parametrize(("cpu", "board"), [("cortex-m4", F446), ("cortex-m0plus", L073)])
 def test_semihosting_prints_reads_and_exits(cpu: str, board: tuple[str, str], tmp_path: Path) -> None:
     image = build(tmp_path, "SEMIHOSTING", "CODE=7", cpu=cpu)
-    result = sim(image, "--type-semihosting", "typed\n", code=7, board=board)
+    result = run_sim(image, "--type-semihosting", "typed\n", code=7, board=board)
     assert result["debug"] == {
         "semihosting": "begin\n!to stdout\ntyped\n",
         "semihosting-stderr": "to stderr\n",
@@ -44,7 +44,7 @@ def test_semihosting_prints_reads_and_exits(cpu: str, board: tuple[str, str], tm
 def test_semihosting_on_both_cores_chip(tmp_path: Path) -> None:
     """The Pico: the image begins with the second stage that its boot ROM checks, so it runs from RAM here."""
     image = build(tmp_path, "SEMIHOSTING", "CODE=0", cpu="cortex-m0plus", base=0x2004_0000)
-    result = sim(image, board=("--board", "pico"))
+    result = run_sim(image, board=("--board", "pico"))
     assert result["debug"]["semihosting"] == "begin\n!to stdout\n"
     assert result["exit_code"] == 0
 
@@ -56,14 +56,14 @@ def test_output_carries_its_channel_and_ends_a_run(tmp_path: Path) -> None:
     assert "semihosting: !to stdout\n" in output
     assert "semihosting-stderr: to stderr\n" in output
     assert "after the exit" not in output
-    assert sim(image, "--expect", "to std(out)")["stop"] == "passed"
-    assert sim(image, "--fail", "^to stderr", code=3)["stop"] == "failed"
-    never = sim(image, "--expect", "PASSED", code=3)
+    assert run_sim(image, "--expect", "to std(out)")["stop"] == "passed"
+    assert run_sim(image, "--fail", "^to stderr", code=3)["stop"] == "failed"
+    never = run_sim(image, "--expect", "PASSED", code=3)
     assert never["detail"].endswith("The output never matched 'PASSED'.")
 
 
 def test_invalid_exit_code_is_mapped(tmp_path: Path) -> None:
-    assert sim(build(tmp_path, "SEMIHOSTING", "CODE=300"), code=3)["exit_code"] == 300
+    assert run_sim(build(tmp_path, "SEMIHOSTING", "CODE=300"), code=3)["exit_code"] == 300
 
 
 def test_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) -> None:
@@ -109,18 +109,18 @@ def test_python_board_shows_debug_output(tmp_path: Path) -> None:
 
 
 def test_itm_enabled_by_the_firmware(tmp_path: Path) -> None:
-    result = sim(build(tmp_path, "ITM", "OPENS"))
+    result = run_sim(build(tmp_path, "ITM", "OPENS"))
     assert result["debug"] == {"itm0": "hello\n", "itm2": "abc\n"}
     assert result["notes"] == []
 
 
 def test_itm_enabled_by_a_debugger(tmp_path: Path) -> None:
     image = build(tmp_path, "ITM")
-    closed = sim(image)
+    closed = run_sim(image)
     assert closed["debug"] == {}
     (note,) = closed["notes"]
     assert "--itm" in note
-    opened = sim(image, "--itm")
+    opened = run_sim(image, "--itm")
     assert opened["debug"] == {"itm0": "hello\n", "itm2": "abc\n", "itm3": "ded\n"}
     assert opened["notes"] == []
     assert "itm0: hello\n" in rtoslab("sim", image, *F446, "--itm").stdout
@@ -130,22 +130,22 @@ def test_itm_enabled_by_a_debugger(tmp_path: Path) -> None:
 def test_defmt_is_decoded_from_the_image(encoding: str, tmp_path: Path) -> None:
     frames = FRAMES if encoding == "raw" else [rzcobs(frame) for frame in FRAMES if len(frame) <= 7]
     image = build_log(tmp_path, b"".join(frames), encoding)
-    result = sim(image, "--timeout", "20ms")
+    result = run_sim(image, "--timeout", "20ms")
     assert result["rtt"] == {}
     lines = [(line["level"], line["timestamp"], line["message"]) for line in result["defmt"]]
     expected = [("info", "1.500000", "step 7"), ("error", "2.000001", "boot failed"), (None, "3.000000", "plain")]
     assert lines == (expected if encoding == "raw" else [expected[0], expected[2]])
     assert "defmt: 1.500000 INFO  step 7\n" in rtoslab("sim", image, *F446, "--timeout", "20ms").stdout
-    assert sim(image, "--expect", "INFO +step 7")["stop"] == "passed"
+    assert run_sim(image, "--expect", "INFO +step 7")["stop"] == "passed"
 
 
 def test_damaged_defmt_frame_is_reported(tmp_path: Path) -> None:
     image = build_log(tmp_path, bytes([0x77, 0x66, 0x7F, 0]) + rzcobs(FRAMES[0]), "rzcobs")
-    messages = [line["message"] for line in sim(image, "--timeout", "20ms")["defmt"]]
+    messages = [line["message"] for line in run_sim(image, "--timeout", "20ms")["defmt"]]
     assert messages == ["(4 bytes are not a defmt frame of this image)", "step 7"]
 
 
 def test_defmt_table_of_an_unknown_version_is_refused(tmp_path: Path) -> None:
     image = build_log(tmp_path, b"", "morse")
-    message = error(rtoslab("sim", image, *F446), 1)
+    message = command_error(rtoslab("sim", image, *F446), 1)
     assert "defmt log cannot be decoded" in message

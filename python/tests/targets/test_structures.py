@@ -213,7 +213,7 @@ def _with_another_reader(image: bytes, names: Sequence[str]) -> MemberPlaces:
     return result
 
 
-def _asked(kernel: Kernel) -> list[str]:
+def _block_types(kernel: Kernel) -> list[str]:
     block = kernel.memory.task_block if kernel.memory else None
     return sorted({*(object_.type for object_ in kernel.objects.values()), *([block.type] if block else [])})
 
@@ -234,7 +234,7 @@ def test_independent_reader_agrees_on_images(kernel: str, config: dict[str, str]
     name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
     (point,) = make_plan(catalogue, [name], options).points
     content = build_point_image(catalogue, point).elf.read_bytes()
-    names = _asked(catalogue.kernel(kernel).facts)
+    names = _block_types(catalogue.kernel(kernel).facts)
     result = member_places(content, names)
     assert result == _with_another_reader(content, names)
     assert result or kernel == "bare"

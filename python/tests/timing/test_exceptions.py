@@ -47,7 +47,7 @@ def _events(board: Board) -> list[tuple[int, int, int, int]]:
     return [(kind, ident, cycle, value) for cycle, value, _, ident, kind, _, _ in struct.iter_unpack("<QIIHBBI", raw)]
 
 
-def _entered(board: Board) -> list[int]:
+def _entered_exceptions(board: Board) -> list[int]:
     return [ident for kind, ident, _, _ in _events(board) if kind == _sim.EVENT_EXCEPTION_ENTER]
 
 
@@ -77,7 +77,7 @@ def test_exception_return_targets(low: int) -> None:
     board.start(r0=ISPR, r1=1 << 26, r2=0xFFFFFFF0 | low, r3=process)
     board.machine.run(300)
     left = board.machine.registers(0)
-    faulted = HARD_FAULT in _entered(board)
+    faulted = HARD_FAULT in _entered_exceptions(board)
     assert faulted == (low | 1 not in {9, 13})
     if not faulted:
         assert (left["r3"] == 3) == (low | 1 == 13), "only a frame on the process stack holds 3 for r3"
@@ -96,7 +96,7 @@ def test_two_pending_exceptions_chain_in_order_of_priority_then_number() -> None
         index = board.machine.between(*chain)
         assert board.between(CODE, CODE + 2) == 2 + ENTRY + TAIL + EXIT
         assert board.machine.between_result(index)["max_cycles"] == TAIL
-        assert _entered(board) == order
+        assert _entered_exceptions(board) == order
 
 
 def test_primask_delays_interrupts_until_cleared() -> None:
@@ -123,7 +123,7 @@ def test_late_arriving_interrupt_takes_over(late: int, order: list[int]) -> None
     board.machine.run(80)
     expected = [SYSTICK if number == IRQ27 else number for number in order]
     # A less urgent exception cannot interrupt the endless handler.
-    assert _entered(board) == (expected[:1] if expected[0] == SYSTICK else expected)
+    assert _entered_exceptions(board) == (expected[:1] if expected[0] == SYSTICK else expected)
 
 
 def test_systick_comes_every_reload_plus_one_cycles() -> None:
@@ -190,7 +190,7 @@ def test_synchronous_exceptions_stack_their_address(
     board.code(*code, SELF)
     board.start(**registers)
     board.machine.run(100)
-    assert _entered(board) == [number]
+    assert _entered_exceptions(board) == [number]
     frame = board.machine.registers(0)["sp"]
     assert struct.unpack("<I", board.machine.read(frame + 24, 4)) == (returns_to,)
 

@@ -3,17 +3,17 @@
 import pytest
 
 from rtoslab import _sim
-from tests.timing_version import chips, digests, machines, stored, times
+from tests.timing_version import chips, digests, machines, stored_version, times
 
 
 def test_version_is_the_stored_one() -> None:
-    assert stored()["version"] == _sim.TIMING_VERSION, "run `python -m tests.timing_version`"
-    assert sorted(stored()["chips"]) == chips()
+    assert stored_version()["version"] == _sim.TIMING_VERSION, "run `python -m tests.timing_version`"
+    assert sorted(stored_version()["chips"]) == chips()
 
 
 @pytest.mark.parametrize("chip", chips())
 def test_every_program_takes_the_cycles_of_the_timing_version(chip: str) -> None:
-    was, now = stored()["chips"][chip], digests(chip)
+    was, now = stored_version()["chips"][chip], digests(chip)
     assert now["programs"] == was["programs"], "the programs are others than those of the stored digests"
     assert now["times"] == was["times"], "raise VERSION in sim/timing/src/lib.rs: a cycle has moved"
 

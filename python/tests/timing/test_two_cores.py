@@ -138,7 +138,7 @@ def _outcome(machine: Any) -> tuple[Any, ...]:
     return machine.cycle(), machine.registers(0), machine.registers(1), machine.stats()
 
 
-def _interrupted(slice_cycles: int) -> tuple[Any, ...]:
+def _run_with_interrupts(slice_cycles: int) -> tuple[Any, ...]:
     """Core 0 sends words at odd distances; each interrupts core 1, which counts what it does meanwhile."""
     send = [*[NOP] * 50, 0x6569, *[0x3201] * 61, 0x6569, 0xE78D]  # str r1, [r5, #0x54] twice; b
     count = [0x6011, *[0x3301] * 9, 0xE7F5]  # str r1, [r2]: ISER; adds r3, #1; b
@@ -154,7 +154,7 @@ def _interrupted(slice_cycles: int) -> tuple[Any, ...]:
 @pytest.mark.parametrize("slice_cycles", [3, 8, 25, 1000])
 def test_interrupt_from_the_other_core_comes_in_time_however_the_run_is_sliced(slice_cycles: int) -> None:
     """The sum over all interrupts of how far core 1 had come tells when each was taken."""
-    assert _interrupted(slice_cycles) == _interrupted(6000)
+    assert _run_with_interrupts(slice_cycles) == _run_with_interrupts(6000)
 
 
 def test_slicing_a_run_changes_nothing() -> None:

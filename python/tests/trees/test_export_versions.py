@@ -11,8 +11,8 @@ from rtoslab.catalogue.trees import read_trees
 from rtoslab.trees.kernel_exports import make_defconfig
 from rtoslab.trees.versions import earlier_names
 from tests.trees.exports import CONFIG, make_export, make_export_port
-from tests.trees.test_exports import refusal, said
-from tests.trees.test_trees import t7
+from tests.trees.test_exports import command_output, command_refusal
+from tests.trees.test_trees import measure_t7
 
 EARLIER = """
 [[earlier]]
@@ -44,41 +44,43 @@ def home(user: Path) -> Path:
 
 
 def test_missing_services_of_an_export_are_read_from_its_headers(home: Path) -> None:
-    said("tree", "add", "tiny", str(home / "export"))
+    command_output("tree", "add", "tiny", str(home / "export"))
     assert read_trees()["tiny"].absent == ("tiny_new_word",)
     facts = Catalogue(find_root()).kernels["tiny"].facts
     assert not facts.services["pool"]
     assert "tiny_new_word, which exists since" in facts.reasons["pool"]
     assert facts.behaviour.heap_lock == "spinning"
-    _, build, _ = t7(home, "one")
+    _, build, _ = measure_t7(home, "one")
     assert build["kernel"] == "tiny"
 
 
 def test_later_export_is_checked_against_the_port(home: Path) -> None:
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
-    assert "is for the board '\"little\"'" in refusal("tree", "add", "tiny", str(home / "export"))
+    assert "is for the board '\"little\"'" in command_refusal("tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(OLD_CONFIG.replace("little", "small"))
-    assert "CONFIG_TICK is '500', should be '1000'" in refusal("tree", "add", "tiny", str(home / "export"))
+    assert "CONFIG_TICK is '500', should be '1000'" in command_refusal("tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(CONFIG)
-    said("tree", "add", "tiny", str(home / "export"))
+    command_output("tree", "add", "tiny", str(home / "export"))
     assert read_trees()["tiny"].absent == ()
 
 
 def test_export_that_became_another_version_is_not_linked(home: Path) -> None:
-    said("tree", "add", "tiny", str(home / "export"))
+    command_output("tree", "add", "tiny", str(home / "export"))
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
     (home / "export" / ".config").write_text(CONFIG)
-    assert "is another than was described" in said("run", "t7", "--kernel", "tiny", "--board", "pico", "--dry-run")
+    assert "is another than was described" in command_output(
+        "run", "t7", "--kernel", "tiny", "--board", "pico", "--dry-run"
+    )
 
 
 def test_earlier_version_is_given_its_own_configuration(home: Path) -> None:
-    said("kernel", "files", "tiny", "--board", "pico", "--version", "1.9", "-o", str(home / "old"))
+    command_output("kernel", "files", "tiny", "--board", "pico", "--version", "1.9", "-o", str(home / "old"))
     assert "CONFIG_TICK=500" in (home / "old" / "defconfig").read_text()
     assert "CONFIG_RAM=1" in (home / "old" / "defconfig").read_text(), "it does not count"
     assert (home / "old" / "README.md").read_text().startswith("For pico: little, `rtoslab tree add tiny-1.9")
-    said("kernel", "files", "tiny", "--board", "pico", "--version", "1.10.1", "-o", str(home / "new"))
+    command_output("kernel", "files", "tiny", "--board", "pico", "--version", "1.10.1", "-o", str(home / "new"))
     assert "CONFIG_TICK=1000" in (home / "new" / "defconfig").read_text()
 
 

@@ -11,7 +11,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.trees.versions import recognise_port
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.tiny import commit, make_port, make_tree
 
@@ -24,12 +24,12 @@ def home(user: Path) -> Path:
     return user
 
 
-def added(path: Path, *words: str) -> None:
+def add_tree(path: Path, *words: str) -> None:
     done = rtoslab("tree", "add", "tiny", path, *words)
     assert done.returncode == 0, done.stderr
 
 
-def measured(home: Path, out: str) -> MeasuredPoint | NotApplicable:
+def measure_point(home: Path, out: str) -> MeasuredPoint | NotApplicable:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
     assert isinstance(outcome.result, MeasuredPoint | NotApplicable), outcome.result
     return outcome.result
@@ -37,14 +37,14 @@ def measured(home: Path, out: str) -> MeasuredPoint | NotApplicable:
 
 def test_tree_behind_a_link_is_recognised_and_its_edits_are_seen(home: Path) -> None:
     (link := home / "link").symlink_to(home / "my trees" / "tiny")
-    added(link)
-    first = measured(home, "one")
+    add_tree(link)
+    first = measure_point(home, "one")
     assert isinstance(first, MeasuredPoint)
     (listed,) = json.loads(rtoslab("tree", "list", "--json").stdout)
     assert [(item["at"], item["dirty"]) for item in listed["repositories"]] == [(".", False)]
     header = home / "my trees" / "tiny" / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
-    edited = measured(home, "two")
+    edited = measure_point(home, "two")
     assert isinstance(edited, MeasuredPoint)
     assert edited.counters != first.counters
 
@@ -54,27 +54,27 @@ def test_tree_option_overrides_the_folder_for_one_call(home: Path) -> None:
     header = other / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
     commit(other)
-    added(home / "my trees" / "tiny")
-    before = measured(home, "one").model_dump(mode="json")
+    add_tree(home / "my trees" / "tiny")
+    before = measure_point(home, "one").model_dump(mode="json")
     done = rtoslab("--tree", f"tiny={other}", "run", "t7", "--kernel", "tiny", "--window", "10ms", "--json")
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]
-    after = measured(home, "three").model_dump(mode="json")
+    after = measure_point(home, "three").model_dump(mode="json")
     assert before["counters"] == after["counters"] != point["counters"]
     assert len(point["counters"]) == len(after["counters"]) > 0
-    assert "`rtoslab tree add foo /x` describes it" in error(rtoslab("--tree", "foo=/x", "list"), 1)
-    assert "write --tree ID=PATH" in error(rtoslab("--tree", "tiny", "list"), 2)
+    assert "`rtoslab tree add foo /x` describes it" in command_error(rtoslab("--tree", "foo=/x", "list"), 1)
+    assert "write --tree ID=PATH" in command_error(rtoslab("--tree", "tiny", "list"), 2)
 
 
 def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    added(home / "my trees" / "tiny")
+    add_tree(home / "my trees" / "tiny")
     (home / "empty" / "include").mkdir(parents=True)
     for place, message in (
         ("nowhere", "the tree tiny is not where RTOSLAB_TREE_TINY says"),
         ("empty", "another than was described, no file is kernel/*.c: `rtoslab tree check tiny` says more"),
     ):
         monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / place))
-        result = measured(home, f"at {place}")
+        result = measure_point(home, f"at {place}")
         assert isinstance(result, NotApplicable)
         assert message in result.reason
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "a;b"))
@@ -87,9 +87,9 @@ def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch
 
 
 def test_files_for_other_cores_may_be_missing(home: Path) -> None:
-    added(home / "my trees" / "tiny")
+    add_tree(home / "my trees" / "tiny")
     (home / "my trees" / "tiny" / "ports" / "v7m" / "cpu.c").unlink()
-    assert isinstance(measured(home, "one"), MeasuredPoint)
+    assert isinstance(measure_point(home, "one"), MeasuredPoint)
 
 
 @pytest.mark.parametrize("ident", ["../tiny", "a b", "x" * 41])
@@ -97,17 +97,17 @@ def test_invalid_id_is_refused_before_any_change(home: Path, ident: str) -> None
     (home / "trees").mkdir()
     (beside := home / "tiny.toml").write_text("somebody's own\n")
     tree = home / "my trees" / "tiny"
-    assert "an id is up to 40" in error(rtoslab("tree", "add", ident, tree, "--port", "tiny"), 1)
-    assert "an id is up to 40" in error(rtoslab("tree", "remove", ident), 1)
+    assert "an id is up to 40" in command_error(rtoslab("tree", "add", ident, tree, "--port", "tiny"), 1)
+    assert "an id is up to 40" in command_error(rtoslab("tree", "remove", ident), 1)
     assert beside.is_file()
 
 
 def test_unsupported_file_names_are_reported(home: Path) -> None:
     assert "my trees/" not in str(home)
-    message = error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
+    message = command_error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
     assert "my trees/tiny/" in message
     assert "must not contain spaces" in message
-    assert "6;4 must not contain quotes" in error(
+    assert "6;4 must not contain quotes" in command_error(
         rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1
     )
 

@@ -14,7 +14,7 @@ from rtoslab.catalogue.trees import Tree, read_trees, tree_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
 from rtoslab.trees.draft import draft_description
 from rtoslab.trees.versions import recognise_port
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.tiny import make_port, make_tree
 
 EARLIER = """
@@ -100,7 +100,7 @@ def test_tree_shows_its_kernel(home: Path) -> None:
     (home / "new" / "include" / "tiny.h").unlink()
     with pytest.raises(CatalogueError, match="no port's headers are all there; choose its port with --port"):
         recognise_port(catalogue, home / "new")
-    assert "no port's headers" in error(rtoslab("tree", "add", "mine", home / "new"), 1)
+    assert "no port's headers" in command_error(rtoslab("tree", "add", "mine", home / "new"), 1)
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
     facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))

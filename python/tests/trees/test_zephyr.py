@@ -9,7 +9,7 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.user_kernels import ExportRequirements
-from tests.trees.test_exports import said
+from tests.trees.test_exports import command_output
 
 CONFIG = find_root() / "firmware" / "kernels" / "zephyr" / "config"
 TABLES = """typedef void (* ISR)(const void *);
@@ -94,7 +94,7 @@ def test_driver_with_an_interrupt_is_refused(tmp_path: Path, driver: str) -> Non
 
 @pytest.mark.parametrize("board", sorted(set(Catalogue(find_root()).boards) & {path.stem for path in CONFIG.iterdir()}))
 def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
-    said("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
+    command_output("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
     (machine,) = re.findall('^CONFIG_BOARD="(.*)"$', (CONFIG / f"{board}.defconfig").read_text(), re.MULTILINE)
     assert f"set(BOARD {machine})" in (tmp_path / "CMakeLists.txt").read_text()
     request = (tmp_path / "prj.conf").read_text()
@@ -116,7 +116,7 @@ def test_linker_script_of_the_last_pass_counts(tmp_path: Path) -> None:
 
 def test_zephyr_1_14_gets_only_known_options(tmp_path: Path) -> None:
     """Its build stops at an option that it does not know."""
-    said("kernel", "files", "zephyr", "--board", "nucleo-f446re", "--version", "1.14.1", "-o", str(tmp_path))
+    command_output("kernel", "files", "zephyr", "--board", "nucleo-f446re", "--version", "1.14.1", "-o", str(tmp_path))
     request = (tmp_path / "prj.conf").read_text()
     assert "THREAD_RUNTIME_STATS" not in request
     assert "CONFIG_FPU" not in request

@@ -20,8 +20,8 @@ from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder
 from rtoslab.verify.point import _value_differences, verify_point
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import measured
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import measured_point
 
 CATALOGUE = Catalogue(find_root())
 
@@ -124,8 +124,8 @@ def test_command_names_what_differs(tmp_path: Path) -> None:
     done = rtoslab("verify", out)
     assert done.returncode == 3
     assert f"counters.0.count is stored as {2 * count}, computed {count}." in done.stdout
-    assert "gave another result.json" in error(rtoslab(*ask, "--fresh", **cache), 1)
-    assert "is not a run directory" in error(rtoslab("verify", tmp_path), 1)
+    assert "gave another result.json" in command_error(rtoslab(*ask, "--fresh", **cache), 1)
+    assert "is not a run directory" in command_error(rtoslab("verify", tmp_path), 1)
 
 
 def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
@@ -199,13 +199,13 @@ def test_seal_is_checked_before_a_cached_point_is_used(tmp_path: Path, run: RunD
 
 def test_missing_instruction_counts_of_old_runs_are_not_a_difference() -> None:
     """Points from before functions' instructions were stored; a number that is another one still is."""
-    plain = measured()
+    plain = measured_point()
 
-    def counted(number: int | None) -> MeasuredPoint:
+    def with_instructions(number: int | None) -> MeasuredPoint:
         assert plain.virtual is not None
         uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
         return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
 
-    assert not _value_differences(counted(None), counted(5))
-    assert _value_differences(counted(4), counted(5))
-    assert _value_differences(counted(5), counted(None))
+    assert not _value_differences(with_instructions(None), with_instructions(5))
+    assert _value_differences(with_instructions(4), with_instructions(5))
+    assert _value_differences(with_instructions(5), with_instructions(None))

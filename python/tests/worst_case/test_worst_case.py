@@ -26,7 +26,7 @@ from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, find_differences, sweep_manifest, write_sweep
 from rtoslab.worst_case.scenario import Scenario, SweepTarget, benchmark_scenario, image_scenario
 from rtoslab.worst_case.worst_case import find_worst_case
-from tests.checkouts import alter
+from tests.checkouts import replace_text
 from tests.cli.test_cli import rtoslab
 from tests.conformance_fakes import examine_nothing
 
@@ -113,7 +113,7 @@ def test_planted_critical_section_is_found_and_named_by_its_line(
         "        for (volatile unsigned i = 0; i < 100; i++) {\n        }\n"
         "        cpu_restore_interrupts(masked);\n    }\n"
     )
-    alter(checkout, "kernels/rt/port.h", give, planted + give)
+    replace_text(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
     of = sweep_scenario("rt", "nucleo-f446re")
     result = find_worst_case(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
