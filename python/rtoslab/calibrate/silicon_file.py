@@ -158,7 +158,7 @@ def read_silicon(path: Path) -> SiliconFile:
     except ValidationError as cause:
         raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None
     if silicon.sha256 != _digest({key: value for key, value in table.items() if key != "sha256"}):
-        raise AlteredError(f"{path_text(path)} was altered after it was written; restore it from a copy.")
+        raise AlteredError(f"{path_text(path)} was changed after it was written; restore it from a copy.")
     return silicon
 
 

@@ -42,7 +42,7 @@ def test_silicon_file_is_sealed_and_strict(tmp_path: Path) -> None:
     text = path.read_text()
     path.write_text(re.sub(r'"best": ?5', '"best":6', text, count=1))
     assert path.read_text() != text
-    with pytest.raises(AlteredError, match="was altered after it was written"):
+    with pytest.raises(AlteredError, match="was changed after it was written"):
         read_silicon(path)
     path.write_text(text.replace('"about"', '"abut"'))
     with pytest.raises(CatalogueError, match=r"silicon\.json, about: Field required"):

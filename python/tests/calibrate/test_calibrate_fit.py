@@ -258,7 +258,7 @@ def test_every_chip_of_the_catalogue_has_registers() -> None:
     assert {board.facts.chip for board in CATALOGUE.boards.values()} == set(read_calibration_table(CATALOGUE).registers)
 
 
-def test_table_shows_the_values_of_silicon() -> None:
+def test_findings_table_shows_the_results_of_the_fit() -> None:
     together = fit_model(sum_readings, {"timing.a": 9, "timing.c": 3})
     rows = {str(row[0]): row for row in findings_table(together, {"timing.a": "assumed"}).rows}
     assert rows["timing.a"][1] == "assumed"

@@ -152,7 +152,7 @@ def test_completion_script_is_printed(shell: str) -> None:
     assert "_RTOSLAB_COMPLETE" in rtoslab("completion", shell).stdout
 
 
-def test_completion_lists_catalogue_names() -> None:
+def test_completion_suggests_board_names() -> None:
     done = rtoslab(_RTOSLAB_COMPLETE="bash_complete", COMP_WORDS="rtoslab run --board pi", COMP_CWORD="3")
     assert "pico" in done.stdout
 

@@ -43,7 +43,7 @@ def test_other_figures_state_their_source() -> None:
 
 
 @pytest.mark.parametrize("board", sorted({key.split()[1] for key in stored_figures() if key.startswith(f"{CANARY} ")}))
-def test_timing_version_of_page_figures_is_current(board: str) -> None:
+def test_page_figures_are_current(board: str) -> None:
     """If this fails, measure the pages' rows again: the figures of all kernels moved with FreeRTOS's."""
     message = stored_figures()[f"{CANARY} {board}"]
     assert message

@@ -115,7 +115,7 @@ def test_files_of_another_point_are_named(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
     (other,) = (folder for folder in run.point_folders() if folder != place)
     shutil.copy(other / "result.json", place / "result.json")
-    with pytest.raises(AlteredError, match=r"result\.json was altered"):
+    with pytest.raises(AlteredError, match=r"result\.json was changed"):
         read_point(place)
     shutil.rmtree(place)
     other.rename(place)
@@ -135,7 +135,7 @@ def test_invalid_seal_is_reported(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
         (place / seal.SEAL_FILE).write_text(text, encoding="latin-1")
-        with pytest.raises(AlteredError, match=r"seal\.json was altered"):
+        with pytest.raises(AlteredError, match=r"seal\.json was changed"):
             read_point(place)
 
 
@@ -149,12 +149,12 @@ def test_other_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
 def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
     (place / "uart.txt").write_bytes(b"x")
-    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
         one, two = run.points()
     assert isinstance(one.result, Failed)
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured_point(2)
-    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
         (only,) = find_points([tmp_path], PointFilters())
     assert only.result == measured_point(2)
 
@@ -163,9 +163,9 @@ def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     text = (run.path / "plan.json").read_text()
     (run.path / "plan.json").write_text(text.replace('"suite": "suite"', '"suite": "sweet"'))
-    with pytest.raises(AlteredError, match=r"plan\.json was altered"):
+    with pytest.raises(AlteredError, match=r"plan\.json was changed"):
         run.plan()
-    with pytest.warns(AlteredWarning, match=r"plan\.json was altered"):
+    with pytest.warns(AlteredWarning, match=r"plan\.json was changed"):
         assert len(run.points()) == 2
 
 
@@ -173,7 +173,7 @@ def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
-    with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
+    with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was changed"):
         assert last_session(run.path).date == "2026-01-01T00:00:00Z"
 
 
@@ -193,7 +193,7 @@ def test_every_changed_byte_of_the_journal_is_detected(tmp_path: Path) -> None:
         others = {content[place] ^ 1 << dice.randrange(8), dice.randrange(256), *b"\n{}"} - {content[place]}
         for other in others:
             (run.path / JOURNAL_FILE).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
-            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was altered"):
+            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was changed"):
                 read_sessions(run.path)
 
 
@@ -273,7 +273,7 @@ def test_every_command_reports_damage_and_reads_the_rest(tmp_path: Path, command
     (place / "result.json").write_text(json.dumps(result))
     done = rtoslab(*command, run.path)
     output = command_error(done, 1)
-    assert output.count("result.json was altered after it was stored") == 1
+    assert output.count("result.json was changed after it was stored") == 1
     assert "delete the folder" in output
     assert done.stdout.strip(), "the other point is told"
 

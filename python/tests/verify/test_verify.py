@@ -178,7 +178,7 @@ def test_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkey
     for name in ("image.elf", "build-info.json", "image.map"):
         whole = image.with_name(name).read_bytes()
         image.with_name(name).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-        with pytest.raises(BuildError, match=f"{name} was altered after it was stored"):
+        with pytest.raises(BuildError, match=f"{name} was changed after it was stored"):
             api.build_image("t1", kernel="bare", board="pico")
         image.with_name(name).write_bytes(whole)
     image.with_name(SEAL_FILE).unlink()  # as a build that was killed, or of a version without seals, leaves it
@@ -186,11 +186,11 @@ def test_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkey
     assert image.with_name(SEAL_FILE).exists()
 
 
-def test_seal_is_checked_before_a_cached_point_is_used(tmp_path: Path, run: RunDirectory) -> None:
+def test_seal_is_checked_when_a_point_is_put_into_a_run(tmp_path: Path, run: RunDirectory) -> None:
     folder = run.point_folders()[0]
     other = RunDirectory.create(tmp_path / "run", None, run.plan().points)
     files = read_sealed(folder)
-    with pytest.raises(AlteredError, match=r"uart\.txt was altered"):
+    with pytest.raises(AlteredError, match=r"uart\.txt was changed"):
         other.put(folder.name, {**files, "uart.txt": b""})
     with pytest.raises(AlteredError, match="was renamed and was stored as"):
         other.put("elsewhere", files)

@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statistics_begin_again_in_every_sum() {
+    fn reset_statistics_start_again_in_all_sums() {
         let sums = |n: u64| Stats {
             cycles: n,
             instructions: 2 * n,

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uf2_file_whose_blocks_are_not_those_it_counts_is_refused() {
+    fn uf2_file_with_a_wrong_block_count_is_refused() {
         let part = |place: u32, fill: u8| block(0x1000_0000 + place * 256, [place, 3], fill, FAMILY_RP2040);
         let whole = [part(0, 1), part(1, 2), part(2, 3)];
         assert_eq!(Image::parse(&whole.concat(), "x").unwrap().segments[0].1.len(), 768);

@@ -324,7 +324,7 @@ mod tests {
     const PAGE: &str = include_str!("../../../../docs/virtual-pico.md");
 
     #[test]
-    fn the_last_access_of_an_example_asks_for_its_row_alone() {
+    fn last_access_of_an_example_triggers_only_its_limit() {
         for row in LIMITS {
             for (index, &(address, value)) in row.example.iter().enumerate() {
                 let touch = if value.is_some() { Touch::Write } else { Touch::Read };
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_it_all() {
+    fn page_lists_every_limit() {
         for row in LIMITS.iter().chain(FOUND_BY_BLOCKS) {
             assert!(PAGE.contains(row.about), "docs/virtual-pico.md does not say: {}", row.about);
         }

@@ -437,14 +437,14 @@ mod tests {
     const PAGE: &str = include_str!("../../../../docs/virtual-stm32.md");
 
     #[test]
-    fn the_page_says_it_all() {
+    fn page_lists_every_limit() {
         for row in limits() {
             assert!(PAGE.contains(row.about), "docs/virtual-stm32.md does not say: {}", row.about);
         }
     }
 
     #[test]
-    fn every_row_has_an_example_and_a_sentence_of_its_own() {
+    fn every_limit_has_an_example_and_a_unique_sentence() {
         let all: Vec<_> = limits().collect();
         for (n, row) in all.iter().enumerate() {
             assert!(!row.examples.is_empty(), "{}", row.about);

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overrides_win_over_the_register() {
+    fn overrides_replace_the_register() {
         let mut settings = Settings::new();
         assert_eq!(settings.acr(0x40), 0x40);
         for (key, value) in [("flash.wait_states", 1), ("flash.pre_read", 0), ("clock_hz", 8_000_000)] {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_would_do() {
+    fn refusals_name_valid_values() {
         let mut settings = Settings::new();
         assert!(settings.set("flash.wait_states", 2).unwrap_err().0.contains("0 to 1"));
         assert!(settings.set("flash.icache", 1).unwrap_err().0.contains("flash.pre_read"));
