@@ -59,8 +59,8 @@ BUILD_VARIABLES: Final[Mapping[str, str]] = {
     ),
     **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"), "the certificates that cargo trusts there"),
     **dict.fromkeys(
-        ("XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), ("where Zig stores the files that it unpacks for "
-                                                                           "Clang")
+        ("XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"),
+        ("where Zig stores the files that it unpacks for Clang"),
     ),
 }
 """Variables that reach builds, with the reason. A name that ends in `_` stands for all that begin with it."""

@@ -34,10 +34,10 @@ from rtoslab.measure import run_plan
 def command(
     context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
 ) -> int | None:
-    """Write the figures of RUNs as the baseline NAME (baselines/NAME.toml here), keeping its rules.
+    """Store the figures of RUNs as the baseline NAME (baselines/NAME.toml in this folder). Its rules stay.
 
-    Without a RUN the points that the baseline has are measured again and their figures replaced. Without NAME,
-    in a folder with rtoslab.toml or below it, that project is built and measured, and its repository keeps its figures.
+    Without a RUN, the baseline's own points are measured again. Without NAME, in a folder with rtoslab.toml or below
+    it, that project is built and measured, and the baseline is stored in its repository.
     """
     if name is None:
         folder = project_folder()

@@ -94,11 +94,11 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Run micro-benchmarks on a real board and on the virtual one. Find the timing rules that differ.
+    """Run micro-benchmarks on a real board and on the virtual one, and find the timing rules that differ.
 
-    Every rule with a setting (timing.*) gets the value that fits silicon best, and which others fit as well
-    (docs/calibrate.md). With --figures, figures of a kernel are measured on both as well. Nothing is flashed without
-    --board.
+    For each timing rule with a setting (timing.*), shows the value that fits the silicon best and the values that fit
+    equally well (docs/calibrate.md). With --figures, also measures figures of a kernel on both boards. Nothing is
+    flashed without --board.
     """
     if (target is None) == (stored is None):
         raise PlanError(

@@ -60,13 +60,13 @@ def command(
     port: str | None,
     dry_run: bool,
 ) -> int:
-    """Run a latency benchmark's image on the virtual board and write its measurement pin as a capture.
+    """Run a latency benchmark on the virtual board and write the edges of its measurement pin to a capture file.
 
-    VCD and Saleae files keep the time of each edge to the cycle unless --sample-rate is given. .sr and PulseView files
-    hold samples and need it.
+    VCD and Saleae files contain the exact time of each edge, unless --sample-rate is given. sigrok (.sr) and PulseView
+    files contain samples and need --sample-rate.
 
-    With --sigrok and --target the image is flashed onto a real board, and a logic analyzer at its pin records from
-    before the reset to the end of the run (docs/captures.md).
+    With --sigrok and --target, the image is flashed onto a real board, and a logic analyzer records its pin until the
+    end of the run (docs/captures.md).
     """
     options = Options([kernel], [board], [1], None, dict(config))
     if sigrok is not None:

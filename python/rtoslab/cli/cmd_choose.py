@@ -75,10 +75,10 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Compare the kernels on a BOARD: which leads for a use, by how much, and what speaks against it.
+    """Compare the kernels on a BOARD: which one is best for a use, by how much, and what its disadvantages are.
 
-    The figures come with rtoslab: measured on the virtual board, with all proofs, in several placements of the code.
-    Differences that the place of the code can undo are not called differences.
+    The figures come with rtoslab. They were measured on the virtual board, with all proofs, in several placements of
+    the code. A difference that another placement can reverse does not count.
     """
     catalogue = Catalogue(find_root())
     known = read_operations()

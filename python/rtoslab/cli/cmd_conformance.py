@@ -40,12 +40,13 @@ def command(
     image: Path | None,
     as_json: bool,
 ) -> int:
-    """Run the conformance suite on virtual boards and show every check: what it demands, what was seen.
+    """Run the conformance suite on virtual boards and show every check: what it requires and what was observed.
 
-    `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails, if
-    none can be examined, or if one of several suites cannot be built: the others are examined all the same.
+    `rtoslab run` does the same before it measures, and does not measure if a check fails. Exit code 3 if a check fails,
+    if no suite can run, or if one of several suites cannot be built. The other suites still run.
 
-    With --image, the suite is played as you built it, with whichever kernel. A scene that it does not hold is unseen.
+    With --image, runs a conformance suite that you built yourself with any kernel. Checks whose test program is not in
+    the image are not observed.
     """
     catalogue = Catalogue(find_root())
     if image is not None:

@@ -50,10 +50,10 @@ def command(
     sample_rate: int | None,
     as_json: bool,
 ) -> int:
-    """Read a CAPTURE (VCD, sigrok .sr, Saleae or PulseView CSV) and print how long its pulses are.
+    """Read a CAPTURE (VCD, sigrok .sr, Saleae or PulseView CSV) and print the lengths of its pulses.
 
-    With a BENCHMARK, the capture must hold its whole run, measured by pin. Each pulse is then assigned to its series,
-    and shown beside the virtual board's run of the same image, in cycles.
+    With a BENCHMARK, the capture must contain a complete run, measured by pin. Each pulse is then assigned to its
+    series and compared with the virtual board's run of the same image, in cycles.
     """
     capture_ = read_capture(capture)
     notes = [*capture_.notes, *(note for item in capture_.channels if (note := unsure_note(item, capture_.tick_s)))]

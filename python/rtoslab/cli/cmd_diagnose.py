@@ -69,14 +69,14 @@ def command(
     page: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an IMAGE on a virtual board and say what goes wrong in it, worst first.
+    """Run an IMAGE on a virtual board and report what goes wrong in it, worst first.
 
-    Looks for faults, deadlocks, priority inversions, starvation, missed periods, interrupts that are lost, late or
-    masked for long, full queues, handlers that run twice, and stacks that are nearly full. Each finding says when,
-    where (function and line) and by whom. Also shows the load of each task and handler. Nothing is added to the image.
+    Finds faults, deadlocks, priority inversions, starvation, missed periods, interrupts that are lost, late or masked
+    for long, full queues, handlers that run twice, and stacks that are nearly full. Each finding has its time, its
+    place (function and line) and its cause. Also shows the load of each task and handler. The image is not changed.
 
-    Limits are in [diagnose] of rtoslab.toml, in this folder or above it. Without IMAGE, all images of that file are
-    run. Exit code 3 if something was found beyond the limits. Notes do not count.
+    Limits are in [diagnose] of rtoslab.toml, in this folder or above it. Without IMAGE, runs all images of that file.
+    Exit code 3 if a finding exceeds the limits. Notes do not count.
     """
     catalogue = Catalogue(find_root())
     folder = project_folder()

@@ -66,10 +66,10 @@ def command(
     as_csv: bool,
     as_json: bool,
 ) -> int:
-    """Show the size of an IMAGE, byte by byte. Or build a kernel with each of its services, and show what each adds.
+    """Show the size of an IMAGE, byte by byte. Or build a kernel with each of its services, and show the size of each.
 
-    An IMAGE is any ELF file. With its map file every byte has an object file. Without an IMAGE, one is built
-    for --kernel and --board: a minimal image (the kernel started, its idle task), then one image per service.
+    An IMAGE is any ELF file. With its map file, every byte is assigned to an object file. Without an IMAGE, builds
+    images for --kernel and --board: a minimal one (the started kernel with its idle task), then one for each service.
     """
     catalogue = Catalogue(find_root())
     kernels = split_names(kernels, catalogue.buildable_kernels) or (() if image else (DEFAULT_KERNEL,))

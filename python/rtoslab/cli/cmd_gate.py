@@ -78,10 +78,10 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Build and measure the project of rtoslab.toml. Hold it against its budgets and the baseline in its repository.
+    """Build and measure the project of rtoslab.toml. Compare it with its budgets and the baseline in its repository.
 
-    The nearest rtoslab.toml counts, in this folder or above it. With --baseline the figures of RUNs are compared with
-    a baseline of points, or, without a RUN, those of the baseline's own points, which are measured now.
+    The nearest rtoslab.toml is used, in this folder or above it. With --baseline, compares the figures of RUNs with a
+    baseline of points. Without a RUN, it measures the baseline's own points now and compares them.
 
     \b
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
@@ -139,9 +139,7 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
     if skip:
         click.echo(f"Not gated. {sentence_}.")
         return EXIT_OK
-    raise PlanError(
-        f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare."
-    )
+    raise PlanError(f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare.")
 
 
 def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:

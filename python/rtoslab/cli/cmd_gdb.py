@@ -42,12 +42,12 @@ def command(
     settings: tuple[tuple[str, str], ...],
     strict: bool,
 ) -> int:
-    """Debug an IMAGE (ELF, built by anybody) on a virtual board with gdb, forwards and backwards.
+    """Debug an IMAGE (an ELF file of any project) on a virtual board with gdb, forwards and backwards.
 
-    Waits for gdb's `target remote`. Each core is a thread, and so is each task of a kernel
-    that is known. Runs are the same every time, so reverse-step, reverse-next,
-    reverse-continue and a watchpoint backwards are exact. The firmware's output appears here. Ends when gdb kills
-    the board, or with Ctrl-C. After a detach gdb may connect again."""
+    Waits for gdb's `target remote`. Each core is a thread, and so is each task if the kernel is known. All runs are
+    equal, so reverse-step, reverse-next, reverse-continue and backward watchpoints are exact. The firmware's output
+    appears here. Ends when gdb kills the board, or with Ctrl-C. After a detach, gdb can connect again.
+    """
     from rtoslab.instruments import TaskList  # noqa: PLC0415 (it takes a moment, and an error of the command none)
 
     catalogue = Catalogue(find_root())

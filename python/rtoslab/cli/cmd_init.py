@@ -26,10 +26,10 @@ _OF_NO_KERNEL: Final = "image"
 @click.argument("image", type=click.Path(path_type=Path))
 @click.option("--board", type=CatalogueName("boards"), help="The board. Required if the image fits several boards.")
 def command(image: Path, board: str | None) -> int:
-    """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board, and the functions that take most of its time.
+    """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
 
-    The image runs for 0.2 virtual seconds. Then `rtoslab measure` measures what the file names, and `rtoslab baseline`
-    and `rtoslab gate` hold it. An rtoslab.toml that is there is not touched.
+    To find the functions, runs the image for 0.2 virtual seconds. Afterwards `rtoslab measure` measures them, and
+    `rtoslab baseline` and `rtoslab gate` check them for regressions. An existing rtoslab.toml is not changed.
     """
     path = Path(PROJECT_FILE)
     if path.exists():

@@ -12,7 +12,7 @@ from rtoslab.trees import OPTIMISATIONS, build_files
 
 @click.group("kernel")
 def command() -> None:
-    """Kernels with a build of their own, outside rtoslab: see docs/trees.md."""
+    """Kernels with their own build system, outside rtoslab: see docs/trees.md."""
 
 
 @command.command("files", short_help="Write the files that the kernel's own build system needs.")
@@ -36,7 +36,7 @@ def command() -> None:
     "-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Folder to write them to."
 )
 def files(ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path) -> int:
-    """Write what your own build of KERNEL takes from rtoslab: its configuration, and a README that says what to do."""
+    """Write the files that your own build of KERNEL needs: its configuration, and a README with instructions."""
     catalogue = Catalogue(find_root())
     entry, place = catalogue.kernel(ident), catalogue.board(board).id
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())

@@ -30,13 +30,14 @@ from rtoslab.results import MeasuredPoint
 @click.option("--strict", is_flag=True, help="Exit with code 3 if anything is unequal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of findings on stdout.")
 def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, strict: bool, as_json: bool) -> int:
-    """Show where a comparison is unfair: points of one run, or of several RUNs, that were not measured alike.
+    """Show where a comparison is unfair: points of one run, or of several RUNs, that were measured under different
+    conditions.
 
-    With --reference also where they are not alike to the reference results of other kernels.
+    With --reference, also compares them with the reference results of other kernels.
 
-    Looks at assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
-    idle, memory protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
-    Also compares the board's registers as they were when the window opened.
+    Checks assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
+    idle, memory protection, task selection, compiler and flags, clock, wait states, caches, and the placement of code
+    and data. Also compares the board's registers at the beginning of the window.
     """
     catalogue = Catalogue(find_root())
     stored = {path: load(path) for path in runs}

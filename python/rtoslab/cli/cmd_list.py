@@ -21,8 +21,8 @@ KINDS = ("kernels", "boards", "benchmarks", "suites")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
     """List kernels, boards, benchmarks and suites, or only those that you name.
 
-    `rtoslab list kernels` also says of each kernel which services it lacks, and why. `rtoslab list boards` of each
-    board on what evidence its timing settings stand (docs/accuracy.md).
+    `rtoslab list kernels` also shows the services that each kernel lacks, and why. `rtoslab list boards` also shows how
+    well the timing rules of each board are supported (docs/accuracy.md).
     """
     catalogue = Catalogue(find_root())
     listing: dict[str, list[dict[str, Any]]] = {}

@@ -55,10 +55,12 @@ def command(
     window_ms: int | None,
     as_json: bool,
 ) -> int:
-    """Run the benchmarks or images NAMES and show how long interrupts are masked: for each kernel call the longest.
+    """Run the benchmarks or images NAMES and show how long interrupts are masked, with the longest interval of each
+    kernel call.
 
-    Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
-    closed it. Services that a kernel lacks are left out with the reason."""
+    Records every interval in which PRIMASK, BASEPRI, FAULTMASK or an active handler masks interrupts, with the code
+    that began and ended it. Services that a kernel lacks are left out, with the reason.
+    """
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
     priorities = architecture().interrupt_priorities(facts.irq.priority_bits)

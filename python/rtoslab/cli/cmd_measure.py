@@ -96,13 +96,13 @@ def command(
 ) -> int:
     """Measure every call of each FUNCTION of an image: a symbol, a 0x address, or file.c:line.
 
-    Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. The
-    time of interrupts and other tasks is shown separately. For the longest call it shows the cycle, the call path and
-    what the cycles were spent on. Also shows the depth of the stack. Nothing is added to the image. Exit code 3 if the
-    part asked for was not executed to its end.
+    Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. The time
+    of interrupts and other tasks is shown separately. For the longest call it shows the cycle, the call path and what
+    the cycles were spent on. Also shows the stack use. The image is not changed. Exit code 3 if the part to be measured
+    was not executed to its end.
 
-    Without arguments it measures all that rtoslab.toml, in this folder or above it, names. Each budget that is
-    exceeded gives a line, and exit code 3.
+    Without arguments it measures everything that rtoslab.toml names, in this folder or above it. Each exceeded budget
+    gives a line, and exit code 3.
     """
     catalogue = Catalogue(find_root())
     folder = project_folder() if not functions and image is None else None

@@ -21,10 +21,10 @@ _NEXT = {
 
 @click.group("new")
 def command() -> None:
-    """Make a benchmark, a kernel's port, a board or a paper from a template.
+    """Create a benchmark, a kernel's port, a board or a paper from a template.
 
-    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md continues from there,
-    step by step.
+    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md describes the next
+    steps.
     """
 
 
@@ -75,7 +75,7 @@ _add_template_command(
     help="Your folder of ports, which RTOSLAB_PORTS must name.  [default: the folder of the checkout]",
 )  # fmt: skip
 def kernel(name: str, title: str, folder: Path | None) -> int:
-    """Make the port NAME of a kernel: without tasks, with a semaphore; you add the services one by one."""
+    """Create the port NAME of a kernel, at first with a semaphore and without tasks. Then add services one by one."""
     return _print_new_folder(
         "kernel", name, make_new_folder(Catalogue(find_root()), "kernel", name, title=title, folder=folder)
     )
@@ -89,7 +89,7 @@ def kernel(name: str, title: str, folder: Path | None) -> int:
     help="The board to copy: one with the same chip.",
 )  # fmt: skip
 def board(name: str, title: str, like: str) -> int:
-    """Make the board NAME: the facts of a board with the same chip, for you to correct by its manual."""
+    """Create the board NAME as a copy of a board with the same chip. Then correct its facts by its manual."""
     return _print_new_folder(
         "board", name, make_new_folder(Catalogue(find_root()), "board", name, title=title, copied_board=like)
     )

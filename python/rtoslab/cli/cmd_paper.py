@@ -69,11 +69,12 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
+    """Reproduce a published paper: run its experiments on the virtual boards and compare the results with its figures.
 
     Writes report.html and the folder export/ (SVG, PDF, CSV, LaTeX, how to cite) into the run directory. Points that
-    cannot be measured here are listed with the reason. A statement of the paper that our numbers contradict is shown
-    as such and is no error."""
+    cannot be measured are listed with the reason. A statement of the paper that our figures contradict is shown as such
+    and is not an error.
+    """
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)

@@ -58,9 +58,9 @@ def command(
 ) -> int:
     """Measure a BENCHMARK in many placements: the same code, linked in other orders.
 
-    Placement 0 is the linker's own order. Each other number stands for another order, always the same one. Each is a
-    point with all its proofs. Shows the median of each figure, its range over the placements, and the functions whose
-    own cycles changed: how much of the change their address within a line of flash or cache explains, and which
+    Placement 0 is the linker's own order. Each other number is another fixed order. Each placement is a point with all
+    its proofs. Shows the median of each figure, its range over the placements, and the functions whose own cycles
+    changed. For these it shows how much of the change their address within a line of flash or cache explains, and which
     address is best and worst.
     """
     root = find_root()

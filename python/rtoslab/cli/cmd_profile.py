@@ -70,13 +70,13 @@ def command(
     speedscope_file: Path | None,
     as_json: bool,
 ) -> int:
-    """Show where every cycle of a SUBJECT went: a benchmark's window, or a section of any ELF image.
+    """Show where every cycle of a SUBJECT was spent. A SUBJECT is a benchmark (its window), or any ELF image.
 
-    By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
-    exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing is
-    added to the image. The cycles of each core add up to those it was observed for. Exit code 3 if a core ended in a
-    handler that nobody wrote. If Ctrl-C or a signal ends it, it stores and shows the part that was executed, with exit
-    code 130.
+    Cycles are shown by core, function, call path and source line, split into execution, waits for buses, flash and
+    spinlocks, sleep, and exception entry and exit. Also shows how long interrupts were masked and spinlocks held, and
+    by which code. The image is not changed. The cycles of each core add up to the observed time. Exit code 3 if a core
+    ended in an unimplemented handler. If Ctrl-C or a signal ends the command, it stores and shows the executed part,
+    with exit code 130.
     """
     if diff is not None:
         _print_tables(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)

@@ -26,14 +26,14 @@ from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_t
 )
 @click.option("--json", "as_json", is_flag=True, help="All rows as JSON on stdout.")
 def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: int, top: int, *, as_json: bool) -> int:
-    """Ask a trace that `rtoslab trace -o` wrote: by the name of a question, or in SQL.
+    """Query a trace that `rtoslab trace -o` wrote, by the name of a query or in SQL.
 
     \b
     load          cycles and share of each core, by task and handler
-    switches      the longest stretches from one switch to the next
-    calls         each task's calls of the kernel
-    locks         holds and waits of spinlocks
-    latency A B   from the begin of each A to that of the next B
+    switches      the longest intervals from one switch to the next
+    calls         each task's kernel calls
+    locks         spinlocks: times held and waited for
+    latency A B   times from the begin of each A to that of the next B
     "SELECT ..."  SQLite. Tables:
                   slice(track_group, track, name, depth, start_cycle,
                     end_cycle, cycles, own_cycles, start_ns, ended)

@@ -49,9 +49,9 @@ _SHOWN = 3
 
 @click.group("reference")
 def command() -> None:
-    """Results of the papers' kernels, measured once by this project and kept in reference/.
+    """Reference results: figures of the papers' kernels that come with rtoslab, in the folder reference/.
 
-    Reports and papers show them beside a run that does not hold these kernels, marked as reference.
+    Reports and papers show them for kernels that a run does not contain, marked as reference.
     """
 
 
@@ -61,11 +61,13 @@ command.add_command(matrix_command)
 @command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_references(*, as_json: bool) -> int:
-    """List every paper and kernel with boards and the number of points, and what has changed since they were measured.
+    """List the reference results: each paper and kernel with its boards, its number of points, and what has changed
+    since.
 
     `(choose)` stands for the figures that `rtoslab choose` compares.
 
-    A kernel whose tree or exports are named is compared, too."""
+    Also checks the trees and exports of the kernels that you added.
+    """
     root = find_root()
     catalogue = Catalogue(root)
     with contents_cache():
@@ -103,11 +105,11 @@ def list_references(*, as_json: bool) -> int:
 @jobs_option
 @dry_run_option
 def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
-    """Measure the papers' points again with every kernel that is here, and keep them in reference/.
+    """Measure the papers' points again with every kernel whose sources are available, and store them in reference/.
 
-    A point is measured in several placements of its code where that may move its figures. The results of a kernel whose
-    tree or export is not named stay as they are, and the output says so. Exit code 3 if a point fails, which is left
-    out, or if nothing could be measured.
+    A point is measured in several placements of its code if they can change its figures. The results of a kernel
+    without sources stay as they are, and the output says so. Exit code 3 if a point fails, which is then left out, or
+    if nothing could be measured.
     """
     root = find_root()
     catalogue = Catalogue(root)

@@ -44,7 +44,7 @@ class _Bounds(click.Group):
 
 @click.group("rta", cls=_Bounds)
 def command() -> None:
-    """Bound the response times of a task set: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
+    """Compute bounds of response times: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
 
 
 @command.command("bounds", short_help="Compute bounds of a task set's response times.")
@@ -93,12 +93,12 @@ def bounds(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Bound the response times of the task set in TASKS, a TOML or CSV file.
+    """Compute bounds of the response times of the task set in TASKS, a TOML or CSV file.
 
-    Without a kernel it is the textbook analysis, in which the kernel costs nothing. With --kernel its overheads on the
-    board are measured first (once) and included. --overheads takes them from a file instead. Exit code 1: no answer,
-    as the set is refused, cannot be built or run, or the model does not apply to it. Exit code 3: a deadline can be
-    missed, or what was observed contradicts the bounds.
+    Without a kernel, this is the textbook analysis, in which the kernel costs nothing. With --kernel, the kernel's
+    overheads on the board are measured first (once) and included. --overheads reads them from a file instead. Exit code
+    1: no answer, because the task set is invalid, cannot be built or run, or the model does not apply to it. Exit code
+    3: a deadline can be missed, or an observation contradicts the bounds.
     """
     from rtoslab.rta import sensitivity_tables, study_bounds, with_sensitivity  # noqa: PLC0415 (so that help and completion stay quick)
     from rtoslab.rta import study_json as json_of  # noqa: PLC0415
@@ -176,9 +176,9 @@ def break_(
 ) -> int:
     """Search for a task set that breaks its bound on the virtual board.
 
-    Runs random sets of every shape, then sets similar to those that came nearest to their bound. Exit code 3: a job
-    took longer than its bound, a `worst tick` bound was below the `split tick` bound, or something cost more than the
-    overheads say.
+    Runs random task sets of every shape, then sets similar to those that came closest to their bound. Exit code 3: a
+    job took longer than its bound, a `worst tick` bound was below the `split tick` bound, or a kernel operation took
+    longer than the overheads say.
     """
     from rtoslab.rta import Bench, search_broken_bounds, shrink_set, summarise_search, write_finding  # noqa: PLC0415  # noqa: PLC0415
 

@@ -120,7 +120,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list
 @click.option("--samples", is_flag=True, help="Write one row for each raw sample of a latency instead of each figure.")
 @_with_filters
 def export(output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]) -> None:
-    """Write the figures of matching stored_points, or their raw samples, as Parquet, CSV or JSON lines."""
+    """Write the figures of matching stored points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
     chosen = form or (file_form(output) if output else "csv")
@@ -154,7 +154,7 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
 )
 @_with_filters
 def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]) -> None:
-    """Show how the figures of the same stored_points moved from run to run."""
+    """Show how the figures of the same points changed from run to run."""
     from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
     from rtoslab.compare import history_document  # noqa: PLC0415

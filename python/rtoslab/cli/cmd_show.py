@@ -18,9 +18,9 @@ from rtoslab.reports import report_formats, show_points, show_proofs
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
 def command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
-    """Show stored runs: a table of the figures, what failed, and what is n/a.
+    """Show stored runs: a table of the figures, failed points, and points that are n/a.
 
-    Without a RUN, list the runs that are there.
+    Without a RUN, lists the existing runs.
     """
     if not runs:
         ctx.invoke(list_runs, as_json=as_json)

@@ -131,16 +131,16 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an IMAGE (ELF, UF2 or Intel HEX, built by anybody) on a virtual board.
+    """Run an IMAGE (an ELF, UF2 or Intel HEX file of any project) on a virtual board.
 
-    Prints UART, SEGGER RTT, defmt, semihosting and ITM as they come (a line of another channel than UART begins with
-    its name), then cycles and instructions per core, and for every --between pair the count, minimum, maximum and total
-    cycles. Nothing is added to the image.
+    Prints the output of UART, SEGGER RTT, defmt, semihosting and ITM. Lines of channels other than UART begin with the
+    channel's name. Then prints cycles and instructions per core, and for every --between pair the count, minimum,
+    maximum and total cycles. The image is not changed.
 
     Exit code 3 if --until or --expect was not reached, --fail matched, a core took a fault whose handler did not
-    return, locked up, or ended in a handler that nobody wrote. A fault is told with its cause, function, file and line,
-    and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends it, it prints what there
-    is, with exit code 130.
+    return, locked up, or ended in an unimplemented handler. A fault is reported with its cause, function, file and
+    line, and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends the command, it
+    prints the results so far, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:

@@ -78,15 +78,14 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Show in how many builds of its kernels each statement of a PAPER holds, and what turns it.
+    """Show in how many builds of its kernels each statement of a PAPER holds, and which changes reverse it.
 
-    Without a PAPER: how far the place of the code alone moves the figures of all papers, and how many pairs of kernels
-    change their order by it.
+    Without a PAPER, shows how far the placement of the code alone changes the figures of all papers, and how many pairs
+    of kernels change their order.
 
-    A paper measures one build of each kernel. Here the same points are built with other optimisation, assertions,
-    versions and switches, each in several placements of its code, and every statement is judged in all of them. The
-    values of these builds come with rtoslab. `--measure` measures them with the trees that you have named. The same
-    command again resumes.
+    A paper measures one build of each kernel. This command uses builds with other optimisation, assertions, versions
+    and switches, each in several placements of its code, and judges every statement in all of them. The values of these
+    builds come with rtoslab. `--measure` measures them with the trees that you added. The same command again resumes.
     """
     root = find_root()
     catalogue = Catalogue(root)

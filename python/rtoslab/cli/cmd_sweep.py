@@ -50,10 +50,11 @@ def command(
     costs: bool,
     as_json: bool,
 ) -> int:
-    """Measure every combination that PLAN.toml names. The same command again resumes.
+    """Measure every combination of options in PLAN.toml. If you run the same command again, it resumes.
 
-    Combinations that are not possible are skipped with the reason. Earlier measurements under the same manifest, in
-    this sweep or in any run, are taken from the cache."""
+    Impossible combinations are skipped, with the reason. Earlier measurements with the same manifest, in this sweep or
+    in any run, are taken from the cache.
+    """
     root = find_root()
     sweep = read_sweep(plan_file)
     catalogue = Catalogue(root)

@@ -26,9 +26,9 @@ from rtoslab.hardware import (
 @bench_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(bench: Path | None, as_json: bool) -> None:
-    """List the probes and boards that are connected, with the programs here that flash through them.
+    """List the connected probes and boards, and the installed programs that can flash through them.
 
-    With --bench it says of each target of the hardware map whether it is there. Nothing is flashed or reset.
+    With --bench, shows whether each target of the hardware map is connected. Nothing is flashed or reset.
     """
     catalogue = Catalogue(find_root())
     devices = connected_devices()

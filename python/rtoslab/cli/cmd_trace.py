@@ -36,11 +36,11 @@ def command(
     outputs: tuple[Path, ...],
     choice: SubjectOptions,
 ) -> int:
-    """Show what ran when in a SUBJECT: a benchmark's window, or a section of any ELF image.
+    """Show what ran when in a SUBJECT: a benchmark (its window), or any ELF image.
 
-    Shows tasks, handlers, kernel calls, spinlocks and pins. Nothing is compiled into the image. A .pftrace
-    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown. Exit
-    code 3 if a core ended in a handler that nobody wrote.
+    Shows tasks, handlers, kernel calls, spinlocks and pins. The image is not changed. Open a .pftrace file in
+    ui.perfetto.dev, a .vcd file in GTKWave or PulseView. Without -o, only a summary of each track is shown. Exit code 3
+    if a core ended in an unimplemented handler.
     """
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:

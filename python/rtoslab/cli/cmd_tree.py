@@ -37,10 +37,10 @@ from rtoslab.trees import (
 
 @click.group("tree")
 def command() -> None:
-    """Build kernels from a tree that you name: any folder or checkout of their sources.
+    """Build kernels from source trees that you add: any folder or checkout of their sources.
 
-    The description is kept with your configuration (RTOSLAB_TREES names another folder), never in the repository.
-    For one call, the environment variable RTOSLAB_TREE_ID names another folder for the tree ID.
+    The description of a tree is stored with your configuration (RTOSLAB_TREES names another folder), never in the
+    repository. For one call, the environment variable RTOSLAB_TREE_ID names another folder for the tree ID.
     """
 
 
@@ -57,9 +57,9 @@ def command() -> None:
 @click.option("--version", "version", help="Version of the kernel, if the tree's headers do not state it.")
 @click.option("--force", is_flag=True, help="Replace an existing description, with all exports added before.")
 def add(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
-    """Look into the tree PATH and draft the description of the kernel ID, for `--kernel ID`.
+    """Add the source tree PATH as the kernel ID, for use as `--kernel ID`. A description of the tree is generated.
 
-    For a kernel with a build of its own, PATH is an export of that build: one for each board and number of cores.
+    For a kernel with its own build system, PATH is an export of that build: one for each board and number of cores.
     """
     catalogue = Catalogue(find_root())
     target = description_path(ident)
@@ -152,7 +152,7 @@ def _commit_text(repository: dict[str, Any]) -> str:
 @boards_option(default="one for each core that the tree is described for")
 @config_option
 def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ...]) -> int:
-    """Check that everything a description names is there, build the tree, and run the conformance suite.
+    """Check that all files of a tree's description exist, build the tree, and run the conformance suite.
 
     Exit code 1 if something is missing, 3 if it cannot be built or does not conform.
     """
@@ -219,7 +219,7 @@ def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
 @command.command("remove")
 @click.argument("ident", metavar="ID")
 def remove(ident: str) -> int:
-    """Forget a tree: removes its description. The tree itself and what was measured of it stay."""
+    """Remove the description of a tree. The tree itself and its results are kept."""
     path = description_path(ident)
     if not path.is_file():
         raise CatalogueError(f"There is no tree {ident}; `rtoslab tree list` shows the known trees.")

@@ -87,12 +87,12 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Raise an interrupt at every cycle offset of a run and measure how long it waits.
+    """Raise an interrupt at every cycle offset of a run and measure its latency.
 
-    Every interrupt is raised in the same run, continued from one snapshot. Shows the latency to the handler's first
-    instruction and to that of the task it wakes: the distribution, the worst case, and the instruction that was
-    executing there. Without a BENCHMARK, `phase_sweep` is used. An IMAGE (ELF) needs --interrupt. The result does not
-    depend on the number of threads. If a signal ends the command, it keeps the part that was swept.
+    Every run continues from the same snapshot. Shows the latency to the handler's first instruction and to that of the
+    task that it wakes: the distribution, the worst case, and the instruction that was interrupted there. Without a
+    BENCHMARK, `phase_sweep` is used. An IMAGE (ELF) needs --interrupt. The result does not depend on the number of
+    threads. If a signal ends the command, it stores the finished part.
     """
     root = find_root()
     catalogue = Catalogue(root)

@@ -106,7 +106,15 @@ def _pairs_tables(
 
 def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
     """Returns the table of pairs whose order the place turns, by paper or by board."""
-    columns = (by, ">pairs", ">order reversed", ">share", ">close pairs", ">of these reversed", ">probability of the other order")
+    columns = (
+        by,
+        ">pairs",
+        ">order reversed",
+        ">share",
+        ">close pairs",
+        ">of these reversed",
+        ">probability of the other order",
+    )
     lines = [
         [
             row.name, str(row.pairs), str(row.turned), _format_percent(row.turned / row.pairs), str(row.close),

@@ -73,8 +73,9 @@ def _index_files(root: Path, wants: TreeRequirements) -> _Index:
         )
         seen += len(names)
         if seen > MOST_FILES:
-            raise CatalogueError((f"{root} contains more than {MOST_FILES:,} files; give the folder of the kernel "
-                                 "alone."))
+            raise CatalogueError(
+                f"{root} contains more than {MOST_FILES:,} files; give the folder of the kernel alone."
+            )
         for name in sorted(names):
             place = PurePosixPath(Path(base, name).relative_to(root).as_posix())
             if (

@@ -97,7 +97,9 @@ def inputs_listing(tree: Tree, cache: Path) -> str:
 def load_inputs(cache: Path) -> tuple[str, ...] | None:
     """Returns the files that the last build read, relative to the tree. None without a readable cache file."""
     try:
-        return _Reads.model_validate(read_object(cache, "the list of files that were read from a tree", BuildError)).files
+        return _Reads.model_validate(
+            read_object(cache, "the list of files that were read from a tree", BuildError)
+        ).files
     except (BuildError, ValidationError):
         return None
 
