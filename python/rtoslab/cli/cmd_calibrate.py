@@ -58,7 +58,7 @@ BOARD = "nucleo-f446re"
 @click.option(
     "--figures",
     metavar="all|BENCHMARK,...",
-    help="Also measure these kernel figures, or `all`: T1 to T8, single calls, switches and interrupts.",
+    help="Also measure these kernel figures, or `all`: the tests T1 to T8, single calls, switches and interrupts.",
 )
 @kernel_option
 @click.option("--for", "--window", "window", type=Duration(), help="Length of a kernel figure's measured window.")

@@ -6,7 +6,7 @@ from typing import Final
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Begin": {
         "choose": "compare kernels on your board: who leads, and how sure that is",
-        "demo": "measure T1 to T8 on a virtual board, and report",
+        "demo": "measure eight kernel tests on a virtual board, and report",
         "doctor": "check the tools that rtoslab needs",
         "list": "list kernels, boards, benchmarks and suites",
         "init": "write rtoslab.toml for firmware of your own",

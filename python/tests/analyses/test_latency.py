@@ -179,7 +179,7 @@ def test_instruments_are_compared_in_one_table() -> None:
     assert list(result.by_instrument) == ["counter", "probe"]
     assert result.best.instrument == "probe"
     assert result.disagreement_cycles == 3
-    assert result.by_instrument["counter"].left_over_median == 1
+    assert result.by_instrument["counter"].residual_median == 1
     assert [latency.between_marks for latency in result.by_instrument.values()] == [101, 99]
 
 

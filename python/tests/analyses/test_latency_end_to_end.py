@@ -23,7 +23,7 @@ def test_three_instruments_agree(tmp_path: Path) -> None:
         apart = comparison.disagreement_cycles
         assert apart is not None
         assert apart <= 12, f"{comparison.id}: {apart}"
-        left_over = comparison.by_instrument["counter"].left_over_median
+        left_over = comparison.by_instrument["counter"].residual_median
         assert left_over is not None
         assert abs(left_over) <= 3, comparison.id
         assert set(comparison.by_instrument["probe"].series.switches) == {1}

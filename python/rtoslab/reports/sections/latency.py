@@ -120,9 +120,9 @@ def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
 
 def _left_over_text(latency: Latency | None, places: PlacementLookup) -> str:
     """Returns the part of an instrument's cost that subtraction leaves over."""
-    if latency is None or latency.left_over_median is None:
+    if latency is None or latency.residual_median is None:
         return NONE
-    return band_text(places.series_band(latency, lambda latency: latency.left_over_median or 0.0), _format_signed)
+    return band_text(places.series_band(latency, lambda latency: latency.residual_median or 0.0), _format_signed)
 
 
 def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: PlacementLookup) -> str:

@@ -17,7 +17,7 @@ _PROSE = (
 _NOTE = (
     "Per core: the mean rate of a core divided by the rate of one core alone, which the paper calls normalised "
     "throughput. 100 % means that a core loses nothing. In all: both cores together, where 200 % would be "
-    "perfect. Least over most: the rate of the slower core divided by that of the faster one."
+    "perfect. Slowest core / fastest: the ratio of their rates, 1 if all cores are equally fast."
 )
 
 
@@ -52,7 +52,7 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         ">in all",
         ">counts/s, all cores",
         ">share of each core",
-        ">least over most",
+        ">slowest core / fastest",
     )
     chart = ChartData(
         "bars",

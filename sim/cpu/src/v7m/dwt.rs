@@ -73,13 +73,13 @@ impl Dwt {
         }
     }
 
-    fn counting(&self) -> bool {
+    fn is_counting(&self) -> bool {
         self.trace && self.ctrl & CYCCNTENA != 0
     }
 
     /// CYCCNT at this reading of [`Dwt::clock`].
     pub fn cycles(&self, clock: u64) -> u32 {
-        if self.counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
+        if self.is_counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
     }
 
     fn set_cycles(&mut self, value: u32, clock: u64) {
