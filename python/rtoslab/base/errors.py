@@ -162,7 +162,7 @@ class OverrideReceivedError(DecodeError):
         why = f": {REFUSALS[fields['code']]}" if kind == "error" and fields.get("code") in REFUSALS else ""
         remedy = f"; {_REMEDIES[fields['code']]}" if why and fields["code"] in _REMEDIES else ""
         super().__init__(
-            line, (f"the firmware reported {what}{why} ({facts}); so no figure of this run is valid{remedy}")
+            line, f"the firmware reported {what}{why} ({facts}), so no figure of this run is valid{remedy}"
         )
         self.kind = kind
         self.fields = fields

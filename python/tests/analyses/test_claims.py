@@ -279,4 +279,4 @@ def test_statement_without_figures_has_a_reason() -> None:
 
 def test_deciding_condition_is_shown_with_the_threshold() -> None:
     result = verdict(claim("ascending", [A, B], rests_on="the caches are on"), values_of_kernels((1, 2)))
-    assert result.threshold == "rests on: the caches are on"
+    assert result.threshold == "depends on: the caches are on"

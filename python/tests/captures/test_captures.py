@@ -226,7 +226,7 @@ def test_format_without_unknown_levels_refuses_them(form: str, tmp_path: Path) -
 
 def test_channel_and_format_must_be_unambiguous(tmp_path: Path) -> None:
     two = Capture(Fraction(1, RATE), (make_channel("a", [0, 1], [0, 1]), make_channel("b", [0, 1], [0, 1])), 3)
-    with pytest.raises(CaptureError, match="a, b have edges; say --channel"):
+    with pytest.raises(CaptureError, match="a, b have edges; choose one with --channel"):
         two.find_channel(None)
     with pytest.raises(CaptureError, match="no channel 'c'; the capture has a, b"):
         two.find_channel("c")

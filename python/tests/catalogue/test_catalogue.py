@@ -60,7 +60,7 @@ def test_paper_may_have_several_suites(copy: Path) -> None:
     with pytest.raises(CatalogueError, match="is the file 'brand_new'"):
         _ = Catalogue(copy).suites
     added.rename(added.with_stem("vieira2026"))
-    with pytest.raises(CatalogueError, match="second suite 'vieira2026'"):
+    with pytest.raises(CatalogueError, match="two suites named 'vieira2026'"):
         _ = Catalogue(copy).suites
 
 

@@ -47,7 +47,7 @@ def test_missing_sigrok_is_reported_with_remedy(tmp_path: Path, monkeypatch: pyt
 
 def test_analyzer_without_samples_is_stopped(start: Start) -> None:
     begin = time.monotonic()
-    with pytest.raises(CaptureError, match=r"No sample came from fx2lafw within 2 s, and said: waiting; check"):
+    with pytest.raises(CaptureError, match=r"No sample came from fx2lafw within 2 s, with the message: waiting; check"):
         start("echo waiting; exec sleep 30")
     assert time.monotonic() - begin < 10, "the program was ended"
 
@@ -67,7 +67,7 @@ def test_full_disk_is_reported_before_and_during_recording(
 
 
 def test_missing_folder_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
+    with pytest.raises(CaptureError, match=r"No such file or directory.*create the folder"):
         Recorder(FAST, 10.0, tmp_path / "none" / "x.vcd", tmp_path / "reply")
 
 
@@ -79,7 +79,7 @@ def test_deleted_recording_is_reported(start: Start, tmp_path: Path) -> None:
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
     shutil.rmtree(tmp_path)
     recorder._process.wait(10)
-    with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
+    with pytest.raises(CaptureError, match=r"No such file or directory.*create the folder"):
         recorder.finish()
 
 

@@ -57,7 +57,7 @@ def test_reset_during_a_run_is_reported(tmp_path: Path) -> None:
         text = command_error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
                              "--out", tmp_path / "run", **desk.environment), 3)  # fmt: skip
     assert "restarted during its run" in text
-    assert "0 of 1 point are kept" in text
+    assert "0 of 1 point are stored" in text
     assert "run the same command again to measure the rest" in text
 
 
@@ -95,7 +95,7 @@ def test_lost_bytes_cause_repeats_up_to_a_limit(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, spoil=lambda _, data: data.replace(b" window ", b" wndow ")) as desk:
         text = command_error(rtoslab("run", "t1", "--board", BOARD, *QUICK, "--target", "auto", "--port", desk.port,
                              "--out", tmp_path / "run", **desk.environment), 3)  # fmt: skip
-        assert "came damaged 3 times" in text
+        assert "was damaged 3 times" in text
         assert len(desk.orders) == 3
     assert not list((tmp_path / "run").glob("*/result.json")), "a point that gave no number of the board's is not kept"
 
@@ -126,7 +126,7 @@ def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert not desk.orders
     lines = done.stdout.splitlines()
-    assert lines[0] == f"# listens on {desk.port} at 115200 baud before it starts"
+    assert lines[0] == f"# reads {desk.port} at 115200 baud before it starts"
     assert lines[1].startswith("probe-rs download --non-interactive --chip STM32F446RETx --probe 0483:374b:066CFF57")
     assert lines[1].endswith("/image.elf")
     assert lines[2].startswith("probe-rs reset ")

@@ -51,7 +51,7 @@ def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
         "sigrok-cli --driver fx2lafw:conn=1.14 --config samplerate=24000000 --channels D0=out --time 935000 "
         f"--output-format vcd --output-file {tmp_path / 'pins.sr'}.recorded.vcd"
     )
-    assert lines[2] == f"# listens on {desk.port} at 115200 baud before it starts"
+    assert lines[2] == f"# reads {desk.port} at 115200 baud before it starts"
     assert lines[3].startswith("openocd -f interface/stlink.cfg")
     assert not list(tmp_path.glob("pins*"))
 
@@ -59,7 +59,7 @@ def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "sentence", "kept"),
     [
-        ("missing", "recorded nothing: it ended with code 1, and said: No devices found.; check that", []),
+        ("missing", "recorded nothing: it ended with code 1, with the message: No devices found.; check that", []),
         ("early", "stopped recording before the end of the board's run (code 0); check the analyzer's cable", ["vcd"]),
     ],
 )
@@ -91,7 +91,7 @@ def test_pulled_cable_leaves_no_partial_capture(tmp_path: Path) -> None:
     ("words", "sentence"),
     [
         (("--target", "auto"), "add --sigrok DRIVER"),
-        (("--sigrok", "fx2lafw"), "Say --sample-rate"),
+        (("--sigrok", "fx2lafw"), "add --sample-rate"),
         (("--sigrok", "fx2lafw", "--sample-rate", "24MHz"), "add --target auto"),
         (
             ("--sigrok", "fx2lafw", "--sample-rate", "24MHz", "--target", "auto"),

@@ -69,10 +69,10 @@ def test_addresses_by_segment_and_a_start() -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (text(record(0, 0, b"x")), "was cut"),
+        (text(record(0, 0, b"x")), "is truncated"),
         (text(record(0, 0, b"x")[:-2], END), "line 1 is not a record"),
         (text(record(0, 0, b"x")[:-1] + "F", END), "checksum of line 1"),
-        (text(END, record(0, 0, b"x")), "line 2 stands behind"),
+        (text(END, record(0, 0, b"x")), "line 2 follows"),
         (text(record(7, 0, b"x"), END), "of an unknown type"),
         (text(record(0, 0, b"x"), record(0, 0, b"y"), END), "line 2 gives 0x00000000 another value"),
         (text(record(4, 0, b"\xff\xff"), record(0, 0xFFFF, b"xy"), END), "does not fit into 32 bits"),
@@ -89,5 +89,5 @@ def test_damage_is_reported_with_its_line(content: bytes, why: str, tmp_path: Pa
 
 
 def test_too_many_memory_areas_are_refused() -> None:
-    with pytest.raises(ValueError, match="300 pieces"):
+    with pytest.raises(ValueError, match="300 separate memory areas"):
         elf_from_segments([(number << 20, b"x") for number in range(300)])

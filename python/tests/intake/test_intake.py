@@ -30,7 +30,7 @@ def refusal(path: Path, limit: int = 10) -> str:
 def test_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"0123456789")
     assert files.read_bytes(tmp_path / "x", 10, "the thing", ReportError) == b"0123456789"
-    assert "(10 bytes, 9 are read)" in refusal(tmp_path / "x", 9)
+    assert "(10 bytes, at most 9 can be read)" in refusal(tmp_path / "x", 9)
     assert "no such file" in refusal(tmp_path / "y")
     assert "is a directory" in refusal(tmp_path)
     assert "is a device" in refusal(Path("/dev/zero"))
@@ -135,8 +135,8 @@ def test_table_over_a_limit_is_refused(text: str) -> None:
 OBJECTS = {
     "[1]": "a list, not an object",
     "null": "a NoneType, not an object",
-    '{"a": NaN}': "NaN is no number",
-    '{"a": -Infinity}': "Infinity is no number",
+    '{"a": NaN}': "NaN is not a number",
+    '{"a": -Infinity}': "Infinity is not a number",
     '{"a": 1e999}': "too large",
     '{"a": 1, "a": 2}': "contains the same key twice",
     '{"a": 18446744073709551616}': "64 bits",

@@ -205,7 +205,7 @@ def test_command_explains_a_single_placement(tmp_path: Path) -> None:
     words = ["placement", "t8", "--kernel", "rt", "--placements", "2", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, PlanError)
-    assert "side by side: rt has no heap service" in str(done.exception)
+    assert "compared: rt has no heap service" in str(done.exception)
 
 
 def test_command_shows_measured_bands(tmp_path: Path) -> None:

@@ -157,9 +157,7 @@ def assert_one_process_measures(folder: Path, log: Path) -> None:
 
 def test_parallel_processes_measure_once_and_a_killed_one_does_not_block(tmp_path: Path) -> None:
     folder, log = tmp_path / "cache", tmp_path / "log"
-    code = (
-        "from pathlib import Path; from tests.store.test_cache import many_processes as go; go(Path({!r}), Path({!r}))"
-    )
+    code = "from pathlib import Path; from tests.store.test_cache import assert_one_process_measures as go; go(Path({!r}), Path({!r}))"
     done = subprocess.run(
         [sys.executable, "-c", code.format(str(folder), str(log))],
         capture_output=True,

@@ -70,7 +70,7 @@ def test_export_that_became_another_version_is_not_linked(home: Path) -> None:
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
     (home / "export" / ".config").write_text(CONFIG)
-    assert "is another than was described" in command_output(
+    assert "has changed since it was added" in command_output(
         "run", "t7", "--kernel", "tiny", "--board", "pico", "--dry-run"
     )
 

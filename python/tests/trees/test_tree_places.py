@@ -62,7 +62,7 @@ def test_tree_option_overrides_the_folder_for_one_call(home: Path) -> None:
     after = measure_point(home, "three").model_dump(mode="json")
     assert before["counters"] == after["counters"] != point["counters"]
     assert len(point["counters"]) == len(after["counters"]) > 0
-    assert "`rtoslab tree add foo /x` describes it" in command_error(rtoslab("--tree", "foo=/x", "list"), 1)
+    assert "add it with `rtoslab tree add foo /x`" in command_error(rtoslab("--tree", "foo=/x", "list"), 1)
     assert "write --tree ID=PATH" in command_error(rtoslab("--tree", "tiny", "list"), 2)
 
 

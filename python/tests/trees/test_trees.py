@@ -151,7 +151,7 @@ def test_environment_variable_overrides_the_folder_of_a_tree(home: Path, monkeyp
 
 
 @pytest.mark.parametrize(("old", "new", "says"), [
-    ('port = "tiny"', 'port = "nowhere"', "which is not known"),
+    ('port = "tiny"', 'port = "nowhere"', "which was not found"),
     ('id = "tiny"', 'id = "other"', "the id must be the file's name"),
     ('headers = ["include"]', 'headers = ["../include"]', "stay inside"),
     ('headers = ["include"]', 'headers = ["a b"]', "must not contain spaces"),
