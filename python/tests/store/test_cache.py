@@ -157,7 +157,8 @@ def assert_one_process_measures(folder: Path, log: Path) -> None:
 
 def test_parallel_processes_measure_once_and_a_killed_one_does_not_block(tmp_path: Path) -> None:
     folder, log = tmp_path / "cache", tmp_path / "log"
-    code = "from pathlib import Path; from tests.store.test_cache import assert_one_process_measures as go; go(Path({!r}), Path({!r}))"
+    modules = "from pathlib import Path; from tests.store.test_cache import assert_one_process_measures as go"
+    code = f"{modules}; go(Path({{!r}}), Path({{!r}}))"
     done = subprocess.run(
         [sys.executable, "-c", code.format(str(folder), str(log))],
         capture_output=True,
