@@ -32,7 +32,7 @@ out_option = click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder for the results. If it contains earlier results of the same command, the rest is measured.",
+    help="Folder of the results. An earlier run of the same command in it is resumed.",
 )
 jobs_option = click.option(
     "--jobs",

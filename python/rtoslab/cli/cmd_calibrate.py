@@ -96,9 +96,8 @@ def command(
 ) -> int:
     """Run micro-benchmarks on a real board and on the virtual one, and find the timing rules that differ.
 
-    For each timing rule with a setting (timing.*), shows the value that fits the silicon best and the values that fit
-    equally well (docs/calibrate.md). With --figures, also measures figures of a kernel on both boards. Nothing is
-    flashed without --board.
+    Shows, for each timing rule with a setting, the values that fit the silicon best (docs/calibrate.md). With
+    --figures, also measures figures of a kernel on both boards. Nothing is flashed without --board.
     """
     if (target is None) == (stored is None):
         raise PlanError(

@@ -158,7 +158,7 @@ def bounds(
     "--out",
     type=_FILE,
     metavar="FOLDER",
-    help=("Folder for the findings. Each is reduced to a small task set in one file."),
+    help=("Folder of the results: each finding, reduced to a small task set, in one file."),
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @_without_answer()

@@ -99,11 +99,10 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board. Each point is stored as soon as it is finished.
 
-    With --image it measures an ELF file that contains rtoslab's runner, whoever built it and with any kernel: `rtoslab
-    run --image APP.elf --board pico`.
+    With --image it measures an ELF file that contains rtoslab's runner, built elsewhere with any kernel.
 
-    With --target it flashes and resets a real board and reads its serial port: `rtoslab run t1 --board nucleo-f446re
-    --target auto` (docs/boards.md). With --dry-run it only prints the commands.
+    With --target it measures on a real board: `rtoslab run t1 --board nucleo-f446re --target auto` (docs/boards.md).
+    With --dry-run it only prints the commands.
 
     Names may be shortened as long as they are unique (t1 for t1_arithmetic). `latency` means every latency benchmark.
     If you run the same command again, it resumes where it stopped.

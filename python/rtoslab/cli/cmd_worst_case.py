@@ -67,7 +67,7 @@ from rtoslab.worst_case import (
 @click.option(
     "--from", "start", metavar="SYMBOL|0xADDR|CYCLES", default="0", help="For an IMAGE: where the sweep begins."
 )
-@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for the results.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
     program: str | None,

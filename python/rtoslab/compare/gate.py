@@ -58,7 +58,7 @@ def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgeme
 
 def _figures_without_pair(pair: Pair) -> list[str]:
     before, after = pair.before.metrics, pair.after.metrics
-    gone = [f"{pair.label} has no figure {key} any more" for key in before if key not in after]
+    gone = [f"{pair.label} no longer has the figure {key}" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 

@@ -179,7 +179,7 @@ def test_history_reports_no_change_within_placement(
     assert len(table.rows) == 1, "the placement is no axis"
     assert (table.title == "Within placement") == (not is_claimed)
     assert ("(placement)" in table.rows[0][-1]) == (not is_claimed)
-    assert ("Nothing moved over 2 runs beyond placement" in document.summary) == (not is_claimed)
+    assert ("Nothing changed over 2 runs beyond placement" in document.summary) == (not is_claimed)
 
 
 def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
-    with pytest.raises(ReportError, match="No figure is in two"):
+    with pytest.raises(ReportError, match="have no figure in common"):
         history_document(list(find_points([tmp_path / "0"], PointFilters())))
 
 

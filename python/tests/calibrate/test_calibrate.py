@@ -121,4 +121,4 @@ def test_unnamed_board_and_dry_run_flash_nothing(tmp_path: Path) -> None:
         done = rtoslab(*words, "--board", BOARD, "--dry-run", **desk.environment)
         assert done.stdout.startswith("openocd -f interface/stlink.cfg")
         assert not desk.orders
-    assert "Name the real board with --target" in command_error(rtoslab("calibrate", "--board", BOARD), 1)
+    assert "name the real board with --target" in command_error(rtoslab("calibrate", "--board", BOARD), 1)

@@ -78,7 +78,7 @@ def test_list_prints_json() -> None:
         (["run", "t1", "--window", "fast"], 2, "not a time such as 250ms or 30s"),
         (["run", "t1", "--cores", "one"], 2, "not a list of core counts"),
         (["run", "t1", "--config", "novalue"], 2, "is not KEY=VALUE"),
-        (["run"], 2, "Missing argument"),
+        (["run"], 2, "There is nothing to measure"),
         (["zzz"], 2, "No such command"),
         (["lst"], 2, "There is no command 'lst'; did you mean 'list'?"),
         (["run", "tt1"], 1, "There is no suite or benchmark named 'tt1'; did you mean 't1_arithmetic'?"),
@@ -99,7 +99,7 @@ def test_list_prints_json() -> None:
         (["runs", "export", "-o", "x.xlsx"], 1, "x.xlsx has no known format; let it end in .parquet, .csv or .jsonl"),
         (["sim", "nowhere.elf"], 1, "Cannot read the image nowhere.elf (no such file or directory)"),
         (["sim", "README.none", "--board", "pico2"], 1, "There is no board named 'pico2'; did you mean 'pico'?"),
-        (["sim", "x", "--cores", "3"], 1, "has 2 cores, 3 were asked for"),
+        (["sim", "x", "--cores", "3"], 1, "has 2 cores, not 3"),
     ],
 )
 def test_wrong_use_is_reported_in_one_sentence(args: list[str], code: int, sentence: str) -> None:
@@ -115,7 +115,7 @@ def test_broken_image_is_named(tmp_path: Path) -> None:
 
 
 def test_missing_checkout_is_reported(tmp_path: Path) -> None:
-    assert "RTOSLAB_ROOT names" in command_error(rtoslab("list", RTOSLAB_ROOT=str(tmp_path)), 1)
+    assert "RTOSLAB_ROOT is" in command_error(rtoslab("list", RTOSLAB_ROOT=str(tmp_path)), 1)
 
 
 def test_missing_compiler_is_reported(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_interrupted_profile_is_stored(number: signal.Signals, forking: Forking,
     result = json.loads(done.stdout)
     assert (result["stop"], done.stderr) == ("interrupted", "")
     cached = load_profile(stored)  # refuses cycles that do not add up
-    assert cached.label.endswith(f", ended after {cached.observed_cycles[0]:,} cycles of it")
+    assert cached.label.endswith(f", interrupted after {cached.observed_cycles[0]:,} cycles")
     assert 0 < cached.observed_cycles[0] < 0.5 * cached.clock_hz
     assert cached.operations is None
     assert {"cores", "functions"} <= result.keys()
@@ -130,9 +130,9 @@ def test_interrupted_profile_is_stored(number: signal.Signals, forking: Forking,
 
 def test_interrupted_profile_is_shown(forking: Forking) -> None:
     done = interrupt_command(forking, "profile", *T2)
-    assert "cycles of it. " in done.stdout.splitlines()[0]
+    assert "interrupted after " in done.stdout.splitlines()[0]
     assert "isr_pendsv" in done.stdout
-    assert done.stderr == "Ended from outside (SIGTERM); what was finished is kept.\n"
+    assert done.stderr == "Ended by the signal SIGTERM; what was finished is kept.\n"
 
 
 @pytest.mark.parametrize("drawn", [False, True])
@@ -161,7 +161,7 @@ def test_interrupted_sweep_is_shown(forking: Forking, tmp_path: Path) -> None:
     words = ["worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--span", "60", "--out", str(tmp_path)]
     done = interrupt_command(forking, *words)
     assert "within 60 cycles, ended after the first 40 cycles" in " ".join(done.stdout.split())
-    assert done.stderr == "Ended from outside (SIGTERM); what was finished is kept.\n"
+    assert done.stderr == "Ended by the signal SIGTERM; what was finished is kept.\n"
 
 
 @pytest.mark.parametrize("as_json", [True, False])
@@ -189,7 +189,7 @@ def test_interrupted_run_stores_and_shows_its_points(as_json: bool, tmp_path: Pa
         assert result["points"]
         assert all(item in stored for item in result["points"])
     else:
-        assert errors.splitlines()[-1] == "Ended from outside (SIGTERM); what was finished is kept."
+        assert errors.splitlines()[-1] == "Ended by the signal SIGTERM; what was finished is kept."
 
 
 def test_interrupt_carries_the_finished_results() -> None:

@@ -82,7 +82,7 @@ def test_point_that_failed_in_a_placement_is_not_compared() -> None:
 def test_report_states_the_rule() -> None:
     result = compare_sides(side([428.67, 439.81]), side([437.09, 441.09]))
     text = report_formats()["md"](comparison_document([result]))
-    assert "have nothing in common" in text
+    assert "do not overlap" in text
     assert "-2.72 to 12.42" in text
     assert "was measured in one placement" not in text
     text = report_formats()["md"](comparison_document([compare_sides(side([428.67]), side([437.09]))]))

@@ -48,10 +48,10 @@ def test_damaged_file_is_named(tmp_path: Path, old: str, new: str) -> None:
     text = (find_root() / FILE).read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(CatalogueError, match=r"arch\.toml cannot be read"):
+    with pytest.raises(CatalogueError, match=r"arch\.toml is not a valid description"):
         read_architecture(tmp_path)
     path.unlink()
-    with pytest.raises(CatalogueError, match=r"arch\.toml cannot be read"):
+    with pytest.raises(CatalogueError, match=r"arch\.toml is not a valid description"):
         read_architecture(tmp_path)
 
 

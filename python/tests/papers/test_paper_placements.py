@@ -69,7 +69,7 @@ def test_figure_in_one_placement_is_marked(tmp_path: Path) -> None:
     paper = folder(tmp_path, [published_row(1, lab_kernel="freertos"), published_row(2, lab_kernel="freertos")])
     both = replace(done, paper=paper, compared={1: done.compared[1], 2: sized})
     for ids, lone in (((1,), False), ((1, 2), True)):
-        assert ("ours is of one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
+        assert ("were measured in one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
 
 
 def test_band_smaller_than_the_rounding_is_left_out(tmp_path: Path) -> None:

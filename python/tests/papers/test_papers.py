@@ -110,7 +110,7 @@ def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
     assert (result.state, result.our_value, result.reason) == (
         "bring your own",
         None,
-        "its sources were not added (`rtoslab tree add`), and there is no reference result of Other OS",
+        "the sources of Other OS were not added (`rtoslab tree add`), and it has no reference result",
     )
 
 
@@ -140,7 +140,7 @@ def test_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
 
 
 def test_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="is in bytes, but our value in 1/s"):
+    with pytest.raises(ReportError, match="is in bytes, but our value is in 1/s"):
         compare_row(tmp_path, published_row(1, unit="bytes"), measured_point(1))
 
 
@@ -161,7 +161,7 @@ def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]
-    why = "its sources were not added (`rtoslab tree add`), and there is no reference result of Other OS"
+    why = "the sources of Other OS were not added (`rtoslab tree add`), and it has no reference result"
     assert table.note == f"n = 1,000. Versions: K. [1] {why}."
     ours = [record for record in table.records if record["source"] == "here"]
     assert [(mine["value"], mine["n"], mine["note"]) for mine in ours] == [(4000, 1000, ""), (None, None, why)]

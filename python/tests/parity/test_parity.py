@@ -180,7 +180,7 @@ def test_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> No
         with pytest.raises(PlanError, match="has no seal"):
             read_cost_file(path)
     path.write_text(written.replace("format = 2", "format = 3"))
-    with pytest.raises(PlanError, match="has format 3, this version reads 2"):
+    with pytest.raises(PlanError, match="has format 3, but this version reads format 2"):
         read_cost_file(path)
 
 
@@ -273,7 +273,7 @@ def test_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -
     report = rtoslab("report", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
     assert "## Is the comparison fair?" in report
     assert "| assertions |" in report
-    assert rtoslab("lint", tmp_path / "0").stdout.startswith("Fair")
+    assert rtoslab("lint", tmp_path / "0").stdout.startswith("The comparison is fair")
     compared = rtoslab("compare", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
     assert compared.index("## Worse and better") < compared.index("| assertions |")
 
@@ -323,7 +323,7 @@ def test_every_reference_result_has_the_options_of_its_kernel() -> None:
 
 def test_command_includes_reference_results_on_request(tmp_path: Path) -> None:
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=250, out=tmp_path / "own")
-    assert rtoslab("lint", tmp_path / "own", "--strict").stdout.startswith("Fair")
+    assert rtoslab("lint", tmp_path / "own", "--strict").stdout.startswith("The comparison is fair")
     done = rtoslab("lint", tmp_path / "own", "--reference", "--strict")
     assert done.returncode == 3, done.stderr
     assert "number of priorities: 8 for freertos; 256 for nuttx (reference)." in done.stdout

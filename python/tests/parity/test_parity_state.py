@@ -51,7 +51,8 @@ def findings(*subjects: LintSubject) -> list[Unfairness]:
 )
 def test_board_with_other_settings_is_reported(planted: dict[str, int], words: str) -> None:
     (result,) = findings(subject("a"), subject("b", **planted))
-    assert result.sentence.startswith(f"as the window opened, {words}")
+    title, _, values = words.rpartition(": ")
+    assert result.sentence.startswith(f"{title} at the beginning of the window: {values}")
     assert result.cost_text == "not measured; set it to the same value and measure again"
 
 

@@ -157,7 +157,7 @@ def test_interaction_within_the_bands_is_placement() -> None:
         "0 pairs of changes and benchmarks are shown, with a difference of 0.2% or more. 1 more are not shown, because "
         "another choice" in texts[0]
     )
-    assert "1 pair of changes is off by 0.2% or more." in texts[1]
+    assert "1 pair of changes is shown, with a difference of 0.2% or more." in texts[1]
     assert re.search(r"\+6\.0 % \(\+[34]\.\d % to \+[78]\.\d %\)", texts[1])
 
 

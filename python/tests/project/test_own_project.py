@@ -166,7 +166,7 @@ def test_wrong_use_is_named(project_folder: Path) -> None:
     foreign_repository(project_folder)
     twice = PROJECT.replace("[gate]", '[[function]]\nimage = "app"\nname = "control_step"\n[gate]')
     foreign_repository(project_folder, twice)
-    with pytest.raises(CatalogueError, match="stands twice"):
+    with pytest.raises(CatalogueError, match="is there twice"):
         read_project(project_folder)
     (project_folder / BASELINE).write_text("format = 9\nimage = {}\n")
     with pytest.raises(PlanError, match="format 9"):

@@ -159,7 +159,7 @@ def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) ->
     copy = tmp_path / "lentka2022" / "ucos3.jsonl"
     copy.parent.mkdir()
     copy.write_text(lines + json.dumps({"sha256": hashlib.sha256(lines.encode()).hexdigest()}) + "\n")
-    with pytest.raises(AlteredError, match="can be read"):
+    with pytest.raises(AlteredError, match="cannot be read"):
         read_reference(copy)
 
 

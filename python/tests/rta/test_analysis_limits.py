@@ -56,12 +56,12 @@ def test_period_that_is_almost_a_multiple_of_the_tick_is_late(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ("masked_us = 11", "task A: its masked section is longer than its wcet"),
-        ("masked_cycles = 841", "task A: its masked section is longer than its wcet"),
-        ('section = [{resource = "bus", length_cycles = 841}]', "its section of bus is longer than its wcet"),
+        ("masked_us = 11", "task A: its masked section is longer than its WCET"),
+        ("masked_cycles = 841", "task A: its masked section is longer than its WCET"),
+        ('section = [{resource = "bus", length_cycles = 841}]', "its section of bus is longer than its WCET"),
         (
             'section = [{resource = "bus", length_us = 6}, {resource = "bus", length_cycles = 420}]',
-            "its sections together are longer than its wcet",
+            "its sections together are longer than its WCET",
         ),
     ],
 )
