@@ -237,5 +237,5 @@ def test_channel_and_format_must_be_unambiguous(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'sigrok'"):
         write_capture(two, tmp_path / "x", "sigrock")
     uneven = Capture(Fraction(3, 10**9), two.channels, 3)
-    with pytest.raises(CaptureError, match="say --sample-rate"):
+    with pytest.raises(CaptureError, match="choose one with --sample-rate"):
         write_capture(uneven, tmp_path / "x.sr")

@@ -287,7 +287,7 @@ def test_plan_is_shown_before_measuring(tmp_path: Path) -> None:
         )
         assert "Nothing was measured" in done.stderr
     assert not list(tmp_path.iterdir())
-    assert "measured already" in command_error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
+    assert "already measured" in command_error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
 
 
 def test_own_baseline_is_used_only_if_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

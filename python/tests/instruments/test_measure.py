@@ -258,7 +258,7 @@ def test_command_prints_80_columns_and_json() -> None:
     done = measure(*words)
     assert done.return_value == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
-    for message in ("20 calls", "│ exclusive       │  16 │", "path    reset > outer", "had not returned"):
+    for message in ("20 calls", "│ exclusive       │  16 │", "path    reset > outer", "did not return"):
         assert message in done.output
     result = json.loads(measure(*words, "--json").stdout)
     assert [item["calls"] for item in result["functions"]] == [20, 0, 60]

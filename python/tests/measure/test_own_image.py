@@ -124,7 +124,7 @@ def test_image_without_the_runner_is_refused(image: Path, tmp_path: Path, monkey
     with pytest.raises(RunError, match="does not contain rtoslab's runner, or is for another board than nucleo-f446re"):
         measure_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
     (text := tmp_path / "text.elf").write_text("no image")
-    with pytest.raises(ImageFileError, match="is no ELF file"):
+    with pytest.raises(ImageFileError, match="is not an ELF file"):
         measure_image(ROOT, text, "pico", tmp_path / "c", {})
 
 

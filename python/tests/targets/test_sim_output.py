@@ -44,7 +44,7 @@ def test_failure_pattern_and_missing_pattern(tmp_path: Path) -> None:
     never = run_sim(image, "--expect", "PASSED", "--timeout", "5ms", code=3)
     assert never["stop"] == "timeout"
     assert str(never["detail"]).endswith("The output never matched 'PASSED'.")
-    assert "no regular expression" in command_error(rtoslab("sim", image, *F446, "--expect", "("), 1)
+    assert "not a regular expression" in command_error(rtoslab("sim", image, *F446, "--expect", "("), 1)
 
 
 def test_fault_on_the_main_stack_names_cause_place_and_callers(tmp_path: Path) -> None:

@@ -159,5 +159,5 @@ def test_snapshot_of_another_chip_is_refused() -> None:
     boards = ("nucleo-f446re", "stm32f407ig", "pico", "nucleo-l053r8", "nucleo-l073rz")
     machines: list[Any] = [make_machine(CATALOGUE.board(board).facts, cores=1) for board in boards]
     for taken, given in permutations(machines, 2):
-        with pytest.raises(SimError, match=r"snapshot is of a board with the chip .*open it with"):
+        with pytest.raises(SimError, match=r"snapshot is from a board with the chip .*open it with"):
             given.restore(taken.snapshot())

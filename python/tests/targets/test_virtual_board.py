@@ -146,7 +146,7 @@ def test_wrong_use_is_reported_in_one_sentence(board: VirtualBoard, tmp_path: Pa
         board.inject("pendsv", at=1)
     with pytest.raises(RunError, match="no pin"):
         board.drive("PK3", 1)
-    with pytest.raises(RunError, match="snapshot is of a board"):
+    with pytest.raises(RunError, match="snapshot is from a board"):
         rtoslab.board("pico").restore(board.snapshot())
     with pytest.raises(PlanError, match="n/a on pico with bare"):
         rtoslab.build_image("t3", kernel="bare", board="pico")
