@@ -96,14 +96,10 @@ def command(
 ) -> int:
     """Run micro-benchmarks on a real board and on the virtual one, and find the timing rules that differ.
 
-    Shows, for each timing rule with a setting, the values that fit the silicon best (docs/calibrate.md). With
-    --figures, also measures figures of a kernel on both boards. Nothing is flashed without --board.
+    Shows the values of each timing rule that fit the silicon (docs/calibrate.md). Nothing is flashed without --board.
     """
     if (target is None) == (stored is None):
-        raise PlanError(
-            "The calibration needs measurements; name the real board with --target, or a stored "
-            "calibration with --from."
-        )
+        raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
     catalogue = Catalogue(find_root())
     silicon = None if stored is None else read_silicon(stored)
     name = board or (silicon.board if silicon else None)

@@ -99,13 +99,10 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board. Each point is stored as soon as it is finished.
 
-    With --image it measures an ELF file that contains rtoslab's runner, built elsewhere with any kernel.
+    With --image it measures an ELF file that contains rtoslab's runner, built elsewhere with any kernel. With --target
+    it measures on a real board: `rtoslab run t1 --board nucleo-f446re --target auto` (docs/boards.md).
 
-    With --target it measures on a real board: `rtoslab run t1 --board nucleo-f446re --target auto` (docs/boards.md).
-    With --dry-run it only prints the commands.
-
-    Names may be shortened as long as they are unique (t1 for t1_arithmetic). `latency` means every latency benchmark.
-    If you run the same command again, it resumes where it stopped.
+    A name may be shortened (t1). `latency` means every latency benchmark. The same command again resumes where it ended.
     """
     root = find_root()
     if image is not None:
