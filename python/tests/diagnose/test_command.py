@@ -43,7 +43,7 @@ def test_healthy_image_exits_with_0(tmp_path: Path) -> None:
     done = diagnose_scene(tmp_path, "lock_order")
     assert done.returncode == EXIT_OK
     assert "Nothing wrong was found." in done.stdout
-    assert "Not looked for: missed periods" in done.stdout
+    assert "Not checked: missed periods" in done.stdout
 
 
 def test_json_contains_all_findings(tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_missing_debug_information_lists_unchecked_faults(tmp_path: Path) -> Non
     subprocess.run(["arm-none-eabi-objcopy", "--strip-debug", source, image], check=True)
     done = run_diagnose(tmp_path, image, "--board", BOARD, "--for", "30ms")
     assert done.returncode == EXIT_OK
-    assert "Not looked for: priority inversions: the priorities of tasks are not known." in done.stdout
-    assert "Not looked for: stacks of tasks" in done.stdout
+    assert "Not checked: priority inversions: the priorities of tasks are not known." in done.stdout
+    assert "Not checked: stacks of tasks" in done.stdout
 
 
 class Page(HTMLParser):

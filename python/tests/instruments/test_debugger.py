@@ -181,8 +181,8 @@ def test_history_begins_at_until_and_ctrl_c_ends_the_wait() -> None:
         (("--listen", "nowhere.invalid:1"), "Cannot listen on nowhere.invalid:1"),
         (("--listen", "127.0.0.1"), "Cannot listen on 127.0.0.1"),
         (("--until", "no_such_function"), "no_such_function"),
-        (("--until", "vectors"), "does not come to vectors"),
-        (("--cores", "2"), "has 1 cores, 2 were asked for"),
+        (("--until", "vectors"), "does not reach vectors"),
+        (("--cores", "2"), "has 1 cores, not 2"),
     ],
 )
 def test_impossible_request_is_reported(options: tuple[str, ...], sentence: str) -> None:

@@ -171,7 +171,7 @@ def test_functions_are_named_by_symbol_address_or_line() -> None:
     for request, message in (
         ("outr", "did you mean 'outer'"),
         ("value", "value is data"),
-        (f"{known.find_function('outer').address + 4:#x}", "lies inside outer"),
+        (f"{known.find_function('outer').address + 4:#x}", "is inside outer"),
         ("small.s:2", "nearest lines with code"),
         ("other.c:2", "no code of other.c"),
         ("0xzz", "not an address"),

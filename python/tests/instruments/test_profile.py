@@ -133,10 +133,10 @@ def test_difference_shows_where_cycles_were_added() -> None:
     cells = dict(zip(total.columns, row, strict=True))
     change = number(cells["B - A"])
     assert change == pytest.approx(number(cells["B"]) - number(cells["A"]), abs=0.11)
-    assert sum(number(cells[head]) for head in total.columns if head.startswith("of it")) == pytest.approx(
+    assert sum(number(cells[head]) for head in total.columns if head.startswith("of which")) == pytest.approx(
         change, abs=0.5
     )
-    assert number(cells["of it lock wait"]) > 0.3 * change, "two cores wait for the kernel's locks"
+    assert number(cells["of which lock wait"]) > 0.3 * change, "two cores wait for the kernel's locks"
     for table in (classes, functions):
         assert sum(number(row[3]) for row in table.rows) == pytest.approx(change, abs=2)
     assert classes.rows[0][0] == "critical"

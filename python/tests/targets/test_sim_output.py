@@ -112,7 +112,7 @@ def test_invalid_pin_level_is_refused(level: str, tmp_path: Path) -> None:
 
 def test_unknown_pin_is_refused(tmp_path: Path) -> None:
     image = build(tmp_path)
-    assert "named like PB0" in command_error(rtoslab("sim", image, *F446, "--drive", "GP3=1"), 1)
+    assert "use names such as PB0" in command_error(rtoslab("sim", image, *F446, "--drive", "GP3=1"), 1)
 
 
 def test_junit_file_is_written(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_wrong_use_is_reported_in_one_sentence(board: VirtualBoard, tmp_path: Pa
         rtoslab.board("pico", timing__nonsense=1)
     with pytest.raises(SymbolError, match="no symbol 'mian'; did you mean 'main'"):
         board.run_until("mian")
-    with pytest.raises(RunError, match=r"main did not execute within 1e-06 s"):
+    with pytest.raises(RunError, match=r"main was not executed within 1e-06 s"):
         board.run_until("main", 1e-6)
     with pytest.raises(RunError, match="either cycles or seconds"):
         board.run()
