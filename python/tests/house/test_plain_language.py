@@ -179,7 +179,7 @@ def message_texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
             text = node.value
         if len(text.split()) >= 3:
-            yield node.lineno, " ".join(text.split())
+            yield getattr(node, "lineno", 1), " ".join(text.split())
 
 
 def read_tests(language: Language, path: Path) -> None:
