@@ -28,7 +28,9 @@ ARGUMENTS = {"sleep_ticks": ["end_tick"]}
 SLEEPS = {**CALLS, "calling": ["sleep_ticks", "semaphore_take_for"]}
 
 
-def own(*executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None) -> OwnFunction:
+def own_function(
+    *executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None
+) -> OwnFunction:
     """A function with one instruction for each of these numbers of executions."""
     stretches = tuple(CodeSpan(0x100 + 4 * at, 1, number, number) for at, number in enumerate(executions))
     return OwnFunction(0, name, entries, stretches, tuple((calls or {}).items()))
@@ -38,7 +40,7 @@ def window_observations(**facts: Any) -> WindowObservations:
     """What the board saw of a window of 31 250 000 cycles and 250 ticks, in which all was as it should be."""
     usual: dict[str, Any] = {
         "exceptions": {0: {15: 250}},
-        "own": (own(1, TOTAL),),
+        "own": (own_function(1, TOTAL),),
         "loads": {0: CoreLoad(31_250_000, 0, 0)},
         "state": {"feature.icache": 1, "float_contexts": 0, "isr_urgency": 1, "urgency.irq26": 1},
     }
@@ -51,40 +53,72 @@ def evidence(rule: dict[str, Any], **facts: Any) -> Evidence:
     return Evidence(decoded_run(BODY), window_observations(**facts), benchmark([rule, YIELDS]), described, known)
 
 
-ONCE = own(1, TOTAL, calls={"helper": TOTAL})
+ONCE = own_function(1, TOTAL, calls={"helper": TOTAL})
 CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (OWN, {}, Verdict.HOLDS),
-    (OWN, {"own": (own(1, 1001, 2003, TOTAL),)}, Verdict.HOLDS),  # one task, two of them, all
-    (OWN, {"own": (own(1, 12 * TOTAL),)}, Verdict.FAILS),  # a loop in each round
-    (OWN, {"own": (own(1, TOTAL, 500),)}, Verdict.FAILS),  # a branch that is taken now and then
-    (OWN, {"own": (own(1, TOTAL, 7),)}, Verdict.HOLDS),  # at the window's edges
-    ({**OWN, "passes": ["words"]}, {"own": (own(1, TOTAL, 32 * TOTAL, 33 * TOTAL),)}, Verdict.HOLDS),
-    ({**OWN, "passes": ["words / 2"]}, {"own": (own(1, TOTAL, 32 * TOTAL),)}, Verdict.FAILS),
-    ({**OWN, "waits": 2}, {"own": (own(1, TOTAL, 77_777, 77_777),)}, Verdict.HOLDS),
-    ({**OWN, "waits": 2}, {"own": (own(1, TOTAL, 77_777, 77_777, 77_777),)}, Verdict.FAILS),
-    ({**OWN, "free": ["body"]}, {"own": (own(1, 77_777),)}, Verdict.HOLDS),
-    (OWN, {"own": (ONCE, own(TOTAL, TOTAL, name="helper", entries=TOTAL))}, Verdict.HOLDS),
-    (OWN, {"own": (ONCE, own(TOTAL, 2 * 250, name="helper", entries=TOTAL))}, Verdict.FAILS),  # a loop inside
-    (OWN, {"own": (own(1, TOTAL), own(TOTAL, name="helper", entries=TOTAL))}, Verdict.FAILS),  # nobody calls it
-    (OWN, {"own": (own(1, TOTAL), own(250, name="hook", entries=250))}, Verdict.FAILS),  # the kernel does, at each tick
-    ({**OWN, "entered": ["hook"]}, {"own": (own(1, TOTAL), own(250, name="hook", entries=250))}, Verdict.HOLDS),
-    (OWN, {"own": (own(1, TOTAL), own(TOTAL, name="isr_irq26", entries=TOTAL))}, Verdict.HOLDS),
-    (OWN, {"own": (own(1, TOTAL), own(TOTAL, 20 * TOTAL, name="isr_irq26", entries=TOTAL))}, Verdict.FAILS),
+    (OWN, {"own": (own_function(1, 1001, 2003, TOTAL),)}, Verdict.HOLDS),  # one task, two of them, all
+    (OWN, {"own": (own_function(1, 12 * TOTAL),)}, Verdict.FAILS),  # a loop in each round
+    (OWN, {"own": (own_function(1, TOTAL, 500),)}, Verdict.FAILS),  # a branch that is taken now and then
+    (OWN, {"own": (own_function(1, TOTAL, 7),)}, Verdict.HOLDS),  # at the window's edges
+    ({**OWN, "passes": ["words"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL, 33 * TOTAL),)}, Verdict.HOLDS),
+    ({**OWN, "passes": ["words / 2"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL),)}, Verdict.FAILS),
+    ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777),)}, Verdict.HOLDS),
+    ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777, 77_777),)}, Verdict.FAILS),
+    ({**OWN, "free": ["body"]}, {"own": (own_function(1, 77_777),)}, Verdict.HOLDS),
+    (OWN, {"own": (ONCE, own_function(TOTAL, TOTAL, name="helper", entries=TOTAL))}, Verdict.HOLDS),
+    (OWN, {"own": (ONCE, own_function(TOTAL, 2 * 250, name="helper", entries=TOTAL))}, Verdict.FAILS),  # a loop inside
+    (
+        OWN,
+        {"own": (own_function(1, TOTAL), own_function(TOTAL, name="helper", entries=TOTAL))},
+        Verdict.FAILS,
+    ),  # nobody calls it
+    (
+        OWN,
+        {"own": (own_function(1, TOTAL), own_function(250, name="hook", entries=250))},
+        Verdict.FAILS,
+    ),  # the kernel does, at each tick
+    (
+        {**OWN, "entered": ["hook"]},
+        {"own": (own_function(1, TOTAL), own_function(250, name="hook", entries=250))},
+        Verdict.HOLDS,
+    ),
+    (OWN, {"own": (own_function(1, TOTAL), own_function(TOTAL, name="isr_irq26", entries=TOTAL))}, Verdict.HOLDS),
+    (
+        OWN,
+        {"own": (own_function(1, TOTAL), own_function(TOTAL, 20 * TOTAL, name="isr_irq26", entries=TOTAL))},
+        Verdict.FAILS,
+    ),
     ({**OWN, "instructions": 1}, {}, Verdict.FAILS),
     ({**OWN, "instructions": 2}, {}, Verdict.HOLDS),
-    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "kNow": 3}),)}, Verdict.HOLDS),
-    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "kNow": 100}),)}, Verdict.FAILS),
-    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "unknown": TOTAL}),)}, Verdict.FAILS),
-    (CALLS, {"own": (own(1, TOTAL, calls={"kYield": TOTAL, "memcpy": TOTAL}),)}, Verdict.HOLDS),  # of the C library
-    (CALLS, {"own": (own(1, TOTAL, calls={"svc": TOTAL, "indirect": TOTAL}),)}, Verdict.HOLDS),
-    ({**CALLS, "calling": ["tick_now"]}, {"own": (own(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
-    ({**CALLS, "asking": ["body"]}, {"own": (own(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "kNow": 3}),)}, Verdict.HOLDS),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "kNow": 100}),)}, Verdict.FAILS),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "unknown": TOTAL}),)}, Verdict.FAILS),
+    (
+        CALLS,
+        {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "memcpy": TOTAL}),)},
+        Verdict.HOLDS,
+    ),  # of the C library
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"svc": TOTAL, "indirect": TOTAL}),)}, Verdict.HOLDS),
+    ({**CALLS, "calling": ["tick_now"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
+    ({**CALLS, "asking": ["body"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
     # A sleep that ends at a tick is reckoned from the clock, once for each.
-    (SLEEPS, {"own": (own(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, Verdict.HOLDS),
-    (SLEEPS, {"own": (own(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL + 100}),)}, Verdict.FAILS),
-    (SLEEPS, {"own": (own(1, TOTAL, calls={"kTake": TOTAL, "kNow": TOTAL}),)}, Verdict.FAILS),  # that is told none
-    (SLEEPS, {"own": (own(1, calls={"kNow": TOTAL}), own(1, name="other", calls={"kSleep": TOTAL}))}, Verdict.FAILS),
-    (CALLS, {"own": (own(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, Verdict.FAILS),  # no proof speaks of it
+    (SLEEPS, {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, Verdict.HOLDS),
+    (SLEEPS, {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL + 100}),)}, Verdict.FAILS),
+    (
+        SLEEPS,
+        {"own": (own_function(1, TOTAL, calls={"kTake": TOTAL, "kNow": TOTAL}),)},
+        Verdict.FAILS,
+    ),  # that is told none
+    (
+        SLEEPS,
+        {"own": (own_function(1, calls={"kNow": TOTAL}), own_function(1, name="other", calls={"kSleep": TOTAL}))},
+        Verdict.FAILS,
+    ),
+    (
+        CALLS,
+        {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)},
+        Verdict.FAILS,
+    ),  # no proof speaks of it
     (TOLD, {}, Verdict.HOLDS),
     (TOLD, {"loads": {0: CoreLoad(31_252_000, 0, 0)}}, Verdict.FAILS),
     (TOLD, {"loads": {0: CoreLoad(26_500_000, 0, 0)}}, Verdict.FAILS),  # stamped before the window opened
@@ -177,16 +211,20 @@ def test_board_settings_must_equal_the_points() -> None:
 
 
 ASKS = {"kCore": TOTAL}
-HANDLER = own(TOTAL, name="isr_irq26", entries=TOTAL, calls=ASKS)
+HANDLER = own_function(TOTAL, name="isr_irq26", entries=TOTAL, calls=ASKS)
 
 
 @pytest.mark.parametrize(
     ("rule", "facts", "verdict"),
     [
-        (CALLS, {"own": (own(1, TOTAL), HANDLER)}, Verdict.HOLDS),
-        (CALLS, {"own": (own(TOTAL, name="isr_irq26", entries=TOTAL - 100, calls=ASKS),)}, Verdict.FAILS),  # twice
-        (CALLS, {"own": (own(1, TOTAL, calls=ASKS),)}, Verdict.FAILS),  # a task knows its core
-        (CALLS, {"own": (HANDLER, own(TOTAL, name="port_core", entries=TOTAL, calls=ASKS))}, Verdict.HOLDS),
+        (CALLS, {"own": (own_function(1, TOTAL), HANDLER)}, Verdict.HOLDS),
+        (
+            CALLS,
+            {"own": (own_function(TOTAL, name="isr_irq26", entries=TOTAL - 100, calls=ASKS),)},
+            Verdict.FAILS,
+        ),  # twice
+        (CALLS, {"own": (own_function(1, TOTAL, calls=ASKS),)}, Verdict.FAILS),  # a task knows its core
+        (CALLS, {"own": (HANDLER, own_function(TOTAL, name="port_core", entries=TOTAL, calls=ASKS))}, Verdict.HOLDS),
         (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 600}}}, Verdict.HOLDS),
         (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 401}, 1: {32: 601}}}, Verdict.HOLDS),  # sent before the window
         (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 700}}}, Verdict.FAILS),  # somebody else sent them
