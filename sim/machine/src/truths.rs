@@ -361,7 +361,7 @@ fn missing_debug_features_warn_once_and_stop_a_strict_run() {
     for chip in v7m_chips() {
         warns_once(chip, &[(0xe000_1004, None)], "DWT registers are read while DEMCR.TRCENA is off");
         warns_once(chip, &[(0xe000_1000, Some(1))], "DWT registers are written while DEMCR.TRCENA is off");
-        warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: no profiling counter");
+        warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: the profiling counters");
         warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: comparators");
         let right = [(0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1fb4, None), TRACE, (0xe000_1000, Some(1))];
         let mut board = start(chip, true, None, 0, &touching(&[&right[..], &[(0xe000_1004, None)]].concat()));

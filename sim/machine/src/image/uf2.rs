@@ -147,13 +147,13 @@ mod tests {
         let whole = [part(0, 1), part(1, 2), part(2, 3)];
         assert_eq!(Image::parse(&whole.concat(), "x").unwrap().segments[0].1.len(), 768);
         assert_eq!(Image::parse(&[&whole[..], &whole[..1]].concat().concat(), "x").unwrap().segments[0].1.len(), 768);
-        assert!(error(&[part(0, 1), part(2, 3)]).contains("2 of its 3 blocks, number 1 is missing"));
-        assert!(error(&whole[..2]).contains("number 2 is missing"));
-        assert!(error(&whole[1..]).contains("number 0 is missing"));
+        assert!(error(&[part(0, 1), part(2, 3)]).contains("2 of its 3 blocks, and block 1 is missing"));
+        assert!(error(&whole[..2]).contains("block 2 is missing"));
+        assert!(error(&whole[1..]).contains("block 0 is missing"));
         assert!(error(&[&whole[..], &[part(1, 9)]].concat()).contains("two blocks give 0x10000100 different"));
-        assert!(error(&[part(0, 1), part(1, 2), part(3, 3)]).contains("has number 3 of 3"));
+        assert!(error(&[part(0, 1), part(1, 2), part(3, 3)]).contains("has the number 3, but there are only 3 blocks"));
         let other = block(0x1000_0200, [2, 4], 3, FAMILY_RP2040);
-        assert!(error(&[part(0, 1), part(1, 2), other]).contains("one block says there are 3 and another 4"));
+        assert!(error(&[part(0, 1), part(1, 2), other]).contains("one block states a total of 3 blocks and another 4"));
         let near = block(0x1000_0180, [2, 3], 3, FAMILY_RP2040);
         assert!(error(&[part(0, 1), part(1, 2), near]).contains("0x10000180 overlaps the one before it"));
     }
