@@ -362,7 +362,7 @@ fn missing_debug_features_warn_once_and_stop_a_strict_run() {
         warns_once(chip, &[(0xe000_1004, None)], "DWT registers are read while DEMCR.TRCENA is off");
         warns_once(chip, &[(0xe000_1000, Some(1))], "DWT registers are written while DEMCR.TRCENA is off");
         warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: the profiling counters");
-        warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: comparators");
+        warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: the comparators");
         let right = [(0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1fb4, None), TRACE, (0xe000_1000, Some(1))];
         let mut board = start(chip, true, None, 0, &touching(&[&right[..], &[(0xe000_1004, None)]].concat()));
         assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
