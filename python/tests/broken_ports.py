@@ -162,7 +162,7 @@ BREAKS = {
         "freertos", f"{FREERTOS}.h", "    return pvPortMalloc(bytes);",
         "    return (char *)pvPortMalloc(bytes + 4) + 4;", "heap_blocks",
     ),
-    "a pool that gives one block twice": _break(
+    "a pool that contains one block twice": _break(
         "bare", "kernels/bare/pointers.c", "        pool->free = *(void **)block;\n",
         "        static void *last;\n\n        pool->free = last == NULL ? block : *(void **)block;\n"
         "        last = block;\n", "pool_blocks",

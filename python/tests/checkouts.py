@@ -34,7 +34,7 @@ def build_apart(folder: Path) -> Path:
     return folder
 
 
-def alter(root: Path, file: str, old: str, new: str) -> None:
+def replace_text(root: Path, file: str, old: str, new: str) -> None:
     """Replaces a text that must be there, in a file below firmware/."""
     path = root / "firmware" / file
     text = path.read_text()

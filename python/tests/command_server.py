@@ -38,7 +38,7 @@ _LATER = ("rtoslab.reports.charts", "scipy.stats", FORKED)
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-def served(environment: Mapping[str, str]) -> bool:
+def is_served(environment: Mapping[str, str]) -> bool:
     """Whether a process that loaded its modules without these variables does as one that loads them with these."""
     differ = (name for name, value in environment.items() if os.environ.get(name) != value)
     return not os.environ.get(_ROOT, environment.get(_ROOT)) and not any(item.startswith(_OF_PYTHON) for item in differ)
@@ -62,7 +62,7 @@ def run_served(
         line.sendall(request)
         line.settimeout(timeout_s)
         try:
-            code = _ENDED.unpack(_whole(line, _ENDED.size))[0]
+            code = _ENDED.unpack(_read_exactly(line, _ENDED.size))[0]
         except TimeoutError:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
@@ -94,7 +94,7 @@ def _text(file: IO[bytes]) -> str:
     return file.read().decode().replace("\r\n", "\n")
 
 
-def _whole(line: socket.socket, size: int) -> bytes:
+def _read_exactly(line: socket.socket, size: int) -> bytes:
     result = b""
     while len(result) < size:
         part = line.recv(size - len(result))
@@ -114,7 +114,9 @@ def serve(descriptor: int) -> None:
             head, passed, _, _ = socket.recv_fds(line, _LENGTH.size, 3)
             if not head:
                 return
-            request = json.loads(_whole(line, _LENGTH.unpack(head + _whole(line, _LENGTH.size - len(head)))[0]))
+            request = json.loads(
+                _read_exactly(line, _LENGTH.unpack(head + _read_exactly(line, _LENGTH.size - len(head)))[0])
+            )
             child = os.fork()
             if child == 0:
                 line.close()

@@ -23,7 +23,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import make_machine
 from rtoslab.targets.events import EVENT
-from tests.doc_parts import with_part
+from tests.doc_parts import replace_part
 
 ROOT: Final = find_root()
 FIGURES: Final = ROOT / "docs" / "accuracy.csv"
@@ -84,7 +84,7 @@ class Figure:
         unit = "" if self.unit == "cycles" else f" {self.unit}"
         what = f"{self.source}: {self.routine}"
         by = f"`{self.loop}`" if self.loop else OUTSIDE
-        error = _signed(self.error_percent) + ("" if self.is_comparable else f" ({self.comparable})")
+        error = _format_signed(self.error_percent) + ("" if self.is_comparable else f" ({self.comparable})")
         return [
             self.board,
             self.chip,
@@ -102,7 +102,7 @@ def _number(text: str) -> str:
     return f"{int(text):,}" if text.isdigit() else text
 
 
-def _signed(percent: float) -> str:
+def _format_signed(percent: float) -> str:
     return f"{round(percent, 1) + 0.0:+.1f}"
 
 
@@ -123,7 +123,7 @@ def budget(figures: Sequence[Figure]) -> Iterator[str]:
     for board in sorted({figure.board for figure in figures}):
         errors = [figure.error_percent for figure in figures if figure.board == board and figure.is_comparable]
         shares = [f"{100 * sum(abs(error) <= bound for error in errors) / len(errors):.0f} %" for bound in _BOUNDS]
-        yield f"| {board} | {len(errors)} | {' | '.join(shares)} | {_signed(max(errors, key=abs))} % |"
+        yield f"| {board} | {len(errors)} | {' | '.join(shares)} | {_format_signed(max(errors, key=abs))} % |"
 
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
@@ -142,14 +142,14 @@ def page(text: str) -> str:
     """The page with its two tables written anew."""
     figures = read_figures()
     for name, lines in (("budget", budget(figures)), ("figures", table(figures))):
-        text = with_part(text, name, "tests.doc_accuracy", lines)
+        text = replace_part(text, name, "tests.doc_accuracy", lines)
     return text
 
 
 def measure(loop: str, board: str) -> float:
     """Cycles of a loop on a board: of an iteration, or of what lies between its two labels."""
     machine = make_machine(Catalogue(ROOT).board(board).facts, cores=1)
-    machine.load(_assembled(loop), f"{loop}.elf")
+    machine.load(_assemble(loop), f"{loop}.elf")
     for ident, label in enumerate(("begin", "end"), 1):
         address = machine.symbol(label)
         if address is not None:
@@ -161,7 +161,7 @@ def measure(loop: str, board: str) -> float:
     return float(np.median(taken[taken.size // 2 :]))
 
 
-def _assembled(loop: str) -> bytes:
+def _assemble(loop: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "loop.elf"
         addresses = ["-Wl,--section-start=.vectors=0x08000000", "-Wl,-Ttext=0x08000100", "-Wl,-e,reset"]

@@ -83,7 +83,7 @@ def measure(kernel: str, board: str, benchmarks: tuple[str, ...], options: str) 
         if point["status"] == "measured":
             name = point["point"]["benchmark"].partition("_")[0]
             result.setdefault(name, []).append(per_second(point))
-    return {name: as_text(values) for name, values in result.items()}
+    return {name: figure_text(values) for name, values in result.items()}
 
 
 def per_second(point: dict[str, Any]) -> int:
@@ -93,13 +93,13 @@ def per_second(point: dict[str, Any]) -> int:
     return round(count / window_s)
 
 
-def as_text(values: list[int]) -> str:
+def figure_text(values: list[int]) -> str:
     """One figure, or a band."""
     low, high = min(values), max(values)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def kept() -> dict[str, dict[str, str]]:
+def stored_figures() -> dict[str, dict[str, str]]:
     """What was measured last: row -> benchmark -> figure."""
     result: dict[str, dict[str, str]] = json.loads(KEPT.read_text(encoding="utf-8"))
     return result
@@ -107,7 +107,7 @@ def kept() -> dict[str, dict[str, str]]:
 
 def renew(page: Path) -> None:
     """Measures a page's rows, keeps them, and writes the cells anew."""
-    figures = kept() if KEPT.is_file() else {}
+    figures = stored_figures() if KEPT.is_file() else {}
     lines = page.read_text(encoding="utf-8").split("\n")
     for row in rows(page):
         canary = f"{CANARY} {row.board}"

@@ -11,7 +11,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.choose import KernelMatrix, board_coverage, matrix_boards, read_matrices
 from rtoslab.choose.coverage import missing_reasons
-from tests.doc_parts import with_part
+from tests.doc_parts import replace_part
 
 ROOT: Final = find_root()
 PAGE: Final = ROOT / "docs" / "choose.md"
@@ -20,7 +20,7 @@ _SENTENCE_MOST: Final = 200
 
 def page(text: str) -> str:
     """The page with its part written anew."""
-    return with_part(text, "matrix", "tests.doc_matrix", _lines(read_matrices(ROOT)))
+    return replace_part(text, "matrix", "tests.doc_matrix", _lines(read_matrices(ROOT)))
 
 
 def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-def with_part(text: str, name: str, module: str, lines: Iterable[str]) -> str:
+def replace_part(text: str, name: str, module: str, lines: Iterable[str]) -> str:
     """The page with one of its parts written anew. Raises ValueError if it has no such part."""
     begin, end = f"<!-- {name}: {module} -->", f"<!-- end of {name} -->"
     before, _, rest = text.partition(begin)

@@ -10,7 +10,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli.cmd_stability import overview_of_papers
 from rtoslab.reports import TableData
-from tests.doc_parts import with_part
+from tests.doc_parts import replace_part
 
 ROOT: Final = find_root()
 PAGE: Final = ROOT / "docs" / "ranking.md"
@@ -21,9 +21,9 @@ def page(text: str) -> str:
     """The page with its parts written anew."""
     document = overview_of_papers(Catalogue(ROOT))
     tables = {section.id: [line for table in section.tables for line in _lines(table)] for section in document.sections}
-    text = with_part(text, "summary", "tests.doc_ranking", [document.summary])
+    text = replace_part(text, "summary", "tests.doc_ranking", [document.summary])
     for name in _PARTS:
-        text = with_part(text, name, "tests.doc_ranking", tables.get(name, ["Not measured yet."]))
+        text = replace_part(text, name, "tests.doc_ranking", tables.get(name, ["Not measured yet."]))
     return text
 
 

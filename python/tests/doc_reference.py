@@ -63,7 +63,7 @@ def models() -> dict[str, type[BaseModel]]:
     return {name: model for name, model in sorted(result.items()) if name not in held}
 
 
-def generated() -> dict[str, str]:
+def generate_pages() -> dict[str, str]:
     """Returns the content of every generated file by its path below docs/reference."""
     pages = {
         f"schemas/{name}.json": json.dumps(model.model_json_schema(), indent=1) + "\n"
@@ -115,7 +115,7 @@ def _commands(command: click.Command, name: str, level: int, above: click.Contex
 
 def write(folder: Path) -> None:
     """Writes every page and schema, and removes schemas of models that are gone."""
-    pages = generated()
+    pages = generate_pages()
     for path in (folder / "schemas").glob("*.json"):
         if f"schemas/{path.name}" not in pages:
             path.unlink()

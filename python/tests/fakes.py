@@ -88,7 +88,7 @@ def stream(
     return noise + b"".join(lines) + end
 
 
-def decoded(body: Sequence[tuple[str, Fields]] = BODY) -> DecodedRun:
+def decoded_run(body: Sequence[tuple[str, Fields]] = BODY) -> DecodedRun:
     return decode(stream(body), WIRE, EXPECTED)
 
 
@@ -139,7 +139,7 @@ def evidence(
         exceptions={0: exceptions or {}},
     )
     return Evidence(
-        decoded(body),
+        decoded_run(body),
         observed if probes else None,
         benchmark([rule]),
         board(),
@@ -188,7 +188,7 @@ def proof(verdict: Verdict = Verdict.HOLDS) -> Finding:
     return Finding(rule="checks_zero", demands="failures are zero", saw="failures = 0", verdict=verdict)
 
 
-def measured(
+def measured_point(
     cores: int = 1, per_core: int = 1000, *, wait: int = 0, heap: int = 3000, **names: Any
 ) -> results.MeasuredPoint:
     """A verified point whose every core counts `per_core` in a window of 31 250 000 cycles."""

@@ -39,7 +39,7 @@ class Forking:
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._process.communicate()
 
-    def ask(self, *words: str | Path, first: str = "", cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str | Path, first: str = "", cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         """The command with these words and no input; `first`: Python, executed in its process before it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None

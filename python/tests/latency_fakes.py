@@ -21,7 +21,7 @@ from rtoslab.targets.events import (
 )
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.observe import WindowObservations
-from tests.fakes import Fields, board, decoded, kernel, measured
+from tests.fakes import Fields, board, decoded_run, kernel, measured_point
 
 PIN = 8
 Row = tuple[int, int, int, int]
@@ -82,7 +82,7 @@ def orderly(cycles: Sequence[int] = (100, 120), inside: Sequence[Row] = (), empt
     return rows
 
 
-def counted(empty: str = "7x2", give: str = "107,127") -> list[tuple[str, Fields]]:
+def counter_records(empty: str = "7x2", give: str = "107,127") -> list[tuple[str, Fields]]:
     """The records of an image with the instrument `counter`."""
     return [
         ("param", {"name": "instrument", "value": "counter"}),
@@ -92,7 +92,7 @@ def counted(empty: str = "7x2", give: str = "107,127") -> list[tuple[str, Fields
     ]
 
 
-def by(instrument: str) -> list[tuple[str, Fields]]:
+def records_of_instrument(instrument: str) -> list[tuple[str, Fields]]:
     """The records of an image with another instrument."""
     return [("param", {"name": "instrument", "value": instrument}), ("param", {"name": "samples", "value": "2"})]
 
@@ -108,15 +108,20 @@ def evidence(
     result = find_intervals(raw(orderly() if rows is None else rows), ("semaphore_give",), {0: 1}, PIN)
     observed = WindowObservations(intervals=result) if probes else None
     return Evidence(
-        decoded(body or counted()), observed, benchmark([rule]), board(), kernel(time_slice_ticks=int(slices)), 2
+        decoded_run(body or counter_records()),
+        observed,
+        benchmark([rule]),
+        board(),
+        kernel(time_slice_ticks=int(slices)),
+        2,
     )
 
 
-def timed(
+def latency_point(
     instrument: str, cycles: Sequence[int], *, empty: int = 0, marks: Sequence[int] | None = None, **series: Any
 ) -> results.MeasuredPoint:
     """A verified latency point of one series; the marks are the samples less the empty interval unless given."""
-    point = measured()
+    point = measured_point()
     identity = point.point.model_copy(update={"config": {"instrument": instrument, "samples": str(len(cycles))}})
     between = tuple(cycle - empty for cycle in cycles) if marks is None else tuple(marks)
     common = {"instrument": instrument, "comparable": True}

@@ -22,7 +22,7 @@ HEAD = (
 )
 
 
-def by_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
+def reproduce_from_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
     """The paper by reference results alone; nothing is built."""
     root = find_root()
     bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
@@ -35,7 +35,9 @@ def by_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
 def table() -> str:
     """One row for each paper."""
     catalogue = Catalogue(find_root())
-    return HEAD + "".join(_row(by_references(catalogue, paper)) for paper in read_papers(catalogue).values())
+    return HEAD + "".join(
+        _row(reproduce_from_references(catalogue, paper)) for paper in read_papers(catalogue).values()
+    )
 
 
 def _row(done: Reproduction) -> str:
@@ -50,7 +52,7 @@ def _row(done: Reproduction) -> str:
     return f"| {' | '.join(str(cell) for cell in cells)} |\n"
 
 
-def renewed(text: str) -> str:
+def update_page(text: str) -> str:
     """The page with the table of today."""
     before, _, rest = text.partition(BEGIN)
     _, _, behind = rest.partition(END)
@@ -58,4 +60,4 @@ def renewed(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(update_page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

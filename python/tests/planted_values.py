@@ -41,10 +41,10 @@ def _values(row: Mapping[str, Any]) -> Iterator[Value]:
     """One row may name several places on an axis: the same number at each."""
     lists = {axis: places for axis, places in row.items() if isinstance(places, list) and axis != "placements"}
     for places in product(*lists.values()):
-        yield planted({**row, **dict(zip(lists, places, strict=True))})
+        yield planted_value({**row, **dict(zip(lists, places, strict=True))})
 
 
-def planted(row: Mapping[str, Any]) -> Value:
+def planted_value(row: Mapping[str, Any]) -> Value:
     """One value at the row's place: `value`, or its `placements`; `unit` as the metric has it unless it is said."""
     axes = {axis: str(place) for axis, place in row.items() if axis not in _OF_THE_VALUE | _OF_THE_POINT | _NO_KEY}
     board = str(row.get("board", "pico"))

@@ -34,7 +34,7 @@ def _survive_broken_pipes() -> None:
 
 
 @contextmanager
-def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+def start_process(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """As subprocess.Popen with text, but what does not end by itself is killed behind the block."""
     with subprocess.Popen(command, text=True, **options) as process:
         try:

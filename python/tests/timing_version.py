@@ -24,9 +24,9 @@ from rtoslab.base.toml_text import toml_value
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import timing_settings
 from tests.differential.engines import elf
-from tests.differential.v6m import test_remembered as v6m
-from tests.differential.v6m import test_remembered_pairs as pairs
-from tests.differential.v7m import test_remembered as v7m
+from tests.differential.v6m import test_timing_cache as v6m
+from tests.differential.v6m import test_timing_cache_pairs as pairs
+from tests.differential.v7m import test_timing_cache as v7m
 from tests.differential.v7m.loops import constant as wide_constant
 from tests.differential.v7m.loops import image as v7m_image
 
@@ -117,7 +117,7 @@ def times(machine: _sim.Machine) -> str:
 
 def main() -> None:
     """Writes the file; refuses where times moved and the version did not."""
-    before, now = stored(), {chip: digests(chip) for chip in chips()}
+    before, now = stored_version(), {chip: digests(chip) for chip in chips()}
     moved = [chip for chip, report in now.items() if chip in before["chips"] and report != before["chips"][chip]]
     if moved and before["version"] == _sim.TIMING_VERSION:
         sys.exit(
@@ -130,7 +130,7 @@ def main() -> None:
     STORED.write_text("\n".join(lines) + "\n")
 
 
-def stored() -> dict[str, Any]:
+def stored_version() -> dict[str, Any]:
     """What the file holds; nothing if there is none."""
     if not STORED.is_file():
         return {"version": 0, "chips": {}}

@@ -86,7 +86,7 @@ def _judge_single_values(rule: Rule) -> Judge:
         numbers = [value.value.convert_to(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
-            raise NotComputedError("the values are of different quantities")
+            raise NotComputedError("the values have different units")
         parts = [
             f"{places_text(value, names)} {_value_text(number, unit)}{_substitute_note(value.value)}".strip()
             for value, number in zip(picked, known, strict=True)
@@ -209,7 +209,7 @@ def _sample_spreads(
     for group in picked:
         by_stat = {value.stat: value for value in group.values}
         if not {"min", "max"} <= by_stat.keys():
-            raise NotComputedError("no shortest and longest sample")
+            raise NotComputedError("the shortest and longest sample are not known")
         low, high = by_stat["min"], by_stat["max"]
         spreads.append((high.value - low.value, resolution_in_unit(low, resolution_s)))
         words.append(
@@ -254,7 +254,7 @@ def judge_bands(claim: Claim, gathered: Sequence[GatheredValues], names: Names) 
     for group in gathered:
         for value, _ in group.members:
             if value.band is None:
-                raise NotComputedError("measured in one placement of the code only")
+                raise NotComputedError("measured in only one placement of the code")
             where = places_text(SelectedValues(group.where, [value]), names)
             count = len(value.band.values)
             words.append(
@@ -292,7 +292,7 @@ def _judge_steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float
     if not half:
         raise NotComputedError(f"too few steps along {claim.along}")
     if sum(steps) <= allowed:
-        return "different", f"does not fall: {seen}"
+        return "different", f"it does not decrease: {seen}"
     return _result_of(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 

@@ -188,7 +188,7 @@ def _threshold_text(claim: Claim, resolution: Resolution) -> str:
     if claim.kind in TIMED and resolution.seconds:
         words.append(f"no difference up to {resolution.seconds * 1e9:g} ns: {resolution.source}")
     if claim.rests_on:
-        words.append(f"rests on: {claim.rests_on}")
+        words.append(f"depends on: {claim.rests_on}")
     if not words and claim.kind != "not computed":
         words.append("any difference counts")
     return "; ".join(words)

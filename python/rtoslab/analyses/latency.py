@@ -138,7 +138,7 @@ class Latency:
         return self.series.instrument
 
     @property
-    def left_over_median(self) -> float | None:
+    def residual_median(self) -> float | None:
         """Returns the median less that between the marks: the instrument's cost that subtraction left."""
         if self.mark_spread is None:
             return None

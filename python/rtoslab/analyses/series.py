@@ -40,7 +40,11 @@ def pinning_note(points: Iterable[PointId]) -> str:
         return "With several cores each task is pinned to its core."
     if pinnings == {"not pinned"}:
         return "Tasks are not pinned: the kernel runs each on whichever core is free for it."
-    return "With several cores each task is pinned to its core, but not where it says pinned=0." if pinnings else ""
+    return (
+        "With several cores each task is pinned to its core, except where the configuration says pinned=0."
+        if pinnings
+        else ""
+    )
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:

@@ -46,9 +46,12 @@ def group_by(
         if mixed:
             axes = "; ".join(f"{axis}: {', '.join(map(repr, places))}" for axis, places in mixed.items())
             raise ReportError(
-                f"{subject} would make one value of several at {', '.join(place)} ({axes}); draw these axes, select "
-                "one place on each, or name them in `join`."
+                f"{subject} has several values at {', '.join(place)} ({axes}); draw these axes, select one value "
+                "of each, or list them in `join`."
             )
         if len(members) > 1 and not differing_axes(members):
-            raise ReportError(f"{subject} has the same value {len(members)} times at {', '.join(place)}; report this.")
+            raise ReportError(
+                f"{subject} has the same value {len(members)} times at {', '.join(place)}; this is "
+                "an error in rtoslab, please report it."
+            )
     return groups

@@ -99,7 +99,7 @@ def build_image(
     catalogue = Catalogue(find_root())
     points = make_plan(catalogue, [benchmark], Options([kernel], [board], [cores], window_ms, config or {})).points
     if len(points) != 1:
-        raise PlanError(f"{benchmark} makes {len(points)} images; name one benchmark, and one instrument in config.")
+        raise PlanError(f"{benchmark} needs {len(points)} images; give one benchmark, and one instrument in config.")
     if points[0].not_applicable is not None:
         raise PlanError(f"{benchmark} is n/a on {board} with {kernel}: {points[0].not_applicable}.")
     return build_point_image(catalogue, points[0]).elf

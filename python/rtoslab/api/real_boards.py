@@ -47,7 +47,9 @@ def choose_targets(
     CatalogueError."""
     names = [catalogue.board(board).id for board in boards]
     if not names:
-        raise PlanError("Nothing is flashed without the board's name: add --board, as `rtoslab list boards` has it.")
+        raise PlanError(
+            "A real board is only flashed if its type is given; add --board with a name from `rtoslab list boards`."
+        )
     mapped, devices = read_bench(bench) if bench is not None else None, connected_devices()
     return {
         name: choose_target(targets, catalogue.board(name).facts, catalogue.flash_names(name), devices, port, mapped)
@@ -100,7 +102,7 @@ def run_on_port(
 
 def mark_unreadable_points(plan: Plan) -> Plan:
     """Marks the points as n/a that need a pin or a probe: a real board sends only counter readings."""
-    why = "a real board's samples come from its cycle counter; choose --instrument counter"
+    why = "a real board measures latencies with its cycle counter; add --instrument counter"
     points = (
         replace(point, not_applicable=point.not_applicable or why)
         if point.instrument not in {None, "counter"}
@@ -123,7 +125,9 @@ def _measure_points(
             outcomes.append(run_point(catalogue, point, run_folder, runner=runner(point)))
         except _BENCH_ERRORS as cause:
             done = f"{len(outcomes)} of {count_text(len(plan.points), 'point')}"
-            raise type(cause)(f"{cause} {done} are kept in {folder}; the same command goes on with the rest.") from None
+            raise type(cause)(
+                f"{cause} {done} are stored in {folder}; run the same command again to measure the rest."
+            ) from None
     return folder, outcomes
 
 

@@ -87,6 +87,6 @@ def read_architecture(root: Path) -> Architecture:
         return Architecture.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as cause:
         raise CatalogueError(
-            f"{path} cannot be read as facts of an architecture ({type(cause).__name__}); restore it from the "
+            f"{path} is not a valid description of an architecture ({type(cause).__name__}); restore it from the "
             "repository."
         ) from None

@@ -132,23 +132,23 @@ class DecodeError(RtoslabError):
 
 REFUSALS: Final[Mapping[str, str]] = {
     "1": "a record does not fit the wire format",
-    "2": "the kernel refused a task",
+    "2": "the kernel did not create a task",
     "3": "a task runs on a core it was not pinned to",
     "4": "a benchmark's set-up failed",
-    "5": "a task did not reach the next gate in time",
-    "6": "the kernel came back from its start",
+    "5": "a task did not reach the next synchronisation point in time",
+    "6": "the kernel's start function returned, which it must not do",
     "7": "the kernel's heap is used up",
     "8": "a task function returned",
     "9": "the second core did not start",
     "10": "an interrupt's vector does not lead to its handler",
-    "11": "a series did not get its samples within the limit",
+    "11": "a series did not collect its samples within the time limit",
 }
 """The codes of an `error` record in the words of `firmware/include/bench/errors.h`."""
 _REMEDIES: Final[Mapping[str, str]] = {
     "2": "give the kernel room for more tasks (--config)",
-    "5": "`rtoslab trace` shows what ran instead",
+    "5": "run `rtoslab trace` to see what ran instead",
     "7": "give it a larger heap (--config)",
-    "11": "ask for a longer --window or fewer --samples",
+    "11": "use a longer --window or fewer --samples",
 }
 """Keyed by code: what the user can do about it."""
 
@@ -161,7 +161,9 @@ class OverrideReceivedError(DecodeError):
         what = f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
         why = f": {REFUSALS[fields['code']]}" if kind == "error" and fields.get("code") in REFUSALS else ""
         remedy = f"; {_REMEDIES[fields['code']]}" if why and fields["code"] in _REMEDIES else ""
-        super().__init__(line, f"the firmware reported {what}{why} ({facts}); no number of this run counts{remedy}")
+        super().__init__(
+            line, f"the firmware reported {what}{why} ({facts}), so no figure of this run is valid{remedy}"
+        )
         self.kind = kind
         self.fields = fields
 
@@ -222,7 +224,7 @@ def disk_error(action: str, path: Path, cause: OSError) -> StoreError:
     """Returns the error for a failed file operation, with the reason and a remedy."""
     reason = (cause.strerror or str(cause)).lower()
     advice = (
-        "free some space and run the same command again; finished points are kept"
+        "free some space and run the same command again; finished points are not measured again"
         if cause.errno in _FULL
         else ("check the path and its permissions")
     )

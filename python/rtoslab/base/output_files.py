@@ -48,7 +48,7 @@ def make_folder(path: Path) -> None:
 def _write_error(description: str, path: Path, cause: Exception) -> StoreError:
     if isinstance(cause, OSError):
         return disk_error(f"write {description}", path, cause)
-    reason = "links in a ring" if isinstance(cause, RuntimeError) else str(cause)
+    reason = "a loop of symbolic links" if isinstance(cause, RuntimeError) else str(cause)
     return StoreError(f"Cannot write {description} {path} ({reason}); check the path.")
 
 

@@ -28,15 +28,18 @@ def find_root() -> Path:
     if named:
         root = Path(named).resolve()
         if not (root / _MARK).is_file():
-            raise CatalogueError(f"RTOSLAB_ROOT names {root}, which has no {_MARK}; set it to a checkout of rtoslab.")
+            raise CatalogueError(
+                f"RTOSLAB_ROOT is {root}, but this folder does not contain {_MARK}; set "
+                "RTOSLAB_ROOT to a checkout of rtoslab."
+            )
         return root
     here = Path.cwd()
     for folder in (here, *here.parents, *Path(__file__).resolve().parents, _INSTALLED):
         if (folder / _MARK).is_file():
             return folder
     raise CatalogueError(
-        "No checkout of rtoslab was found, and this installation holds no copy; run inside one, or set RTOSLAB_ROOT "
-        "to its folder."
+        "No checkout of rtoslab was found, and this installation does not contain a copy; run the command inside "
+        "a checkout, or set RTOSLAB_ROOT to its folder."
     )
 
 

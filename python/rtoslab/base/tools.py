@@ -41,31 +41,32 @@ REPLY_LIMIT_S = 60.0
 """The time limit of a query to a program. Addr2line on an image of megabytes takes seconds."""
 REPLY_BYTES = 64 << 20
 BUILD_VARIABLES: Final[Mapping[str, str]] = {
-    "PATH": "where programs are; the compiler that it leads to is in every key",
+    "PATH": "where programs are; every cache key contains the compiler that is found there",
     "HOME": "where cargo and rustup keep what they downloaded",
-    "TMPDIR": "where a compiler writes what it throws away",
+    "TMPDIR": "where a compiler writes its temporary files",
     "CARGO_HOME": "where cargo keeps packages, if not in HOME; the lock has the checksum of each",
     "CARGO_HTTP_": "how cargo reaches the registry",
     "CARGO_NET_": "the same",
-    "CARGO_REGISTRIES_": "the same, of a registry of its user's",
+    "CARGO_REGISTRIES_": "the same for the user's own registry",
     "CARGO_REGISTRY_": "the same",
-    "CARGO_SOURCE_": "the same, of a mirror",
+    "CARGO_SOURCE_": "the same for a mirror",
     "RUSTUP_HOME": "where rustup keeps cargo",
     "RUSTUP_TOOLCHAIN": "which cargo downloads",
     "RUSTUP_AUTO_INSTALL": "whether rustup may install that cargo",
     **dict.fromkeys(
         (form for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for form in (name, name.upper())),
-        "the way to the registry",
+        "the proxy on the way to the registry",
     ),
-    **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"), "whom cargo trusts on that way"),
+    **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"), "the certificates that cargo trusts there"),
     **dict.fromkeys(
-        ("XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), "where Zig keeps what it unpacks for Clang"
+        ("XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"),
+        ("where Zig stores the files that it unpacks for Clang"),
     ),
 }
 """Variables that reach builds, with the reason. A name that ends in `_` stands for all that begin with it."""
 COMPILERS = ("gcc", "clang")
 """The compilers for the firmware's C. GCC assembles and links in any case."""
-CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` brings it (100 MB)"
+CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` installs it (100 MB)"
 
 
 def find_clang() -> Path | None:
@@ -93,7 +94,7 @@ def find_tool(name: str) -> Path:
     program = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
     if program is None:
         by_make = ", or run `make demo`, which does it"
-        the_rest = by_make if is_checkout(find_root()) else " (`rtoslab doctor` names all that is missing)"
+        the_rest = by_make if is_checkout(find_root()) else " (`rtoslab doctor` lists all missing tools)"
         raise ToolMissingError(f"{name} is not installed ({tool.purpose}); {tool.remedy}{the_rest}.")
     return Path(program)
 

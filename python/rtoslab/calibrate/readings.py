@@ -83,8 +83,8 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
     registers = table.registers.get(facts.chip)
     if registers is None:
         raise PlanError(
-            f"The calibration has no registers for the {facts.chip} of {facts.id} yet; it knows "
-            f"{', '.join(sorted(table.registers))} (firmware/calibration/calibration.toml)."
+            f"The calibration does not support the {facts.chip} of {facts.id} yet, because its registers are not "
+            f"listed; it supports {', '.join(sorted(table.registers))} (firmware/calibration/calibration.toml)."
         )
     point = Point(
         benchmark=CALIBRATION_IMAGE,
@@ -148,6 +148,9 @@ def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> Readings:
         if value is None:
             continue
         if len(value) % row.values or not value:
-            raise RunError(f"The row {row.id} sent {len(value)} values, no multiple of {row.values}; build it anew.")
+            raise RunError(
+                f"The row {row.id} sent {len(value)} values, which is not a multiple of {row.values}; "
+                "build the calibration's image again."
+            )
         rows[row.id] = np.array(value, dtype=np.int64).reshape(row.values, -1)
     return Readings(rows)

@@ -40,7 +40,7 @@ def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> Table:
 
 def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
     if not finding.has_effect:
-        return "shows in no row"
+        return "affects no row"
     if finding.unexplained_cycles:
         return f"not explained; {finding.best} is nearest"
     if finding.differs:

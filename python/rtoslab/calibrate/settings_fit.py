@@ -87,7 +87,7 @@ def fit_settings(
     match = SettingsMatch(table, silicon, runs, defaults)
     start = dict(match.defaults)
     seen = [key for key in match.keys if match.has_effect(start, key)]
-    say(f"{count_text(len(seen), 'setting', 'shows', 'show')} in the rows; the search begins.")
+    say(f"{count_text(len(seen), 'setting', 'affects', 'affect')} the rows; the search begins.")
     best = search_settings(match, seen, say)
     ranges = {key: _range_alone(match, best, key) for key in seen}
     groups: list[SettingGroup] = []

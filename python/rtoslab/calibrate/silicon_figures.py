@@ -116,7 +116,9 @@ def pair_figures(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigu
     """Pairs the figures that silicon and the virtual board have. Raises PlanError if they ran different images."""
     for name, image in silicon.images.items():
         if default.images.get(name, image) != image:
-            raise PlanError(f"{name} was measured with another image than today's; calibrate again with --figures.")
+            raise PlanError(
+                f"{name} was measured with an older image than the current one; calibrate again with --figures."
+            )
     return [
         KernelFigure(
             name,

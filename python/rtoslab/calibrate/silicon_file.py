@@ -151,11 +151,14 @@ def read_silicon(path: Path) -> SiliconFile:
         silicon = SiliconFile.model_validate(table)
         for name, rows in silicon.rows.items():
             if len({len(row) for row in rows}) != 1 or not rows[0]:
-                raise CatalogueError(f"{path_text(path)}, rows.{name}: not equally many rounds; make it again.")
+                raise CatalogueError(
+                    f"{path_text(path)}, rows.{name}: its values do not all have the same number "
+                    "of rounds; write the file again."
+                )
     except ValidationError as cause:
         raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None
     if silicon.sha256 != _digest({key: value for key, value in table.items() if key != "sha256"}):
-        raise AlteredError(f"{path_text(path)} was altered after it was written; restore it from a copy.")
+        raise AlteredError(f"{path_text(path)} was changed after it was written; restore it from a copy.")
     return silicon
 
 
@@ -170,7 +173,9 @@ def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     if path.is_file():
         silicon = read_silicon(path)
         if silicon.chip != entry.facts.chip:
-            raise CatalogueError(f"{path_text(path)} is of a {silicon.chip}, not of a {entry.facts.chip}; remove it.")
+            raise CatalogueError(
+                f"{path_text(path)} was measured on a {silicon.chip}, not on a {entry.facts.chip}; remove it."
+            )
         for key, rule in silicon.rules.items():
             fits = key in defaults and rule.low <= defaults[key][0] <= rule.high
             if fits and not rule.together and not rule.unexplained_cycles:

@@ -64,7 +64,7 @@ class Capture:
                 if lively
                 else f"none of {_channel_names(self.channels)} has an edge"
             )
-            raise CaptureError(f"Which channel is meant? In this capture {which}; say --channel.")
+            raise CaptureError(f"The capture has several channels, and {which}; choose one with --channel.")
         return lively[0]
 
 
@@ -85,8 +85,8 @@ def require_known_levels(capture: Capture, form: str) -> None:
         unknown = channel.unknown_ticks()
         if len(unknown):
             raise CaptureError(
-                f"{form} cannot tell that the level of {channel.name} is unknown at tick {unknown[0]}; write VCD or "
-                "Saleae CSV of Logic 2."
+                f"{form} cannot store that the level of {channel.name} is unknown at tick {unknown[0]}; write VCD "
+                "or Saleae CSV of Logic 2."
             )
 
 

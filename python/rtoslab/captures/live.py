@@ -62,14 +62,14 @@ def parse_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str]
         name = known.get(pin.strip().upper() or pin_text(board.pins.out))
         if name is None or channel in wires or name in wires.values():
             raise PlanError(
-                f"{text!r} is no wire from a channel of its own to a pin of its own; the pins of the {board.id} that "
-                f"are looked at are {' and '.join(known)}: say --wire {DEFAULT_CHANNEL}={next(iter(known))}."
+                f"{text!r} is not a list of CHANNEL=PIN with each channel and each pin once; the measured pins of "
+                f"the {board.id} are {' and '.join(known)}: use --wire {DEFAULT_CHANNEL}={next(iter(known))}."
             )
         wires[channel] = name
     if OUT not in wires.values():
         raise PlanError(
-            f"No wire leads to {next(iter(known))}, the pin that the {board.id} measures with; say "
-            f"--wire {DEFAULT_CHANNEL}={next(iter(known))}."
+            f"No channel is connected to {next(iter(known))}, the measurement pin of the {board.id}; add --wire "
+            f"{DEFAULT_CHANNEL}={next(iter(known))}."
         )
     return tuple(wires.items())
 
@@ -103,7 +103,7 @@ def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Pro
             recorder.finish()
             return _read_recording(raw, live.analyzer)
         except CaptureError as cause:
-            raise CaptureError(f"{cause} What was recorded is in {raw}.") from None
+            raise CaptureError(f"{cause} The recording up to then is in {raw}.") from None
         finally:
             recorder.stop()
 
@@ -114,8 +114,8 @@ def _read_recording(raw: Path, analyzer: Analyzer) -> Capture:
     match = _RATE.search(head)
     rate = parse_rate_hz(match[1].decode("ascii", "replace"), raw.name) if match else Fraction(0)
     if rate != analyzer.rate_hz:
-        how = f"at {float(rate):,.0f} Hz" if match else "at a rate that it does not tell"
+        how = f"at {float(rate):,.0f} Hz" if match else "at a rate that it does not state"
         raise CaptureError(
-            f"{analyzer.driver} sampled {how}, not at {analyzer.rate_hz:,} Hz; say a --sample-rate that it has."
+            f"{analyzer.driver} sampled {how}, not at {analyzer.rate_hz:,} Hz; choose a --sample-rate that it supports."
         )
     return snap_to_samples(read_capture(raw), analyzer.rate_hz)

@@ -55,8 +55,8 @@ class PackedSamples:
         if self._partial_sample:
             total = self._count * self._sample_bytes + len(self._partial_sample)
             raise CaptureError(
-                f"{self._name}: {total} bytes are no whole number of samples of {self._sample_bytes} bytes; copy or "
-                "save it again."
+                f"{self._name}: {total} bytes are not a whole number of samples of {self._sample_bytes} bytes; "
+                "copy or save it again."
             )
         channels = []
         for number, label in enumerate(distinct_labels(self._name, (label for label, _ in self._channels))):

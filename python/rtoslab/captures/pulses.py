@@ -64,5 +64,6 @@ def unsure_note(channel: Channel, tick_s: Fraction) -> str | None:
         return None
     return (
         f"The level of {channel.name} is unknown (x or z) in {count_text(len(unsure), 'place')}, first at "
-        f"{float(unsure[0] * tick_s) * 1e6:,.3f} us; what may be a pulse there has no sure width and is not counted."
+        f"{float(unsure[0] * tick_s) * 1e6:,.3f} us; pulses there are not counted, because their width is not "
+        "certain."
     )

@@ -16,7 +16,7 @@ def parse_rate_hz(text: str, name: str) -> Fraction:
     match = _RATE.fullmatch(text.strip())
     rate = exact_fraction(match[1]) * _FACTORS[(match[2] or "").lower()] if match else Fraction(0)
     if rate == 0:
-        raise CaptureError(f"{name}: the sample rate {quote(text)} cannot be read; it should be like 8 MHz.")
+        raise CaptureError(f"{name}: the sample rate {quote(text)} cannot be read; write it like 8 MHz.")
     return rate
 
 
@@ -24,7 +24,7 @@ def rate_text(tick_s: Fraction) -> str:
     """Returns the rate of samples `tick_s` apart, such as `8 MHz`. Raises CaptureError if it is no integer in hertz."""
     rate = 1 / tick_s
     if rate.denominator != 1:
-        raise CaptureError("A form of samples needs a whole number of samples a second; say --sample-rate.")
+        raise CaptureError("This format stores a whole number of samples per second; choose one with --sample-rate.")
     for unit in ("ghz", "mhz", "khz"):
         if rate % _FACTORS[unit] == 0:
             return f"{rate // _FACTORS[unit]} {unit[0].upper() if unit != 'khz' else 'k'}Hz"

@@ -93,7 +93,8 @@ def _require_known_series(pulses: Pulses, places: NDArray[np.int64]) -> None:
     if len(late):
         raise CaptureError(
             f"The level is unknown (x or z) {count_text(len(late), 'time')} among the window's pulses, first at "
-            f"{float(late[0] * pulses.tick_s):.9f} s, so no pulse is sure of its series; record again."
+            f"{float(late[0] * pulses.tick_s):.9f} s, so the pulses cannot be assigned to their series; record "
+            "again."
         )
 
 
@@ -103,9 +104,9 @@ def _match_by_order(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
     if missing > 0:
         _require_known_series(pulses, np.arange(0))
         raise CaptureError(
-            f"The capture holds {len(pulses.width_ticks)} whole pulses, but the image makes "
-            f"{len(image_pulses.width_ticks)} from its window's opening on; record from before the reset to the "
-            "end of the run."
+            f"The capture holds {len(pulses.width_ticks)} complete pulses, but the image generates "
+            f"{len(image_pulses.width_ticks)} in its measured window; record from before the reset to the end of "
+            "the run."
         )
     return np.arange(len(image_pulses.width_ticks)) - missing
 
@@ -121,8 +122,8 @@ def _match_by_time(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
         places[np.abs(seen[places] - shifted) > 1.5 * float(pulses.tick_s)] = -1
     if not len(long_enough) or np.mean(places[long_enough] >= 0) < LEAST_MATCHED_PART:
         raise CaptureError(
-            f"With a sample every {float(pulses.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to be "
-            "seen, and the others do not begin when they should; record at a higher rate."
+            f"With a sample every {float(pulses.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to "
+            "be recorded, and the others do not begin at the expected times; record at a higher rate."
         )
     return places
 
@@ -132,7 +133,10 @@ def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
     config = {**options.config, "instrument": "pin"}
     plan = make_plan(catalogue, [benchmark], Options(options.kernels, options.boards, options.cores, None, config))
     if len(plan.points) != 1 or plan.points[0].instrument is None:
-        raise PlanError(f"{benchmark} is no single latency benchmark, so no pulses can be told apart by series.")
+        raise PlanError(
+            f"{benchmark} is not one latency benchmark, so its pulses have no series; name one latency "
+            "benchmark (`rtoslab list benchmarks`)."
+        )
     (point,) = plan.points
     if point.not_applicable is not None:
         raise PlanError(f"{benchmark} is n/a on {point.board} with {point.kernel}: {point.not_applicable}.")
@@ -182,13 +186,15 @@ def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: byt
     windows = values[(values["kind"] == KIND_WRITE) & (values["id"] == IDENT_WINDOW)]
     opened, closed = (windows["cycle"][windows["value"] == state][:1] for state in (1, 2))
     if not len(opened) or not len(closed):
-        raise RunError("The image did not open and close its window.")
+        raise RunError("The image did not begin and end its measured window; `rtoslab run` shows why.")
     inside = values[(values["cycle"] >= opened[0]) & (values["cycle"] <= closed[0])]
     intervals = find_intervals(inside.tobytes(), (), {}, pin)
     starts = find_pulses(capture.channels[0], capture.tick_s).start_ticks
     order = tuple(interval.series for interval in intervals.intervals)
     if len(order) != len(intervals.pulses):
-        raise RunError(f"{len(order)} intervals but {len(intervals.pulses)} pulses were seen in the window.")
+        raise RunError(
+            f"{len(order)} intervals, but {len(intervals.pulses)} pulses were observed in the measured window."
+        )
     return Recording(
         title=f"{facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
         capture=capture,

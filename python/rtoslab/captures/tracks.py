@@ -70,7 +70,7 @@ class RepeatedRows:
         if not count:
             return ()
         where = f"{self._name}: no level changes in {count_text(count, 'row')}, first in line {self._first_line}"
-        return (f"{where}; a level there or in the row before may be damaged.",)
+        return (f"{where}; this row or the row before may be damaged.",)
 
 
 class Tracks:
@@ -130,7 +130,7 @@ def distinct_labels(name: str, labels: Iterable[str]) -> list[str]:
 
 def too_many_changes_error(name: str) -> CaptureError:
     """Returns the error for a file with too many changes of level."""
-    return CaptureError(f"{name} holds more than {CHANGES:,} changes of level; export a shorter stretch.")
+    return CaptureError(f"{name} contains more than {CHANGES:,} changes of level; export a shorter part.")
 
 
 def decimal_places(time: str, where: str) -> int:
@@ -139,8 +139,8 @@ def decimal_places(time: str, where: str) -> int:
     places = len(match[1] or "") if match else 0
     if places > _MOST_PLACES:
         raise CaptureError(
-            f"{where}: the time {quote(time.strip())} has {places} decimal places, more than an analyzer can tell; "
-            "export it again."
+            f"{where}: the time {quote(time.strip())} has {places} decimal places, more than an analyzer can "
+            "measure; export it again."
         )
     return places
 
@@ -148,7 +148,7 @@ def decimal_places(time: str, where: str) -> int:
 def require_tick(tick: int, where: str) -> int:
     """Returns the tick if its differences fit 64 bits, else raises CaptureError."""
     if not -LAST_TICK < tick < LAST_TICK:
-        raise CaptureError(f"{where}: the time is further from the first than 64 bits can tell; export it again.")
+        raise CaptureError(f"{where}: the time since the first row does not fit into 64 bits; export it again.")
     return tick
 
 

@@ -146,7 +146,7 @@ class Benchmark(Strict):
         if len(set(names)) != len(names):
             raise ValueError("two [[series]] have the same id")
         if len({facts.stamped is None for facts in self.series}) > 1:
-            raise ValueError("either all [[series]] are stamped or none")
+            raise ValueError("either all or none of the [[series]] may be stamped")
         return self
 
     def for_kernel(self, kernel: Kernel) -> "Benchmark":

@@ -122,7 +122,7 @@ class Catalogue:
         entries = self._scan_entries(papers, "suite.toml", Suite)
         for path in sorted(papers.glob("*/suites/*.toml")):
             if path.stem in entries:
-                raise CatalogueError(f"{path} is the second suite {path.stem!r}; give it another name.")
+                raise CatalogueError(f"There are two suites named {path.stem!r}, one of them {path}; rename one.")
             entries[path.stem] = _read_entry(path, path.stem, path.parents[1], Suite)
         return entries
 
@@ -229,8 +229,8 @@ def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Ker
         port = ports[tree.port]
     else:
         raise CatalogueError(
-            f"The tree {tree.id} names the port {tree.port!r}, which is not known; set {PORTS_VARIABLE} to the "
-            f"folder it lies in, or remove the tree with `rtoslab tree remove {tree.id}`."
+            f"The tree {tree.id} needs the port {tree.port!r}, which was not found; set {PORTS_VARIABLE} to the "
+            f"folder that contains it, or remove the tree with `rtoslab tree remove {tree.id}`."
         )
     title = port.facts.title if tree.id == port.id else f"{port.facts.title} {tree.version}"
     facts = port.facts.without_services(tree.lacks).without_names(tree.absent)
@@ -246,6 +246,6 @@ def _read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entr
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)
     if declared != ident:
-        where = "lies in the folder" if ident == path.parent.name else "is the file"
-        raise CatalogueError(f"{path} says id = {declared!r} but {where} {ident!r}; make them the same.")
+        where = "is in the folder" if ident == path.parent.name else "is the file"
+        raise CatalogueError(f"{path} has id = {declared!r}, but {where} {ident!r}; give both the same name.")
     return Entry(ident, folder, facts)

@@ -34,12 +34,12 @@ def require_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> 
     if unknown is not None:
         near = difflib.get_close_matches(unknown, known, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
-        raise CatalogueError(f"{path} names a service {unknown!r}, which the port contract has not; {hint}")
+        raise CatalogueError(f"{path} contains the service {unknown!r}, which is not in the port contract; {hint}")
     if isinstance(facts, Kernel):
         undeclared = [service for service in known if service not in facts.services]
         if undeclared:
             raise CatalogueError(
-                f"{path} does not say under [services] whether it offers {', '.join(undeclared)}; add it."
+                f"{path} does not say under [services] whether the kernel offers {', '.join(undeclared)}; add it."
             )
 
 

@@ -278,7 +278,7 @@ class Kernel(Strict):
     @model_validator(mode="after")
     def _tasks_are_seen(self) -> "Kernel":
         if self.services.get("tasks") and self.probes is None:
-            raise ValueError("a kernel with tasks says under [probes] which word holds the running task")
+            raise ValueError("a kernel with tasks must state under [probes] which word contains the running task")
         return self
 
     @property
@@ -341,7 +341,7 @@ class Kernel(Strict):
 
 def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
     """Returns the facts of a kernel's version that lacks one of the `[[earlier]]` names."""
-    why = f"it needs {change.name}, which came with {kernel.title} {change.since}"
+    why = f"it needs {change.name}, which exists since {kernel.title} {change.since}"
     update = {
         "reasons": {**kernel.reasons, **dict.fromkeys(change.lacks, why)},
         "symbols": {**kernel.symbols, **change.symbols},

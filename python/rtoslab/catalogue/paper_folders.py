@@ -104,7 +104,9 @@ def parse_published_rows(text: str, path: Path) -> dict[int, PublishedRow]:
         for line, fields in enumerate(rows, start=2):
             row = _parse_row(path, line, fields)
             if row.id in result:
-                raise CatalogueError(f"{path}, line {line}: id {row.id} stands there twice; number it anew.")
+                raise CatalogueError(
+                    f"{path}, line {line}: the id {row.id} is used twice; give one row another number."
+                )
             result[row.id] = row
     except csv.Error as cause:
         raise CatalogueError(f"{path} cannot be read ({cause}); correct it.") from None

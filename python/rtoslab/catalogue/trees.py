@@ -31,7 +31,7 @@ _WORD: Final = re.compile(r"!?[^\s\",;\\$()]{1,240}")
 def _check_word(text: str) -> str:
     if not _WORD.fullmatch(text):
         raise ValueError(
-            f"{escape_unprintable(text)} may not hold spaces, commas, quotes, `;`, `$`, brackets or backslashes"
+            f"{escape_unprintable(text)} must not contain spaces, commas, quotes, `;`, `$`, brackets or backslashes"
         )
     return text
 
@@ -44,7 +44,7 @@ def _check_inside_path(text: str) -> str:
 
 def _check_plain_text(text: str) -> str:
     if re.search(r'[";\\\n]', text):
-        raise ValueError(f"{escape_unprintable(text)} may not hold quotes, `;`, backslashes or line ends")
+        raise ValueError(f"{escape_unprintable(text)} must not contain quotes, `;`, backslashes or line ends")
     return text
 
 
@@ -128,7 +128,7 @@ def description_path(ident: str) -> Path:
     try:
         return trees_folder() / f"{_check_id(ident)}.toml"
     except ValueError as cause:
-        raise CatalogueError(f"No tree can be called {escape_unprintable(ident)!r}: {cause}.") from None
+        raise CatalogueError(f"{escape_unprintable(ident)!r} cannot be the name of a tree: {cause}.") from None
 
 
 def make_tree(facts: Mapping[str, Any]) -> Tree:
@@ -137,8 +137,8 @@ def make_tree(facts: Mapping[str, Any]) -> Tree:
         return Tree(**facts)
     except ValidationError as cause:
         raise CatalogueError(
-            f"{facts['path']} cannot be described, {validation_problem(cause)}; rename what is called so, or name "
-            "another folder."
+            f"{facts['path']} cannot be described, {validation_problem(cause)}; rename that file or folder, or use "
+            "another tree."
         ) from None
 
 
@@ -156,14 +156,17 @@ def read_tree(path: Path) -> Tree:
     """Reads a description, with the path of its environment variable if that is set. Raises CatalogueError."""
     tree = validate_table(read_table(path, "the tree's description", CatalogueError), str(path), Tree)
     if tree.id != path.stem:
-        raise CatalogueError(f"{path} says id = {tree.id!r}; make it the file's name, or `rtoslab tree add` it again.")
+        raise CatalogueError(
+            f"{path} has id = {tree.id!r}, but the id must be the file's name; rename one, or run "
+            "`rtoslab tree add` again."
+        )
     named = os.environ.get(path_variable(tree.id))
     if not named:
         return tree
     try:
         return tree.model_copy(update={"path": _check_plain_text(str(Path(named).absolute()))})
     except ValueError as cause:
-        raise CatalogueError(f"{path_variable(tree.id)}: {cause}; name another folder.") from None
+        raise CatalogueError(f"{path_variable(tree.id)}: {cause}; set it to another folder.") from None
 
 
 def port_folders(root: Path) -> list[Path]:
@@ -175,7 +178,7 @@ def port_folders(root: Path) -> list[Path]:
 def tree_toml(tree: Tree) -> str:
     """Returns the description as TOML with each list on one line, as CMake needs it."""
     lines = [
-        f"# What `--kernel {tree.id}` is built from. Edit it as you like; `rtoslab tree check {tree.id}` tries it.",
+        f"# The sources of `--kernel {tree.id}`. You may edit this file; `rtoslab tree check {tree.id}` tests it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
         *([f"lacks = {_toml_list(tree.lacks)}"] if tree.exports else _part_lines(tree)),
         *([f"absent = {_toml_list(tree.absent)}"] if tree.absent else []),

@@ -22,10 +22,16 @@ def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> 
         _lacking_sentence(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]
     ]
     if len(comparison.kernel_ranking) == 1:
-        return [f"{names[comparison.kernel_ranking[0]]} is the only kernel here that has what is needed.", *left_out]
+        return [
+            (
+                f"{names[comparison.kernel_ranking[0]]} is the only kernel with figures that offers the required "
+                "services."
+            ),
+            *left_out,
+        ]
     left_out += _too_few_figures_sentences(comparison, names)
     if not scores:
-        return ["No figures are here that these kernels share, so none is ranked.", *left_out]
+        return ["These kernels have no figures of the same operations, so they are not ranked.", *left_out]
     leaders = [scores[0], *(score for score in scores[1:] if not _is_behind(scores[0], score))]
     sentences = [
         _leader_sentence(comparison, scores, names) if len(leaders) == 1 else _tie_sentence(comparison, leaders, names)
@@ -59,12 +65,12 @@ def _leader_sentence(comparison: KernelComparison, scores: Sequence[Score], name
 def _tie_sentence(comparison: KernelComparison, leaders: Sequence[Score], names: Mapping[str, str]) -> str:
     known = all(leader.ratio.is_known for leader in leaders)
     reason = (
-        "their figures differ by less than the place of the code is worth"
+        "their figures differ by less than the placement of the code changes them"
         if known
-        else "some figures stand in one placement of the code, and another could turn them round"
+        else "some figures were measured in one placement of the code, and another placement could reverse their order"
     )
     listed = _names_text([names[leader.kernel] for leader in leaders])
-    return f"{_use_text(comparison)} on the {names[comparison.board]} {listed} cannot be told apart: {reason}."
+    return f"{_use_text(comparison)} on the {names[comparison.board]} {listed} are equally good: {reason}."
 
 
 def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
@@ -75,7 +81,7 @@ def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[
     absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
     arguments += [f"it has no {_names_text([*absent])}"] if absent else []
     if not arguments:
-        return f"Nothing that was measured speaks against {names[kernel]}."
+        return f"In no measured operation is {names[kernel]} worse."
     return f"Against {names[kernel]}: {'; '.join(arguments)}."
 
 
@@ -126,4 +132,8 @@ def partly_present_text(comparison: KernelComparison, names: Mapping[str, str]) 
         f"{operation.title} (not {_names_text([names[kernel] for kernel in kernels])})"
         for operation, kernels in comparison.partly_present
     ]
-    return f"These count only between kernels that have such a figure: {'; '.join(services)}." if services else ""
+    return (
+        (f"These operations are compared only between kernels that have a figure for them: {'; '.join(services)}.")
+        if services
+        else ""
+    )

@@ -104,7 +104,7 @@ def _own_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
         if name not in names:
             raise UnknownNameError("operation", name, names)
         if weight < 0:
-            raise PlanError(f"{path}: the weight of {name} is {weight:g}; write a number from 0 on.")
+            raise PlanError(f"{path}: the weight of {name} is {weight:g}; write a number of 0 or more.")
     if not any(weights.values()):
         raise PlanError(f"{path} gives no operation a weight above 0; give at least one.")
     return weights

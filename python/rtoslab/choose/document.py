@@ -22,12 +22,15 @@ from rtoslab.reports import (
 BEST = "*"
 SINGLE_PLACEMENT = "?"
 ABSENT = "-"
-MARKS = "* the best of its row, or not to be told from it. ? of one placement of the code, not compared. - no figure."
+MARKS = (
+    "*: the best of its row, or as good as the best. ?: measured in one placement of the code, not compared. "
+    "-: no figure."
+)
 _HOW = (
-    "Times in cycles of the core's clock, by instruments that cost nothing. A figure is the median over placements of "
-    "the code, with the lowest and the highest where they differ. `*` marks the best of a row and every figure that "
-    "cannot be told from it. `?` marks a figure of one placement where another could move it. `-` means that there is "
-    "none."
+    "Times in cycles of the core's clock, measured by instruments that do not slow the code. A figure is the "
+    "median over placements of the code, with the lowest and the highest where they differ. `*` marks the best of "
+    "a row and every figure that is as good. `?` marks a figure measured in one placement, which another "
+    "placement could change. `-` means that there is no figure."
 )
 
 
@@ -110,8 +113,8 @@ def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Sec
 
 def _unequal_section(unequal: Sequence[Unfairness]) -> Section:
     rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost_text] for unfairness in unequal]
-    table = TableData("What is unequal between them", ("what", "how", "what it costs"), rows)
-    return Section("unequal", "What is unequal", (), (), (table,))
+    table = TableData("Unequal conditions", ("what", "how", "its cost"), rows)
+    return Section("unequal", "Unequal conditions", (), (), (table,))
 
 
 def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
@@ -123,4 +126,4 @@ def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> S
                 reasons.setdefault((names[kernel], cell.reason), []).append(operation.title)
     rows = [[kernel, ", ".join(titles), reason] for (kernel, reason), titles in reasons.items()]
     table = TableData("Cells without a figure", ("kernel", "operations", "why"), rows)
-    return Section("absent", "What is not there", (), (), (table,))
+    return Section("absent", "Missing figures", (), (), (table,))

@@ -18,8 +18,9 @@ _CHOICES: Final = (
     ("against", "Compared with"),
 )
 _HOW: Final = (
-    "A figure is the median over placements of the code; the dark line on its bar goes from the lowest to the highest. "
-    "* marks the best, and what cannot be told from it. ? marks a figure of one placement where another could move it."
+    "A figure is the median over placements of the code; the dark line on its bar shows the range from the lowest "
+    "to the highest. * marks the best and every figure that is as good. ? marks a figure measured in one "
+    "placement, which another placement could change."
 )
 
 

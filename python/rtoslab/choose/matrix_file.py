@@ -65,14 +65,14 @@ def read_matrix(path: Path) -> KernelMatrix:
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
-            f"{path} holds no figures of kernels that can be read ({why}); restore it, or measure it again with "
-            f"`rtoslab reference matrix --kernel {path.stem}`."
+            f"{path} cannot be read as figures of a kernel ({why}); restore the file, or measure the figures again "
+            f"with `rtoslab reference matrix --kernel {path.stem}`."
         ) from None
 
 
 def _parse_matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> KernelMatrix:
     if (head["format"], head["kernel"]) != (FORMAT, kernel):
-        raise ValueError("it says another format or kernel")
+        raise ValueError("its format or kernel is another one")
     rows = tuple(row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))
     manifests = {str(board): dict(manifest) for board, manifest in head["manifests"].items()}
     return KernelMatrix(kernel, str(head["date"]), manifests, rows)

@@ -45,7 +45,7 @@ class _Commands(click.Group):
         known = self.list_commands(ctx)
         near = None if args[0] in known else nearest_name(args[0], known, likeness=0.6)
         if near and not args[0].startswith("-"):
-            ctx.fail(f"There is no command {escape_unprintable(args[0])!r}. Did you mean {near!r}?")
+            ctx.fail(f"There is no command {escape_unprintable(args[0])!r}; did you mean {near!r}?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -75,7 +75,7 @@ _PREFIX = "cmd_"
     "places",
     multiple=True,
     metavar="ID=PATH",
-    help="For this call, another place of a tree that is known: `rtoslab --tree ID=PATH run …`.",
+    help="For this call only: use the folder PATH for the known tree ID, as in `rtoslab --tree ID=PATH run …`.",
 )
 def app(places: tuple[str, ...]) -> None:
     """A laboratory for RTOS benchmarking, on real boards and on a cycle-level virtual board.
@@ -130,14 +130,16 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
         _print_error(f"rtoslab: {disk_error('use', Path(str(error.filename or 'the file')), error)}")
         return EXIT_ERROR
     except MemoryError:
-        _print_error("rtoslab: The memory is full; close other programs, or ask for fewer points or samples.")
+        _print_error(
+            "rtoslab: The computer's memory is full; close other programs, or measure fewer points or samples."
+        )
         return EXIT_ERROR
     except BaseException as error:
         from rtoslab.targets import is_panic  # noqa: PLC0415 (it is rarely wanted)
 
         if not is_panic(error):
             raise
-        _print_error(f"rtoslab: The simulator failed ({error}); please report the image and the command.")
+        _print_error(f"rtoslab: The simulator failed ({error}); please report this with the image and the command.")
         return EXIT_ERROR
     return code if isinstance(code, int) else EXIT_OK
 

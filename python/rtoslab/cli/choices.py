@@ -13,7 +13,7 @@ import click
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.cli.names import CatalogueName, CatalogueNames, Command, KeyValue
 
-SUITES_OWN: Final = "a suite's own, else "
+SUITES_OWN: Final = "those of the suite, else "
 """Before the default, where a suite may be named too."""
 
 kernel_option = click.option(
@@ -23,34 +23,44 @@ board_option = click.option(
     "--board", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True, help="The virtual board."
 )
 config_option = click.option(
-    "--config", type=KeyValue(), multiple=True, help="As in `rtoslab run`: opt=-O3, param.NAME=N, a kernel's macro."
+    "--config",
+    type=KeyValue(),
+    multiple=True,
+    help=("A setting as in `rtoslab run`: opt=-O3, param.NAME=N, or a macro of the kernel's configuration."),
 )
 out_option = click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Folder of the results; an existing one is resumed.",
+    help="Folder of the results. An earlier run of the same command in it is resumed.",
 )
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="Points measured at the same time."
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help=("Number of points that are measured at the same time."),
 )
 placements_option = click.option(
     "--placements",
     type=click.IntRange(1, 1000),
     default=1,
     show_default=True,
-    help="Measure each point in so many placements, counted from 0.",
+    help="Number of placements (other addresses of the same code) in which each point is measured.",
 )
 target_option = click.option(
     "--target",
     metavar="auto|SERIAL|NAME",
-    help="Flash and hear a real board: the only one connected, a probe's serial number, a name of --bench.",
+    help=(
+        "Flash a real board and read its serial port: `auto` (the only one connected), the serial number of its "
+        "probe, or its name in the hardware map (--bench)."
+    ),
 )
 bench_option = click.option(
     "--bench",
     type=click.Path(path_type=Path),
     metavar="MAP.toml",
-    help="The hardware map that --target names a board of.",
+    help="The hardware map that contains the board named by --target.",
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and measure nothing.")
 

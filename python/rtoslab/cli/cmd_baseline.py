@@ -34,16 +34,17 @@ from rtoslab.measure import run_plan
 def command(
     context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
 ) -> int | None:
-    """Write the figures of RUNs as the baseline NAME (baselines/NAME.toml here), keeping its rules.
+    """Store the figures of RUNs as the baseline NAME (baselines/NAME.toml in this folder). Its rules stay.
 
-    Without a RUN the points that the baseline has are measured again and their figures replaced. Without NAME,
-    in a folder with rtoslab.toml or below it, that project is built and measured, and its repository keeps its figures.
+    Without a RUN, the baseline's own points are measured again. Without NAME, in a folder with rtoslab.toml or below
+    it, that project is built and measured, and the baseline is stored in its repository.
     """
     if name is None:
         folder = project_folder()
         if folder is None:
             raise PlanError(
-                f"Say which baseline to write: NAME, or nothing in a folder with {PROJECT_FILE}, or below it."
+                f"The baseline has no name; give a NAME, or run the command in the folder of {PROJECT_FILE} or "
+                "below it."
             )
         require_unstated(context, "jobs")
         return baseline_project(folder, dry_run=dry_run)
@@ -51,7 +52,7 @@ def command(
     path, old = baseline_path(Path.cwd(), name), find_baseline(root, name)
     known = read_unsealed(old) if old.is_file() else None
     if not runs and known is None:
-        raise PlanError(f"{path} does not exist; name the run directories whose figures it shall hold.")
+        raise PlanError(f"{path} does not exist; name the run directories whose figures it should contain.")
     require_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if known is None or runs else measure_again(root, known, name, None, jobs, dry_run=dry_run)
     if side is None:
@@ -66,7 +67,9 @@ def command(
 def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
     """Raises PlanError for a dry run of a command that measures nothing in any case."""
     if runs and dry_run:
-        raise PlanError("--dry-run shows what would be measured, but the figures of a RUN are measured already.")
+        raise PlanError(
+            "--dry-run shows what would be measured, but a RUN is already measured; leave --dry-run or RUN out."
+        )
 
 
 def measure_again(
@@ -83,6 +86,7 @@ def measure_again(
     for outcome in outcomes:
         if outcome.result.status == "failed":
             raise PlanError(
-                f"{outcome.result.point.benchmark} gave no number, so nothing can be gated: {outcome.result.message}"
+                f"{outcome.result.point.benchmark} has no figure, so the gate has nothing to compare: "
+                f"{outcome.result.message}"
             )
     return read_side([folder])

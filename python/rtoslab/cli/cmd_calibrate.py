@@ -44,15 +44,21 @@ BOARD = "nucleo-f446re"
 
 
 @click.command("calibrate")
-@click.option("--board", type=CatalogueName("boards"), help=f"The board, which must be named, for example {BOARD}.")
+@click.option("--board", type=CatalogueName("boards"), help=f"The board (required), for example {BOARD}.")
 @target_option
 @bench_option
-@click.option("--port", metavar="DEVICE", help="Its serial port, if the probe has none.")
-@click.option("--from", "stored", type=click.Path(path_type=Path), metavar="FILE", help="Fit a kept calibration anew.")
+@click.option("--port", metavar="DEVICE", help="Serial port of the board, if the probe has none.")
+@click.option(
+    "--from",
+    "stored",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Fit the settings to a stored calibration again.",
+)
 @click.option(
     "--figures",
     metavar="all|BENCHMARK,...",
-    help="Kernel figures, too; all: T1 to T8, single calls, switches, interrupts.",
+    help="Also measure these kernel figures, or `all`: the tests T1 to T8, single calls, switches and interrupts.",
 )
 @kernel_option
 @click.option("--for", "--window", "window", type=Duration(), help="Length of a kernel figure's measured window.")
@@ -61,12 +67,14 @@ BOARD = "nucleo-f446re"
     type=click.IntRange(1, 100),
     default=3,
     show_default=True,
-    help="Runs of each kernel figure on silicon.",
+    help="Number of runs of each kernel figure on silicon.",
 )
 @out_option
 @jobs_option
-@click.option("--about", default="", help="Whose board, revision and marking, for the file.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write, to contribute: silicon.json.")
+@click.option("--about", default="", help="Owner, revision and marking of the board, written into the file.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help=("File to write, which you can contribute: silicon.json.")
+)
 @click.option("--dry-run", is_flag=True, help="Show the commands and measure nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
@@ -86,14 +94,12 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Run micro-benchmarks on a real board and on the virtual one. Find the timing rules that differ.
+    """Run micro-benchmarks on a real board and on the virtual one, and find the timing rules that differ.
 
-    Every rule with a setting (timing.*) gets the value that fits silicon best, and which others fit as well
-    (docs/calibrate.md). With --figures, figures of a kernel are measured on both as well. Nothing is flashed without
-    --board.
+    Shows the values of each timing rule that fit the silicon (docs/calibrate.md). Nothing is flashed without --board.
     """
     if (target is None) == (stored is None):
-        raise PlanError("Name the real board with --target, or a kept calibration with --from.")
+        raise PlanError("No board is given; name the real board with --target, or a stored calibration with --from.")
     catalogue = Catalogue(find_root())
     silicon = None if stored is None else read_silicon(stored)
     name = board or (silicon.board if silicon else None)
@@ -137,14 +143,14 @@ def command(
     else:
         _print_result(fit_result, tables, unexplained_rows(seen, after))
         for benchmark, reason in missing.items():
-            click.echo(f"No figure of {benchmark}: {reason}")
+            click.echo(f"{benchmark} has no figure: {reason}")
     return EXIT_OK
 
 
 def _require_same_image(stored: str, built: str) -> None:
     """Raises PlanError for a calibration of another image, whose rows have other addresses and times."""
     if stored != built:
-        raise PlanError("The calibration was made with another image than today's; calibrate again.")
+        raise PlanError("The calibration was measured with an older image than the current one; calibrate again.")
 
 
 def _as_json(
@@ -171,14 +177,14 @@ def _print_result(fit_result: SettingsFit, tables: list[Table], left: dict[str, 
         console.print(rich_table(table))
     if fit_result.settings:
         words = " ".join(f"--config {key}={value}" for key, value in sorted(fit_result.settings.items()))
-        click.echo(f"As this board: rtoslab run ... {words}")
+        click.echo(f"To run the virtual board like this board: rtoslab run ... {words}")
     for group in fit_result.groups:
         rules = ", ".join(group.keys[:-1]) + " and " + group.keys[-1]
         says = "silicon refutes their defaults" if group.differs else "their defaults fit"
-        click.echo(f"The rows tell {rules} apart only together: {says}.")
+        click.echo(f"The rows depend on {rules} only in combination: {says}.")
     if left:
         rows = ", ".join(f"{row} ({cycles:g})" for row, cycles in sorted(left.items()))
-        click.echo(f"What no setting explains, in cycles: {rows}.")
+        click.echo(f"Differences that no setting explains, in cycles: {rows}.")
 
 
 def _print_progress(text: str) -> None:

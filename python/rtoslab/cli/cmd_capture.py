@@ -20,25 +20,29 @@ from rtoslab.plan import Options
 @config_option
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="File to write.")
 @click.option(
-    "--form", type=click.Choice(sorted(capture_forms())), help="Format of the file; by default from its suffix."
+    "--form", type=click.Choice(sorted(capture_forms())), help="Format of the file.  [default: by its suffix]"
 )
-@click.option("--sample-rate", type=Frequency(), help="Write what an analyzer of this rate would record, e.g. 8MHz.")
+@click.option(
+    "--sample-rate",
+    type=Frequency(),
+    help=("Write the samples that a logic analyzer with this rate would record, such as 8MHz."),
+)
 @click.option(
     "--sigrok",
     metavar="DRIVER[:conn=...]",
-    help="Record a real board with sigrok-cli at --sample-rate: the analyzer's driver, e.g. fx2lafw.",
+    help="Record a real board with sigrok-cli at --sample-rate. DRIVER is the analyzer's driver, such as fx2lafw.",
 )
 @click.option(
     "--wire",
     "wires",
     multiple=True,
     metavar="CHANNEL[=PIN]",
-    help="Which of the analyzer's channels is at which pin.  [default: D0 at the measurement's pin]",
+    help="Which channel of the analyzer is connected to which pin.  [default: D0 at the measurement's pin]",
 )
 @target_option
 @bench_option
-@click.option("--port", metavar="DEVICE", help="The board's serial port; by default the probe's own.")
-@click.option("--dry-run", is_flag=True, help="Show the commands for a real board and start none.")
+@click.option("--port", metavar="DEVICE", help="The board's serial port.  [default: the probe's]")
+@click.option("--dry-run", is_flag=True, help="Show the commands for a real board and run none of them.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -56,13 +60,13 @@ def command(
     port: str | None,
     dry_run: bool,
 ) -> int:
-    """Run a latency benchmark's image on the virtual board and write its measurement pin as a capture.
+    """Run a latency benchmark on the virtual board and write the edges of its measurement pin to a capture file.
 
-    VCD and Saleae files keep the time of each edge to the cycle unless --sample-rate is given. .sr and PulseView files
-    hold samples and need it.
+    VCD and Saleae files contain the exact time of each edge, unless --sample-rate is given. sigrok (.sr) and PulseView
+    files contain samples and need --sample-rate.
 
-    With --sigrok and --target the image is flashed onto a real board, and a logic analyzer at its pin records from
-    before the reset to the end of the run (docs/captures.md).
+    With --sigrok and --target, the image is flashed onto a real board, and a logic analyzer records its pin until the
+    end of the run (docs/captures.md).
     """
     options = Options([kernel], [board], [1], None, dict(config))
     if sigrok is not None:
@@ -70,7 +74,9 @@ def command(
         desk = CaptureSetup(sigrok, sample_rate, wires, target, bench, port, board if named else None, dry_run=dry_run)
         return capture_live(benchmark, options, output, form, desk)
     if wires or target or bench or port or dry_run:
-        raise PlanError("A real board's pins need a logic analyzer: say --sigrok DRIVER, such as fx2lafw.")
+        raise PlanError(
+            "The pins of a real board are recorded by a logic analyzer; add --sigrok DRIVER, such as fx2lafw."
+        )
     recording = record_virtual(Catalogue(find_root()), benchmark, options)
     capture = resample(recording.capture, sample_rate) if sample_rate else recording.capture
     write_capture(capture, output, form)

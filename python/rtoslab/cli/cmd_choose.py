@@ -36,24 +36,24 @@ from rtoslab.results import PointId
 
 
 @click.command("choose")
-@click.option("--board", type=CatalogueName("boards"), help="The board. Without it, -o writes a page of all boards.")
+@click.option("--board", type=CatalogueName("boards"), help="The board. Without it, -o writes a page with all boards.")
 @click.option(
     "--for",
     "use",
     default="general",
     show_default=True,
     metavar="USE",
-    help="What it is for: general, control, queues, isr, low-ram or smp.",
+    help="What the kernel is used for: general, control, queues, isr, low-ram or smp.",
 )
 @click.option("--need", "needs", multiple=True, metavar="SERVICE,...", help="Services that the kernel must have.")
 @click.option(
     "--weights",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE.toml",
-    help="How much each operation counts, in a table [weights].",
+    help="File with a table [weights]: the weight of each operation.",
 )
 @click.option(
-    "--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Only these kernels: one or a,b."
+    "--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"), help="Compare only these kernels: one or a,b."
 )
 @click.option(
     "--from",
@@ -61,7 +61,7 @@ from rtoslab.results import PointId
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="A run of your own, whose figures take the place of those that come with rtoslab.",
+    help="A run directory of yours. Its figures replace the included ones.",
 )
 @report_files("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -75,10 +75,10 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Compare the kernels on a BOARD: which leads for a use, by how much, and what speaks against it.
+    """Compare the kernels on a BOARD: which one is best for a use, by how much, and what its disadvantages are.
 
-    The figures come with rtoslab: measured on the virtual board, with all proofs, in several placements of the code.
-    Differences that the place of the code can undo are not called differences.
+    The figures come with rtoslab. They were measured on the virtual board, with all proofs, in several placements of
+    the code. A difference that another placement can reverse does not count.
     """
     catalogue = Catalogue(find_root())
     known = read_operations()
@@ -94,8 +94,8 @@ def command(
     comparison = make_comparison(board, question, known.operation, rows, lacks)
     if not comparison.kernels:
         raise PlanError(
-            f"No figures of {', '.join(chosen) or 'any kernel'} on {board} are here; measure them with "
-            f"`rtoslab reference matrix --board {board}`."
+            f"There are no figures of {', '.join(chosen) or 'any kernel'} on {board}; measure them with `rtoslab "
+            f"reference matrix --board {board}`."
         )
     names = {name: _kernel_title(catalogue, here.get(name), name) for name in comparison.kernels}
     names[board] = catalogue.board(board).facts.title
@@ -117,10 +117,10 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
     """Writes a page on which a reader chooses board, kernels and operations."""
     pages = [path for path in outputs if file_form(path) == "html"]
     if not pages or len(pages) < len(outputs):
-        raise PlanError("Say --board BOARD, or -o FILE.html for a page of all boards.")
+        raise PlanError("The comparison needs a board; add --board BOARD, or -o FILE.html for a page with all boards.")
     here = read_matrices(catalogue.root)
     if not here:
-        raise PlanError("No figures of kernels are here; measure them with `rtoslab reference matrix`.")
+        raise PlanError("There are no figures of kernels; measure them with `rtoslab reference matrix`.")
     titles = {matrix.kernel: _kernel_title(catalogue, matrix, matrix.kernel) for matrix in here}
     titles |= {name: entry.facts.title for name, entry in catalogue.boards.items()}
     current = _choose_kernels(catalogue, (), {matrix.kernel: matrix for matrix in here})
@@ -211,7 +211,7 @@ def _print_comparison(
     for first in range(0, len(ordered), beside):
         console.print(_figures_table(comparison, names, ordered[first : first + beside]))
     console.print(MARKS, markup=False)
-    costs = (f"{unfairness.sentence} What it costs: {unfairness.cost_text}." for unfairness in unequal)
+    costs = (f"{unfairness.sentence} Its cost: {unfairness.cost_text}." for unfairness in unequal)
     for line in filter(None, (partly_present_text(comparison, names), *costs)):
         console.print(line, markup=False)
 

@@ -32,18 +32,20 @@ FORMS = ("html", "md", "json", "xml")
 @click.argument("reference", metavar="REFERENCE")
 @click.argument("others", nargs=-1, required=True, metavar="RUN...")
 @report_files(*FORMS, xml="JUnit")
-@click.option("--format", "form", type=click.Choice(FORMS[1:]), help="This on stdout instead of the tables.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMS[1:]), help="Print this format on stdout instead of the tables."
+)
 def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> int:
-    """Compare runs with a REFERENCE run: what differs, by how much, and in which functions.
+    """Compare runs with a REFERENCE run: which figures differ, by how much, and in which functions.
 
-    On virtual boards a difference is exact, and shown with the functions it comes from. Points in several placements
-    (`run --placements`) are compared by their medians, and only a difference that exceeds their bands is called worse
-    or better. In one placement each, times are called neither where the place of code matters. On real boards medians
-    are compared with a confidence interval and a rank test. Directories that repeat the same measurement are joined by
-    commas (A1,A2,A3). Differences between the manifests are listed after the figures.
+    On virtual boards, differences are exact and are attributed to functions. Points in several placements (`run
+    --placements`) are compared by their medians. A difference counts as better or worse only if it exceeds their bands.
+    Times in one placement each are not judged on boards where the placement matters. On real boards, medians are
+    compared with a confidence interval and a rank test. Join directories that repeat the same measurement by commas
+    (A1,A2,A3). Differences between the manifests are listed after the figures.
 
-    Two kernels or two options are two runs: give each `rtoslab run` an --out of its own. Exit code 3 if no figure is on
-    both sides.
+    To compare two kernels or options, make two runs with different --out. Exit code 3 if the runs have no figure in
+    common.
     """
     base = _read_run_side(reference)
     comparisons = [compare_sides(base, _read_run_side(other)) for other in others]
@@ -65,7 +67,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
             click.echo(extremes_sentence(comparison))
     if any(comparison.changes for comparison in comparisons):
         return EXIT_OK
-    click.echo("Nothing was compared: no point with a number is on both sides.", err=True)
+    click.echo("Nothing was compared, because the runs have no measured point in common.", err=True)
     return EXIT_POINT_FAILED
 
 

@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL. E.g. `eval "$(rtoslab completion bash)"`."""
+    """Print the script for command completion in SHELL, to be used as `eval "$(rtoslab completion bash)"`."""
     kind = get_completion_class(shell)
     assert kind is not None
     root = context.find_root()

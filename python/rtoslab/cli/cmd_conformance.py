@@ -24,7 +24,7 @@ _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yel
 @click.command("conformance")
 @kernels_option()
 @boards_option()
-@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with; 1 by default.")
+@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.  [default: 1]")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @config_option
 @click.option(
@@ -40,17 +40,20 @@ def command(
     image: Path | None,
     as_json: bool,
 ) -> int:
-    """Run the conformance suite on virtual boards and show every check: what it demands, what was seen.
+    """Run the conformance suite on virtual boards and show every check: what it requires and what was observed.
 
-    `rtoslab run` does the same before it measures, and measures nothing if a check fails. Exit code 3 if one fails, if
-    none can be examined, or if one of several suites cannot be built: the others are examined all the same.
+    `rtoslab run` does the same before it measures, and does not measure if a check fails. Exit code 3 if a check fails,
+    if no suite can run, or if one of several suites cannot be built. The other suites still run.
 
-    With --image, the suite is played as you built it, with whichever kernel. A scene that it does not hold is unseen.
+    With --image, runs a conformance suite that you built yourself with any kernel. Checks whose test program is not in
+    the image are not observed.
     """
     catalogue = Catalogue(find_root())
     if image is not None:
         if kernels or cores or clock:
-            raise PlanError("An image says itself what it is; beside --image give --board and --config.")
+            raise PlanError(
+                "The image contains its kernel and benchmark; with --image, give only --board and --config."
+            )
         board, timing = image_board_and_timing(catalogue, boards, dict(config))
         verdict = examine_image(catalogue, read_external_image(catalogue, image, board, timing), timing)
         if as_json:
@@ -69,7 +72,9 @@ def command(
     elif len(verdicts) > 1:
         PlainConsole().print(_summary_table(verdicts))
     if not verdicts:
-        click.echo("Nothing was examined: none of the suites can run.", err=True)
+        click.echo(
+            "No port was checked, because none of the suites can run; the lines above give the reasons.", err=True
+        )
     return EXIT_OK if built and verdicts and all(conformance.holds for conformance in verdicts) else EXIT_POINT_FAILED
 
 
@@ -112,7 +117,7 @@ def _summary_table(verdicts: Sequence[Conformance]) -> Table:
         words = (
             "holds"
             if conformance.holds
-            else f"fails: {', '.join(failing) or conformance.failure or 'nothing was examined'}"
+            else f"fails: {', '.join(failing) or conformance.failure or 'nothing was checked'}"
         )
         colour = "green" if conformance.holds else "red"
         table.add_row(
@@ -144,5 +149,5 @@ def _print_verdict(console: PlainConsole, verdict: Conformance) -> None:
     for reason, titles in absent.items():
         console.print(f"n/a {', '.join(titles)}: {reason}", markup=False)
     if verdict.failure is not None:
-        console.print(f"The suite did not come to its end: {verdict.failure}", markup=False)
+        console.print(f"The suite stopped before its end: {verdict.failure}", markup=False)
     console.print(f"{name}: {verdict.outcome_counts_text}.", markup=False)

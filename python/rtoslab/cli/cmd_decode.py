@@ -30,12 +30,14 @@ from rtoslab.plan import Options
 @click.command("decode")
 @click.argument("capture", type=click.Path(path_type=Path))
 @click.argument("benchmark", type=CatalogueName("benchmarks"), required=False)
-@click.option("--kernel", type=CatalogueName("kernels"), help="The kernel in the BENCHMARK's image.")
-@click.option("--board", type=CatalogueName("boards"), help="The board that the BENCHMARK's image is for.")
+@click.option("--kernel", type=CatalogueName("kernels"), help="The kernel of the BENCHMARK's image.")
+@click.option("--board", type=CatalogueName("boards"), help="The board of the BENCHMARK's image.")
 @config_option
-@click.option("--channel", help="The measurement pin's channel.  [default: the only one with edges]")
+@click.option("--channel", help="The channel of the measurement pin.  [default: the only one with edges]")
 @click.option(
-    "--sample-rate", type=Frequency(), help="Also show what an analyzer of this rate would see of the virtual pin."
+    "--sample-rate",
+    type=Frequency(),
+    help=("Also show the pulses that an analyzer with this rate would measure on the virtual pin."),
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
@@ -48,10 +50,10 @@ def command(
     sample_rate: int | None,
     as_json: bool,
 ) -> int:
-    """Read a CAPTURE (VCD, sigrok .sr, Saleae or PulseView CSV) and print how long its pulses are.
+    """Read a CAPTURE (VCD, sigrok .sr, Saleae or PulseView CSV) and print the lengths of its pulses.
 
-    With a BENCHMARK, the capture must hold its whole run, measured by pin. Each pulse is then assigned to its series,
-    and shown beside the virtual board's run of the same image, in cycles.
+    With a BENCHMARK, the capture must contain a complete run, measured by pin. Each pulse is then assigned to its
+    series and compared with the virtual board's run of the same image, in cycles.
     """
     capture_ = read_capture(capture)
     notes = [*capture_.notes, *(note for item in capture_.channels if (note := unsure_note(item, capture_.tick_s)))]
@@ -63,7 +65,9 @@ def command(
         )
         return EXIT_OK
     if kernel is None or board is None:
-        raise PlanError("Which image made these pulses? Say --kernel and --board with the benchmark.")
+        raise PlanError(
+            "The image that generated these pulses is not known; give --kernel and --board with the benchmark."
+        )
     recording = record_virtual(Catalogue(find_root()), benchmark, Options([kernel], [board], [1], None, dict(config)))
     sources = {
         "capture": recording.pulses_by_series(capture_.find_channel(channel), capture_),

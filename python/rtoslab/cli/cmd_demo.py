@@ -17,10 +17,11 @@ from rtoslab.images import require_tools
 @dry_run_option
 @click.pass_context
 def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: bool) -> int:
-    """Measure T1 to T8 with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two, and write a report.
+    """Measure eight kernel tests (T1 to T8) with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two.
+    Write a report.
 
-    The same as `rtoslab run vieira2026 --cores 1,2 --report`. Without the extra `report` it writes no report.
-    Needs no board. A minute or two the first time.
+    The same as `rtoslab run vieira2026 --cores 1,2 --report`. Without the extra `report`, no HTML report is written. No
+    board is needed. The first run takes a minute or two.
     """
     require_tools()
     charts = not missing_extra_package("report")
@@ -28,5 +29,5 @@ def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: boo
         run, names=(DEMO_SUITE,), cores=(1, 2), out=out, jobs=jobs, dry_run=dry_run, report=charts
     )
     if not charts and not dry_run:
-        click.echo(f"A report.html has charts: {install_extra_text('report')}; a report.md needs nothing more.")
+        click.echo(f"For a report.html with charts, {install_extra_text('report')}. The report.md needs no extra.")
     return code

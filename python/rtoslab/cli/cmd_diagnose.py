@@ -35,11 +35,11 @@ _STRETCH: Final = ("board", "cores", "kernel", "length_ms")
 @click.command("diagnose")
 @click.argument("image", required=False, type=click.Path(path_type=Path))
 @board_option
-@click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
+@click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
     "--kernel",
     type=CatalogueName("kernels"),
-    help="The kernel that the image was built with.  [default: the one whose functions it has]",
+    help="The kernel that the image was built with.  [default: found by its functions]",
 )
 @click.option(
     "--for",
@@ -47,7 +47,7 @@ _STRETCH: Final = ("board", "cores", "kernel", "length_ms")
     type=Duration(),
     default="500ms",
     show_default=True,
-    help="Time to look at after start-up, at the board's usual clock.",
+    help="Observed time after start-up, at the board's default clock.",
 )
 @click.option(
     "-o",
@@ -69,23 +69,29 @@ def command(
     page: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an IMAGE on a virtual board and say what goes wrong in it, worst first.
+    """Run an IMAGE on a virtual board and report what goes wrong in it, worst first.
 
-    Looks for faults, deadlocks, priority inversions, starvation, missed periods, interrupts that are lost, late or
-    masked for long, full queues, handlers that run twice, and stacks that are nearly full. Each finding says when,
-    where (function and line) and by whom. Also shows the load of each task and handler. Nothing is added to the image.
+    Finds faults, deadlocks, priority inversions, starvation, missed periods, interrupts that are lost, late or masked
+    for long, full queues, handlers that run twice, and stacks that are nearly full. Each finding has its time, its
+    place (function and line) and its cause. Also shows the load of each task and handler. The image is not changed.
 
-    Limits are in [diagnose] of rtoslab.toml, in this folder or above it. Without IMAGE, all images of that file are
-    run. Exit code 3 if something was found beyond the limits. Notes do not count.
+    Limits are in [diagnose] of rtoslab.toml, in this folder or above it. Without IMAGE, runs all images of that file.
+    Exit code 3 if a finding exceeds the limits. Notes do not count.
     """
     catalogue = Catalogue(find_root())
     folder = project_folder()
     project = read_project(folder) if folder is not None else None
     if image is None:
         if project is None or folder is None:
-            raise PlanError(f"Say which image to diagnose, or work in a folder with {PROJECT_FILE}, or below it.")
+            raise PlanError(
+                "There is no image to diagnose; name one, or run the command in the folder of "
+                f"{PROJECT_FILE} or below it."
+            )
         if build_options_text(context, *_STRETCH):
-            raise PlanError(f"{PROJECT_FILE} says of each image how it is run; say it there, or name the image.")
+            raise PlanError(
+                f"The images of {PROJECT_FILE} are run as that file says; change the file, or name an "
+                "image with your options."
+            )
         subjects = _project_subjects(catalogue, project, folder)
     else:
         if not is_file(image):

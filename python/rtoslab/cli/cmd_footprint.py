@@ -35,17 +35,21 @@ _LARGE = "symbols"
 
 @click.command("footprint")
 @click.argument("image", required=False, type=_FILE)
-@click.option("--map", "map_file", type=_FILE, help="The linker's map file of IMAGE; by default the one beside it.")
+@click.option("--map", "map_file", type=_FILE, help="The linker's map file of IMAGE.  [default: the one next to it]")
 @kernels_option()
 @boards_option()
-@click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores the kernel runs on.")
+@click.option(
+    "--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Number of cores that the kernel runs on."
+)
 @config_option
-@click.option("--program", "programs", multiple=True, help="Only this program of firmware/footprint/; may be repeated.")
-@click.option("--against", type=_FILE, help="Another image: show what IMAGE has more or less than it.")
+@click.option(
+    "--program", "programs", multiple=True, help=("Measure only this program of firmware/footprint/. May be repeated.")
+)
+@click.option("--against", type=_FILE, help="Another image: show the differences between IMAGE and it.")
 @click.option("--against-kernel", type=CatalogueName("kernels"), help="Compare the minimal images of two kernels.")
 @click.option("--against-config", type=KeyValue(), multiple=True, help="Compare with another configuration.")
-@click.option("--table", "tables", multiple=True, help="Only this table: symbols, objects, sections, services ...")
-@click.option("--csv", "as_csv", is_flag=True, help="One table (--table) as CSV on stdout.")
+@click.option("--table", "tables", multiple=True, help="Show only this table: symbols, objects, sections, services ...")
+@click.option("--csv", "as_csv", is_flag=True, help="Print one table (--table) as CSV on stdout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
     image: Path | None,
@@ -62,10 +66,10 @@ def command(
     as_csv: bool,
     as_json: bool,
 ) -> int:
-    """Show the size of an IMAGE, byte by byte. Or build a kernel with each of its services, and show what each adds.
+    """Show the size of an IMAGE, byte by byte. Or build a kernel with each of its services, and show the size of each.
 
-    An IMAGE is any ELF file. With its map file every byte has an object file. Without an IMAGE, one is built
-    for --kernel and --board: a minimal image (the kernel started, its idle task), then one image per service.
+    An IMAGE is any ELF file. With its map file, every byte is assigned to an object file. Without an IMAGE, builds
+    images for --kernel and --board: a minimal one (the started kernel with its idle task), then one for each service.
     """
     catalogue = Catalogue(find_root())
     kernels = split_names(kernels, catalogue.buildable_kernels) or (() if image else (DEFAULT_KERNEL,))
@@ -73,7 +77,7 @@ def command(
     if image is not None:
         result = _image_footprint(catalogue, image, map_file, boards, against)
     elif against is not None or map_file is not None:
-        raise PlanError("--against and --map go with an IMAGE; give one before them.")
+        raise PlanError("--against and --map need an IMAGE; give one.")
     elif against_kernel is not None or against_config:
         result = _kernel_differences(
             catalogue, kernels, boards, cores, dict(config), against_kernel, dict(against_config), programs
@@ -147,7 +151,7 @@ def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Ta
     known = [table.name for table in tables]
     for name in names:
         if name not in known:
-            raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
+            raise PlanError(f"There is no table {name!r}; known: {', '.join(known)}.")
     return [table for table in tables if not names or table.name in names]
 
 
@@ -158,7 +162,7 @@ def _print_tables(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_jso
     elif as_csv:
         if len(tables) != 1:
             raise PlanError(
-                f"CSV holds one table; choose it with --table: {', '.join(table.name for table in tables)}."
+                f"CSV output contains one table; choose it with --table: {', '.join(table.name for table in tables)}."
             )
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(tables[0].columns)

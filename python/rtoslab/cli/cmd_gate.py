@@ -32,30 +32,38 @@ from rtoslab.reports import report_formats
 
 @click.command("gate")
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN...]")
-@click.option("--baseline", "name", help="A baseline of points: its name in baselines/, or its file.")
+@click.option("--baseline", "name", help="A baseline of points: a name in baselines/, or a file.")
 @click.option(
     "--fail-on",
     "arguments",
     multiple=True,
     metavar="[PATTERN=]LIMITS",
-    help="Limits for all figures in place of all rules (`+0 cycles|+2 %`), or for some (`stack.*=+64 bytes`).",
+    help=(
+        "Limit above which a figure is a regression: for all figures (`+0 cycles|+2 %`), or for those that match "
+        "PATTERN (`stack.*=+64 bytes`). Replaces the rules of the baseline."
+    ),
 )
 @click.option(
     "--other-compiler",
     type=click.Choice(("refuse", "skip", "compare")),
-    help="If the baseline was measured with another compiler: exit 1, exit 0 with a note, or compare all the same.  "
-    "[default: refuse, or as the project says]",
+    help="What to do if the baseline was measured with another compiler: exit with 1, exit with 0 and a note, or "
+    "compare anyway.  [default: as in rtoslab.toml, else refuse]",
 )
 @click.option(
     "--moved",
     type=click.Choice(("fail", "pass")),
-    help="If only the place of the executed code changed and cycles with it.  [default: fail, or as the project says]",
+    help=(
+        "What to do if cycles changed only because the code moved to other addresses.  [default: as in "
+        "rtoslab.toml, else fail]"
+    ),
 )
 @out_option
 @jobs_option
 @dry_run_option
 @report_files(*FORMS, xml="JUnit")
-@click.option("--json", "as_json", is_flag=True, help="A project's judgement as one JSON object on stdout.")
+@click.option(
+    "--json", "as_json", is_flag=True, help=("Print the result of a project's gate as one JSON object on stdout.")
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -70,22 +78,24 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Build and measure the project of rtoslab.toml. Hold it against its budgets and the baseline in its repository.
+    """Build and measure the project of rtoslab.toml. Compare it with its budgets and the baseline in its repository.
 
-    The nearest rtoslab.toml counts, in this folder or above it. With --baseline the figures of RUNs are compared with
-    a baseline of points, or, without a RUN, those of the baseline's own points, which are measured now.
+    The nearest rtoslab.toml is used, in this folder or above it. With --baseline, compares the figures of RUNs with a
+    baseline of points. Without a RUN, it measures the baseline's own points now and compares them.
 
     \b
     Exit codes: 0 same or better; 1 an error, no answer; 3 a regression.
     """
     if name is None:
         if runs:
-            raise PlanError("Say which baseline the figures of a RUN are compared with: --baseline NAME.")
+            raise PlanError("The figures of a RUN need a baseline to be compared with; add --baseline NAME.")
         folder = require_project()
         require_unstated(context, "out", "jobs")
         return gate_project(folder, arguments, other_compiler, moved, outputs, as_json=as_json, dry_run=dry_run)
     if as_json:
-        raise PlanError("--json is for a project's gate; of points, `-o FILE.json` writes the comparison.")
+        raise PlanError(
+            "--json is only for a project's gate; for a baseline of points, `-o FILE.json` writes the comparison."
+        )
     root = find_root()
     path = find_baseline(root, name)
     baseline = read_baseline(path)
@@ -113,7 +123,9 @@ def _print_judgement(judgement: Judgement, name: str) -> int:
     if judgement.unmatched:
         return EXIT_ERROR
     if judgement.regressions:
-        console.print(f"If the change is meant, `rtoslab baseline {name}` writes the new figures.", markup=False)
+        console.print(
+            f"If the change is intended, run `rtoslab baseline {name}` to store the new figures.", markup=False
+        )
         return EXIT_REGRESSION
     return EXIT_OK
 
@@ -121,14 +133,13 @@ def _print_judgement(judgement: Judgement, name: str) -> int:
 def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
     """Reports a baseline of another compiler. Raises PlanError unless that is skipped."""
     sentence_ = (
-        f"The baseline was measured with {compilers[0]}, here it is {compilers[1]}: cycles differ for that alone"
+        f"The baseline was measured with {compilers[0]}, the new figures with {compilers[1]}, so their cycles "
+        "differ for this reason alone"
     )
     if skip:
         click.echo(f"Not gated. {sentence_}.")
         return EXIT_OK
-    raise PlanError(
-        f"{sentence_}; use the same compiler, write a baseline of your own, or say --other-compiler compare."
-    )
+    raise PlanError(f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare.")
 
 
 def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:
@@ -140,7 +151,7 @@ def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:
     def complaint(change: FigureChange) -> str | None:
         """Returns the limit that a change broke, as a clause. None if it broke none."""
         limit = rules.broken_limit(change)
-        return None if limit is None else f"passed its limit {limit}"
+        return None if limit is None else f"exceeded its limit {limit}"
 
     return (
         as_junit([judgement.comparison], complaint)

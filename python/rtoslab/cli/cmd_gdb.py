@@ -16,15 +16,15 @@ from rtoslab.targets import serve_gdb
 @click.command("gdb")
 @click.argument("image", type=click.Path(path_type=Path))
 @board_option
-@click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
+@click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
     "--listen",
     metavar="HOST:PORT",
     default="127.0.0.1:3333",
     show_default=True,
-    help="Where to wait for gdb; port 0 takes a free one.",
+    help="Address where gdb can connect. Port 0 selects a free one.",
 )
-@click.option("--until", metavar="SYMBOL|0xADDR", help="Run up to there first; history begins there.")
+@click.option("--until", metavar="SYMBOL|0xADDR", help="Run to this place first. Backward execution goes back to it.")
 @click.option(
     "--set",
     "settings",
@@ -32,7 +32,7 @@ from rtoslab.targets import serve_gdb
     multiple=True,
     help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
 )
-@click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
+@click.option("--strict", is_flag=True, help="Stop at the first access to hardware that is not modelled.")
 def command(
     image: Path,
     board: str,
@@ -42,19 +42,19 @@ def command(
     settings: tuple[tuple[str, str], ...],
     strict: bool,
 ) -> int:
-    """Debug an IMAGE (ELF, built by anybody) on a virtual board with gdb, forwards and backwards.
+    """Debug an IMAGE (an ELF file of any project) on a virtual board with gdb, forwards and backwards.
 
-    Waits for gdb's `target remote`. Each core is a thread, and so is each task of a kernel
-    that is known. Runs are the same every time, so reverse-step, reverse-next,
-    reverse-continue and a watchpoint backwards are exact. The firmware's output appears here. Ends when gdb kills
-    the board, or with Ctrl-C. After a detach gdb may connect again."""
+    Waits for gdb's `target remote`. Each core is a thread, and so is each task if the kernel is known. All runs are
+    equal, so reverse-step, reverse-next, reverse-continue and backward watchpoints are exact. The firmware's output
+    appears here. Ends when gdb kills the board, or with Ctrl-C. After a detach, gdb can connect again.
+    """
     from rtoslab.instruments import TaskList  # noqa: PLC0415 (it takes a moment, and an error of the command none)
 
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
     if cores is not None and cores > facts.cores:
         raise PlanError(
-            f"The board {facts.id} has {facts.cores} cores, {cores} were asked for; choose --cores 1 to {facts.cores}."
+            f"The board {facts.id} has {facts.cores} cores, not {cores}; choose --cores 1 to {facts.cores}."
         )
 
     def ready(address: str) -> None:

@@ -24,23 +24,23 @@ _OF_NO_KERNEL: Final = "image"
 
 @click.command("init")
 @click.argument("image", type=click.Path(path_type=Path))
-@click.option("--board", type=CatalogueName("boards"), help="The board; needed where the image fits several.")
+@click.option("--board", type=CatalogueName("boards"), help="The board. Required if the image fits several boards.")
 def command(image: Path, board: str | None) -> int:
-    """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board, and the functions that take most of its time.
+    """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
 
-    The image runs for 0.2 virtual seconds. Then `rtoslab measure` measures what the file names, and `rtoslab baseline`
-    and `rtoslab gate` hold it. An rtoslab.toml that is there is not touched.
+    To find the functions, runs the image for 0.2 virtual seconds. Afterwards `rtoslab measure` measures them, and
+    `rtoslab baseline` and `rtoslab gate` check them for regressions. An existing rtoslab.toml is not changed.
     """
     path = Path(PROJECT_FILE)
     if path.exists():
-        raise PlanError(f"There is a {path} here already; change it, or remove it first.")
+        raise PlanError(f"{path} exists already; edit it, or remove it first.")
     catalogue = Catalogue(find_root())
     chosen = catalogue.board(board).id if board else _only_board(image)
     clock_hz = catalogue.board(chosen).facts.clock.sys_hz
     subject = make_subject(catalogue, str(image), board=chosen, stretch=Stretch(cycles=int(_LOOKED_AT_S * clock_hz)))
     functions = list(_hottest_functions(profile_subject(subject)))
     write_whole(path, _project_text(image, chosen, functions), "the project file")
-    click.echo(f"Made {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")
+    click.echo(f"Created {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")
     click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
     return EXIT_OK
 
@@ -51,8 +51,8 @@ def _only_board(image: Path) -> str:
     if len(boards) == 1:
         return boards[0]
     if not boards:
-        raise PlanError(f"{image} fits no board here; `rtoslab list boards` shows them.")
-    raise PlanError(f"{image} fits several boards; say which one it is for by --board: {', '.join(boards)}.")
+        raise PlanError(f"{image} fits none of the boards; `rtoslab list boards` shows them.")
+    raise PlanError(f"{image} fits several boards; choose one with --board: {', '.join(boards)}.")
 
 
 def _hottest_functions(profile: Profile) -> Iterator[str]:
@@ -69,11 +69,11 @@ def _project_text(image: Path, board: str, functions: list[str]) -> str:
     """Returns the content of the project file."""
     key = toml_key(image.stem)
     lines = [
-        "# What rtoslab measures of this firmware: docs/own-project.md of rtoslab has every key.",
+        "# What rtoslab measures of this firmware. docs/own-project.md of rtoslab explains every key.",
         f"[image.{key}]",
         f"elf = {toml_value(image.as_posix())}",
         f"board = {toml_value(board)}",
-        '# build = ["make"]  # how the image is made, which the gate runs first',
+        '# build = ["make"]  # the command that builds the image; the gate runs it first',
     ]
     for name in functions:
         lines += ["", "[[function]]", f"image = {toml_value(image.stem)}", f"name = {toml_value(name)}"]

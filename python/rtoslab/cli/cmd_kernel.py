@@ -12,14 +12,18 @@ from rtoslab.trees import OPTIMISATIONS, build_files
 
 @click.group("kernel")
 def command() -> None:
-    """Kernels with a build of their own, outside rtoslab: see docs/trees.md."""
+    """Kernels with their own build system, outside rtoslab: see docs/trees.md."""
 
 
-@command.command("files", short_help="Write what the kernel's own build must be given.")
+@command.command("files", short_help="Write the files that the kernel's own build system needs.")
 @click.argument("ident", metavar="KERNEL", type=CatalogueName("kernels"))
 @click.option("--board", required=True, type=CatalogueName("boards"), help="The board that the kernel is for.")
-@click.option("--smp", "needs", flag_value="smp", multiple=True, help="For all cores of the board, not for one.")
-@click.option("--inherit", "needs", flag_value="inherit", multiple=True, help="With mutexes that inherit priorities.")
+@click.option(
+    "--smp", "needs", flag_value="smp", multiple=True, help=("Write them for all cores of the board instead of one.")
+)
+@click.option(
+    "--inherit", "needs", flag_value="inherit", multiple=True, help="Configure mutexes with priority inheritance."
+)
 @click.option(
     "--opt",
     type=click.Choice(OPTIMISATIONS),
@@ -27,19 +31,21 @@ def command() -> None:
     show_default=True,
     help="Optimisation level of that build.",
 )
-@click.option("--version", help="An earlier version of the kernel, as 11.0.  [default: the one the port is for]")
-@click.option("-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Where to write them.")
+@click.option("--version", help="An earlier version of the kernel, such as 11.0.  [default: the port's version]")
+@click.option(
+    "-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Folder to write them to."
+)
 def files(ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path) -> int:
-    """Write what your own build of KERNEL takes from rtoslab: its configuration, and a README that says what to do."""
+    """Write the files that your own build of KERNEL needs: its configuration, and a README with instructions."""
     catalogue = Catalogue(find_root())
     entry, place = catalogue.kernel(ident), catalogue.board(board).id
     unknown = set(needs) - set(entry.facts.export.lacks if entry.facts.export else ())
     if entry.facts.export is not None and unknown:
-        raise CatalogueError(f"{entry.facts.title} knows no {', '.join(sorted(unknown))}; leave it out.")
+        raise CatalogueError(f"{entry.facts.title} has no option {', '.join(sorted(unknown))}; leave it out.")
     written, read_me = build_files(entry, place, needs, opt, folder.absolute(), version)
     make_folder(folder)
     for name, text in written.items():
         write_whole(folder / name, text, "a file for the kernel's build")
     write_whole(folder / "README.md", read_me, "what to do")
-    click.echo(f"{folder / 'README.md'} says what to do with {', '.join(str(folder / name) for name in written)}.")
+    click.echo(f"{folder / 'README.md'} explains how to use {', '.join(str(folder / name) for name in written)}.")
     return EXIT_OK

@@ -22,21 +22,22 @@ from rtoslab.results import MeasuredPoint
     "sweeps",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A sweep's run directory, to tell what differences cost.",
+    help="Run directory of a sweep, from which the cost of differences is computed.",
 )
 @click.option(
-    "--reference", is_flag=True, help="With the reference results that a report of the same points shows beside them."
+    "--reference", is_flag=True, help="Include the reference results that a report of these points would show."
 )
-@click.option("--strict", is_flag=True, help="Exit with 3 if anything is unequal.")
+@click.option("--strict", is_flag=True, help="Exit with code 3 if anything is unequal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of findings on stdout.")
 def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, strict: bool, as_json: bool) -> int:
-    """Show where a comparison is unfair: points of one run, or of several RUNs, that were not measured alike.
+    """Show where a comparison is unfair: points of one run, or of several RUNs, that were measured under different
+    conditions.
 
-    With --reference also where they are not alike to the reference results of other kernels.
+    With --reference, also compares them with the reference results of other kernels.
 
-    Looks at assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
-    idle, memory protection, task selection, compiler and flags, clock, wait states, caches, placement of code and data.
-    Also compares the board's registers as they were when the window opened.
+    Checks assertions, stack checking, trace hooks, run-time statistics, tick rate, priorities, time slicing, tickless
+    idle, memory protection, task selection, compiler and flags, clock, wait states, caches, and the placement of code
+    and data. Also compares the board's registers at the beginning of the window.
     """
     catalogue = Catalogue(find_root())
     stored = {path: load(path) for path in runs}
@@ -50,7 +51,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
             substitute_points(catalogue.root, [point for points in stored.values() for point in points])
         )
     if not subjects:
-        raise StoreError(f"{runs[0]} holds no measured point, so nothing can be compared; run `rtoslab run` first.")
+        raise StoreError(f"{runs[0]} contains no measured point, so nothing can be compared; run `rtoslab run` first.")
     known = [*load(*sweeps)] if sweeps else []
     every = [point for points in (*stored.values(), known) for point in points]
     costs = costs_from_runs(
@@ -79,7 +80,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
 def _print_findings(findings: Sequence[Unfairness]) -> None:
     """Prints each unfair difference with its cost."""
     if not findings:
-        click.echo("Fair: what stands side by side was measured alike.")
+        click.echo("The comparison is fair: all compared points were measured under equal conditions.")
     for finding in findings:
         click.echo(f"{finding.sentence}")
         click.echo(f"    cost: {finding.cost_text}")

@@ -21,8 +21,8 @@ KINDS = ("kernels", "boards", "benchmarks", "suites")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
     """List kernels, boards, benchmarks and suites, or only those that you name.
 
-    `rtoslab list kernels` also says of each kernel which services it lacks, and why. `rtoslab list boards` of each
-    board on what evidence its timing settings stand (docs/accuracy.md).
+    `rtoslab list kernels` also shows the services that each kernel lacks, and why. `rtoslab list boards` also shows how
+    well the timing rules of each board are supported (docs/accuracy.md).
     """
     catalogue = Catalogue(find_root())
     listing: dict[str, list[dict[str, Any]]] = {}
@@ -62,7 +62,7 @@ def _groups_table(catalogue: Catalogue) -> Table:
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
         names = [benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.facts.kind == kind]
-        table.add_row(kind, f"all that give {kind}: {', '.join(names)}")
+        table.add_row(kind, f"all with {kind}: {', '.join(names)}")
     return table
 
 
@@ -113,5 +113,5 @@ def _kernel_source(facts: Kernel, tree: Tree | None) -> str:
     if facts.package:
         return f"package {facts.package} {facts.version}"
     if facts.export:
-        return "an export of its own build (rtoslab kernel files)"
-    return "a tree that you name (rtoslab tree add)" if facts.tree else "its own folder"
+        return "an export of its own build system (rtoslab kernel files)"
+    return "a source tree that you add (rtoslab tree add)" if facts.tree else "its own folder"

@@ -32,16 +32,19 @@ IMAGE_MS = 100
 @click.option(
     "--priority",
     metavar="N",
-    help="Priority of the masked interrupts, as a priority register holds it.  [default: the least urgent]",
+    help="Priority of the interrupts, as in a priority register.  [default: the least urgent]",
 )
 @click.option(
     "--for",
     "--window",
     "window_ms",
     type=Duration(),
-    help="Window of each benchmark; of an image, from reset.  [default: 20ms; for samples 250ms; for an image 100ms]",
+    help=(
+        "Observed time: the window of a benchmark, or the time from reset of an image.  [default: 20ms; 250ms "
+        "for latencies; 100ms for an image]"
+    ),
 )
-@click.option("--json", "as_json", is_flag=True, help="The table as JSON on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON on stdout.")
 def command(
     names: tuple[str, ...],
     kernels: tuple[str, ...],
@@ -52,10 +55,12 @@ def command(
     window_ms: int | None,
     as_json: bool,
 ) -> int:
-    """Run the benchmarks or images NAMES and show how long interrupts are masked: for each kernel call the longest.
+    """Run the benchmarks or images NAMES and show how long interrupts are masked, with the longest interval of each
+    kernel call.
 
-    Every interval is recorded, by PRIMASK, BASEPRI, FAULTMASK or an active handler, with the code that opened and
-    closed it. Services that a kernel lacks are left out with the reason."""
+    Records every interval in which PRIMASK, BASEPRI, FAULTMASK or an active handler masks interrupts, with the code
+    that began and ended it. Services that a kernel lacks are left out, with the reason.
+    """
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
     priorities = architecture().interrupt_priorities(facts.irq.priority_bits)
@@ -80,7 +85,10 @@ def command(
                 except PlanError as cause:
                     click.echo(f"left out: {cause}", err=True)
     if not profiles:
-        raise PlanError("None of these benchmarks can run there; see `rtoslab list kernels`.")
+        raise PlanError(
+            "None of these benchmarks can run with this kernel and board; `rtoslab list kernels` "
+            "shows which services each kernel has."
+        )
     table = survey_table(profiles, level)
     if as_json:
         print_answer(table.as_json())

@@ -51,21 +51,26 @@ _STRETCH = ("board", "cores", "length_ms", "start", "end", "intervals")
 @click.command("measure")
 @click.argument("functions", nargs=-1, metavar="FUNCTION...")
 @click.option(
-    "--image", type=click.Path(path_type=Path), metavar="FILE", help="The image, ELF or UF2, built by anybody."
+    "--image", type=click.Path(path_type=Path), metavar="FILE", help="The image, an ELF or UF2 file of any project."
 )
 @board_option
-@click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
+@click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
     "--for",
     "length_ms",
     type=Duration(),
     default="1s",
     show_default=True,
-    help="Longest time to measure, at the board's usual clock.",
+    help="Longest time to measure, at the board's default clock.",
 )
-@click.option("--from", "start", metavar="SYMBOL|0xADDR|CYCLES", help="Start measuring there, not at reset.")
 @click.option(
-    "--until", "end", metavar="SYMBOL|0xADDR|CYCLES", help="Stop measuring there, if that comes before --for is over."
+    "--from", "start", metavar="SYMBOL|0xADDR|CYCLES", help="Start measuring at this place instead of at reset."
+)
+@click.option(
+    "--until",
+    "end",
+    metavar="SYMBOL|0xADDR|CYCLES",
+    help=("Stop measuring at this place, if it is reached before the end of --for."),
 )
 @click.option(
     "--interval",
@@ -73,7 +78,7 @@ _STRETCH = ("board", "cores", "length_ms", "start", "end", "intervals")
     nargs=2,
     multiple=True,
     metavar="FROM TO",
-    help="Also measure from one place to another: each a symbol, a 0x address, or file.c:line.",
+    help="Also measure the cycles from one place to another. A place is a symbol, a 0x address, or file.c:line.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
@@ -91,26 +96,27 @@ def command(
 ) -> int:
     """Measure every call of each FUNCTION of an image: a symbol, a 0x address, or file.c:line.
 
-    Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. The
-    time of interrupts and other tasks is shown separately. For the longest call it shows the cycle, the call path and
-    what the cycles were spent on. Also shows the depth of the stack. Nothing is added to the image. Exit code 3 if the
-    part asked for was not executed to its end.
+    Shows the number of calls and the cycles per call (minimum, median, p99, maximum), inclusive and exclusive. The time
+    of interrupts and other tasks is shown separately. For the longest call it shows the cycle, the call path and what
+    the cycles were spent on. Also shows the stack use. The image is not changed. Exit code 3 if the part to be measured
+    was not executed to its end.
 
-    Without arguments it measures all that rtoslab.toml, in this folder or above it, names. Each budget that is
-    exceeded gives a line, and exit code 3.
+    Without arguments it measures everything that rtoslab.toml names, in this folder or above it. Each exceeded budget
+    gives a line, and exit code 3.
     """
     catalogue = Catalogue(find_root())
     folder = project_folder() if not functions and image is None else None
     if folder is not None:
         if build_options_text(context, *_STRETCH):
             raise PlanError(
-                f"{PROJECT_FILE} says of each image how it is run; say it there, or name functions and --image."
+                f"The images of {PROJECT_FILE} are run as that file says; change the file, or name functions and "
+                "--image."
             )
         return _measure_project(catalogue, folder, as_json=as_json)
     if image is None or not (functions or intervals):
         raise PlanError(
-            "Say which functions to measure, and of what: `rtoslab measure FUNCTION... --image fw.elf`; "
-            f"without both, in a folder with {PROJECT_FILE}, or below it."
+            "There is nothing to measure; name functions and an image (`rtoslab measure FUNCTION... --image "
+            f"fw.elf`), or run the command in the folder of {PROJECT_FILE} or below it."
         )
     if not is_file(image):
         raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
@@ -129,7 +135,7 @@ def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
         return True
-    click.echo("Nothing was measured: no function was called and no interval ended.", err=True)
+    click.echo("Nothing was measured, because no function was called and no interval ended.", err=True)
     return False
 
 
@@ -208,7 +214,7 @@ def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -
         for line in interval_lines(interval):
             _print_wrapped(line)
     if calls is None and between is not None and between.cut_reason:
-        _print_wrapped(f"Not all was measured: {between.cut_reason}.")
+        _print_wrapped(f"The measurement is incomplete: {between.cut_reason}.")
 
 
 def _print_calls(calls: MeasuredCalls) -> None:

@@ -12,25 +12,25 @@ from rtoslab.cli.names import CatalogueName, Command
 from rtoslab.scaffold import NewFolder, make_new_folder
 
 _NEXT = {
-    "benchmark": "`rtoslab run {name} --window 20ms` measures it, with its proofs",
-    "kernel": "`rtoslab conformance --kernel {name}` shows what the port does already",
+    "benchmark": "`rtoslab run {name} --window 20ms` measures it and checks its proofs",
+    "kernel": "`rtoslab conformance --kernel {name}` shows which checks the port passes",
     "board": "`rtoslab conformance --board {name}` runs the conformance suite on it",
-    "paper": "`rtoslab paper {name}` measures what its suite names and sets it beside its figures",
+    "paper": "`rtoslab paper {name}` measures its suite and compares the results with the published figures",
 }
 
 
 @click.group("new")
 def command() -> None:
-    """Make a benchmark, a kernel's port, a board or a paper from a template.
+    """Create a benchmark, a kernel's port, a board or a paper from a template.
 
-    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md continues from there,
-    step by step.
+    The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md describes the next
+    steps.
     """
 
 
 def _title_option(function: Command) -> Command:
     """Adds the option `--title`."""
-    return click.option("--title", default="", help="What tables and reports call it.  [default: NAME]")(function)
+    return click.option("--title", default="", help="Its title in tables and reports.  [default: NAME]")(function)
 
 
 def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
@@ -41,15 +41,15 @@ def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
         click.echo(f"  {short_path(path)}")
     ports = created.folder.parent.absolute()
     if kind == "kernel" and ports not in port_folders(find_root()):
-        click.echo(f"First: `export {PORTS_VARIABLE}={ports}`, by which every command finds this port.")
-    click.echo(f"Next: {_NEXT[kind].format(name=name)}; CONTRIBUTING.md goes on from there.")
+        click.echo(f"First: `export {PORTS_VARIABLE}={ports}`, so that every command finds this port.")
+    click.echo(f"Next: {_NEXT[kind].format(name=name)}; CONTRIBUTING.md has the next steps.")
     return EXIT_OK
 
 
 def _add_template_command(kind: str, about: str) -> Callable[[], None]:
     """Adds a subcommand that makes a folder from a name and a title."""
 
-    @command.command(kind, help=about, short_help=f"Make a {kind}.")
+    @command.command(kind, help=about, short_help=f"Create a {kind}.")
     @click.argument("name")
     @_title_option
     def create(name: str, title: str) -> int:
@@ -59,28 +59,29 @@ def _add_template_command(kind: str, about: str) -> Callable[[], None]:
 
 
 _add_template_command(
-    "benchmark", "Make the benchmark NAME: a loop to replace, its proofs, and three mistakes that the proofs refuse."
+    "benchmark",
+    ("Create the benchmark NAME: an example loop, its proofs, and three mutants that the proofs must reject."),
 )
 _add_template_command(
-    "paper", "Make the paper NAME: conditions, published figures, statements and a suite, to be replaced by its own."
+    "paper", "Create the paper NAME with examples of conditions, published figures, statements and a suite."
 )
 
 
-@command.command("kernel", short_help="Make the port of a kernel.")
+@command.command("kernel", short_help="Create the port of a kernel.")
 @click.argument("name")
 @_title_option
 @click.option(
     "--in", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
-    help="Where it goes: a folder of ports of your own, which RTOSLAB_PORTS must name.  [default: the checkout's]",
+    help="Your folder of ports, which RTOSLAB_PORTS must name.  [default: the folder of the checkout]",
 )  # fmt: skip
 def kernel(name: str, title: str, folder: Path | None) -> int:
-    """Make the port NAME of a kernel: without tasks, with a semaphore; you add the services one by one."""
+    """Create the port NAME of a kernel, at first with a semaphore and without tasks. Then add services one by one."""
     return _print_new_folder(
         "kernel", name, make_new_folder(Catalogue(find_root()), "kernel", name, title=title, folder=folder)
     )
 
 
-@command.command("board", short_help="Make a board from one with the same chip.")
+@command.command("board", short_help="Create a board from another one with the same chip.")
 @click.argument("name")
 @_title_option
 @click.option(
@@ -88,7 +89,7 @@ def kernel(name: str, title: str, folder: Path | None) -> int:
     help="The board to copy: one with the same chip.",
 )  # fmt: skip
 def board(name: str, title: str, like: str) -> int:
-    """Make the board NAME: the facts of a board with the same chip, for you to correct by its manual."""
+    """Create the board NAME as a copy of a board with the same chip. Then correct its facts by its manual."""
     return _print_new_folder(
         "board", name, make_new_folder(Catalogue(find_root()), "board", name, title=title, copied_board=like)
     )

@@ -39,19 +39,19 @@ from rtoslab.store import AnyResult, StoredPoint
 
 @click.command("paper")
 @click.argument("name", type=PaperName(), metavar="PAPER")
-@click.option("--full", is_flag=True, help="The paper's own durations and numbers of samples; takes longer.")
+@click.option("--full", is_flag=True, help="Use the paper's own durations and numbers of samples, which takes longer.")
 @click.option(
     "--setup",
     "setups",
     multiple=True,
     metavar="ID",
-    help="Only these of the paper's other set-ups; `none`: only the suites.  [default: all]",
+    help="Measure only these of the paper's other set-ups; `none`: only the suites.  [default: all]",
 )
 @click.option(
     "--explain",
     "explaining",
     is_flag=True,
-    help="Instead: which single change of how it was built brings our figures closest to the paper's.",
+    help="Instead, find the single change of the build that brings our figures closest to the paper's.",
 )
 @placements_option
 @out_option
@@ -69,18 +69,21 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Reproduce a published paper: run its experiments on the virtual boards and set our figures beside its own.
+    """Reproduce a published paper: run its experiments on the virtual boards and compare the results with its figures.
 
     Writes report.html and the folder export/ (SVG, PDF, CSV, LaTeX, how to cite) into the run directory. Points that
-    cannot be measured here are listed with the reason. A statement of the paper that our numbers contradict is shown
-    as such and is no error."""
+    cannot be measured are listed with the reason. A statement of the paper that our figures contradict is shown as such
+    and is not an error.
+    """
     root = find_root()
     catalogue = Catalogue(root)
     paper = find_paper(catalogue, name)
     require_complete(catalogue, paper)
     if explaining:
         if setups or placements > 1:
-            raise PlanError("--explain tries set-ups of its own, in one placement; leave --setup and --placements out.")
+            raise PlanError(
+                "--explain chooses the set-ups and measures in one placement; leave --setup and --placements out."
+            )
         return explain_paper(catalogue, paper, out, jobs, full=full, dry_run=dry_run, as_json=as_json)
     chosen = [setup for setup in setups if setup != "none"] if setups else None
     known = [path.stem for path in reference_paths(root, paper.key)]
@@ -93,7 +96,7 @@ def command(
     with show_progress(plan.points, folder, quiet=as_json) as display:
         outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of)
     missing = missing_benchmarks(catalogue, paper)
-    _print_step("Reading the points and setting them beside the paper ...", quiet=as_json)
+    _print_step("Comparing the points with the paper ...", quiet=as_json)
     stored = load(folder)
     points = [*stored, *_points_outside_store(folder, stored, [outcome.result for outcome in outcomes])]
     beside, weights = reference_points_of_paper(root, paper.key, points), weights_of_paper(root, paper.key)

@@ -33,7 +33,7 @@ from rtoslab.results import MeasuredPoint
     type=click.IntRange(2, 1000),
     default=8,
     show_default=True,
-    help="How many placements, counted from 0.",
+    help="Number of placements.",
 )
 @click.option("--for", "--window", "window_ms", type=Duration(), help="Length of the measured window.")
 @config_option
@@ -58,9 +58,9 @@ def command(
 ) -> int:
     """Measure a BENCHMARK in many placements: the same code, linked in other orders.
 
-    Placement 0 is the linker's own order. Each other number stands for another order, always the same one. Each is a
-    point with all its proofs. Shows the median of each figure, its range over the placements, and the functions whose
-    own cycles changed: how much of the change their address within a line of flash or cache explains, and which
+    Placement 0 is the linker's own order. Each other number is another fixed order. Each placement is a point with all
+    its proofs. Shows the median of each figure, its range over the placements, and the functions whose own cycles
+    changed. For these it shows how much of the change their address within a line of flash or cache explains, and which
     address is best and worst.
     """
     root = find_root()

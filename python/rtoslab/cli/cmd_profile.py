@@ -38,17 +38,24 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.argument("subject", required=False)
 @observation_options
 @click.option("--against-kernel", type=CatalogueName("kernels"), help="Show the difference from another kernel.")
-@click.option("--against-cores", type=click.IntRange(1, 8), help="Show the difference from a run on so many cores.")
 @click.option(
-    "--diff", nargs=2, type=_FILE, metavar="A B", help="Two stored profiles: show what B has more or less than A."
+    "--against-cores", type=click.IntRange(1, 8), help=("Show the difference from a run on this number of cores.")
 )
-@click.option("--table", "chosen", multiple=True, help="Only this table, whole: functions, paths, lines, masked ...")
-@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Rows of each table.")
-@click.option("--save", type=_FILE, metavar="FILE", help="Store the profile, for --diff.")
+@click.option(
+    "--diff", nargs=2, type=_FILE, metavar="A B", help="Show the differences between two stored profiles, B - A."
+)
+@click.option(
+    "--table",
+    "chosen",
+    multiple=True,
+    help=("Show only this table, with all rows: functions, paths, lines, masked ..."),
+)
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Number of rows of each table.")
+@click.option("--save", type=_FILE, metavar="FILE", help="Store the profile in FILE, for --diff.")
 @click.option("--html", "page", type=_FILE, metavar="FILE", help="Write a page with flame graphs and all tables.")
-@click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Write folded stacks, for flame graph tools.")
+@click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Write folded stacks for flame graph tools.")
 @click.option("--speedscope", "speedscope_file", type=_FILE, metavar="FILE", help="Write a file for speedscope.app.")
-@click.option("--json", "as_json", is_flag=True, help="All tables as one JSON object on stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print all tables as one JSON object on stdout.")
 def command(
     subject: str | None,
     choice: SubjectOptions,
@@ -63,19 +70,21 @@ def command(
     speedscope_file: Path | None,
     as_json: bool,
 ) -> int:
-    """Show where every cycle of a SUBJECT went: a benchmark's window, or a section of any ELF image.
+    """Show where every cycle of a SUBJECT was spent. A SUBJECT is a benchmark (its window), or any ELF image.
 
-    By core, function, call path and source line, split into execution, waits for buses, flash and spinlocks, sleep and
-    exception entry and exit. Also how long interrupts were masked and spinlocks held, and by what code. Nothing is
-    added to the image. The cycles of each core add up to those it was observed for. Exit code 3 if a core ended in a
-    handler that nobody wrote. If Ctrl-C or a signal ends it, it stores and shows the part that was executed, with exit
-    code 130.
+    Cycles are shown by core, function, call path and source line, split into execution, waits for buses, flash and
+    spinlocks, sleep, and exception entry and exit. Also shows how long interrupts were masked and spinlocks held, and
+    by which code. The image is not changed. The cycles of each core add up to the observed time. Exit code 3 if a core
+    ended in an unimplemented handler. If Ctrl-C or a signal ends the command, it stores and shows the executed part,
+    with exit code 130.
     """
     if diff is not None:
         _print_tables(difference_tables(load_profile(diff[0]), load_profile(diff[1])), chosen, top, (), as_json=as_json)
         return EXIT_OK
     if subject is None:
-        raise PlanError("Say what to profile: a benchmark (see `rtoslab list`) or an image; or --diff A B.")
+        raise PlanError(
+            "There is nothing to profile; name a benchmark (`rtoslab list` shows them) or an image, or give --diff A B."
+        )
     catalogue = Catalogue(find_root())
     ended: EndedProfileError | None = None
     try:
@@ -134,7 +143,7 @@ def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[st
     known = [table.name for table in tables]
     for name in chosen:
         if name not in known:
-            raise PlanError(f"There is no table {name!r} here; known: {', '.join(known)}.")
+            raise PlanError(f"There is no table {name!r}; known: {', '.join(known)}.")
     return known
 
 
@@ -159,4 +168,6 @@ def _print_tables(
             console.print(rich_table(table, None if chosen else top))
     rest = [name for name in known if name not in {table.name for table in shown}]
     if not chosen and rest:
-        console.print(f"--table NAME shows one whole ({', '.join(known)}); --html FILE all, with flame graphs.")
+        console.print(
+            f"--table NAME shows a whole table ({', '.join(known)}). --html FILE shows all, with flame graphs."
+        )

@@ -15,19 +15,25 @@ from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_t
 @click.argument("question")
 @click.argument("names", nargs=-1)
 @click.option(
-    "--within", "limit_cycles", type=click.IntRange(1, 2**62), default=2**62, help="Of latency: at most so many cycles."
+    "--within",
+    "limit_cycles",
+    type=click.IntRange(1, 2**62),
+    default=2**62,
+    help=("For `latency`: show only latencies up to this many cycles."),
 )
-@click.option("--top", type=click.IntRange(1), default=40, show_default=True, help="Rows shown; --json has all.")
+@click.option(
+    "--top", type=click.IntRange(1), default=40, show_default=True, help="Number of rows to show. --json prints all."
+)
 @click.option("--json", "as_json", is_flag=True, help="All rows as JSON on stdout.")
 def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: int, top: int, *, as_json: bool) -> int:
-    """Ask a trace that `rtoslab trace -o` wrote: by the name of a question, or in SQL.
+    """Query a trace that `rtoslab trace -o` wrote, by the name of a query or in SQL.
 
     \b
     load          cycles and share of each core, by task and handler
-    switches      the longest stretches from one switch to the next
-    calls         each task's calls of the kernel
-    locks         holds and waits of spinlocks
-    latency A B   from the begin of each A to that of the next B
+    switches      the longest intervals from one switch to the next
+    calls         each task's kernel calls
+    locks         spinlocks: times held and waited for
+    latency A B   times from the begin of each A to that of the next B
     "SELECT ..."  SQLite. Tables:
                   slice(track_group, track, name, depth, start_cycle,
                     end_cycle, cycles, own_cycles, start_ns, ended)
@@ -35,9 +41,12 @@ def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: in
                   trace(label, clock_hz, start_cycle, end_cycle)
     """
     if names and question != "latency":
-        raise PlanError("Only latency takes names; put the words of a SELECT into quotation marks.")
+        raise PlanError("Only `latency` takes names of slices; put a SELECT statement into quotation marks.")
     if question == "latency" and len(names) != 2:
-        raise PlanError("latency needs two names of slices: where it begins and where it ends.")
+        raise PlanError(
+            '`latency` needs two names of slices, its begin and its end; `rtoslab query TRACE "SELECT '
+            'DISTINCT name FROM slice"` lists them.'
+        )
     if question.isidentifier() and question not in {*NAMED_QUERIES, "latency"}:
         raise UnknownNameError("question", question, [*NAMED_QUERIES, "latency"])
     database = TraceDatabase(read_trace(trace))
@@ -53,5 +62,5 @@ def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: in
     console = PlainConsole()
     console.print(rich_table(table, top))
     if len(table.rows) > top:
-        click.echo(f"... and {len(table.rows) - top:,} more rows; --top N shows more, --json all.")
+        click.echo(f"... and {len(table.rows) - top:,} more rows; --top N shows more, --json shows all.")
     return EXIT_OK

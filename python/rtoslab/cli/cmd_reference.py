@@ -49,9 +49,9 @@ _SHOWN = 3
 
 @click.group("reference")
 def command() -> None:
-    """Results of the papers' kernels, measured once by this project and kept in reference/.
+    """Reference results: figures of the papers' kernels that come with rtoslab, in the folder reference/.
 
-    Reports and papers show them beside a run that does not hold these kernels, marked as reference.
+    Reports and papers show them for kernels that a run does not contain, marked as reference.
     """
 
 
@@ -61,11 +61,13 @@ command.add_command(matrix_command)
 @command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def list_references(*, as_json: bool) -> int:
-    """List every paper and kernel with boards and the number of points, and what has changed since they were measured.
+    """List the reference results: each paper and kernel with its boards, its number of points, and what has changed
+    since.
 
     `(choose)` stands for the figures that `rtoslab choose` compares.
 
-    A kernel whose tree or exports are named is compared, too."""
+    Also checks the trees and exports of the kernels that you added.
+    """
     root = find_root()
     catalogue = Catalogue(root)
     with contents_cache():
@@ -90,24 +92,24 @@ def list_references(*, as_json: bool) -> int:
     return EXIT_OK
 
 
-@command.command("refresh", short_help="Measure reference results again.")
+@command.command("refresh", short_help="Measure the reference results of papers again.")
 @click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
 @click.option(
     "--kernel",
     "kernels",
     multiple=True,
     type=CatalogueNames("kernels"),
-    help="Only these of the papers' kernels that users bring: one, a,b or all.",
+    help="Measure only these of the papers' kernels whose sources users add: one, a,b or all.",
 )
 @reference_placements
 @jobs_option
 @dry_run_option
 def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
-    """Measure the papers' points again with every kernel that is here, and keep them in reference/.
+    """Measure the papers' points again with every kernel whose sources are available, and store them in reference/.
 
-    A point is measured in several placements of its code where that may move its figures. The results of a kernel whose
-    tree or export is not named stay as they are, and the output says so. Exit code 3 if a point fails, which is left
-    out, or if nothing could be measured.
+    A point is measured in several placements of its code if they can change its figures. The results of a kernel
+    without sources stay as they are, and the output says so. Exit code 3 if a point fails, which is then left out, or
+    if nothing could be measured.
     """
     root = find_root()
     catalogue = Catalogue(root)
@@ -118,12 +120,12 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
         changed = [] if reference.kernel in catalogue.buildable_kernels else changes_since_reference(root, reference)
         if changed:
             click.echo(
-                f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed) and has no tree "
-                "here."
+                f"{reference.kernel} of {reference.paper} is out of date ({changed[0]} has changed), and its "
+                "sources were not added; add them with `rtoslab tree add`."
             )
     measured = [code for code in codes if code is not None]
     if not measured:
-        click.echo("Nothing was measured: no paper has points of these kernels.", err=True)
+        click.echo("Nothing was measured, because no paper has points of these kernels.", err=True)
     return max(measured, default=EXIT_POINT_FAILED)
 
 
@@ -137,8 +139,11 @@ def _refresh_paper(
     kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
     points = tuple(point for point in whole.points if point.kernel in kernels)
     if not points:
-        named = ", ".join(chosen) or "a kernel that is named here"
-        click.echo(f"{paper.key}: nothing of {named} is kept as a reference; `rtoslab tree add` names one's kernels.")
+        named = ", ".join(chosen) or "a kernel whose sources you added"
+        click.echo(
+            f"{paper.key} needs no reference results of {named}; reference results are for kernels whose "
+            "sources users add with `rtoslab tree add`."
+        )
         return None
     folder = new_run_folder(build_folder(catalogue.root).with_name("reference") / paper.key)
     plan = with_needed_placements(catalogue, paper, Plan(points, paper.key), placements)

@@ -22,18 +22,24 @@ READ = ("html", "md")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option(
     "-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path),
-    help="File to write, of several forms once for each; standard output without it (not for html).",
+    help=("File to write; may be repeated for several formats. Without it, the report goes to standard output (not "
+         "HTML)."),
 )  # fmt: skip
-@click.option("--format", "form", type=click.Choice(FORMATS), help="By default from the file's suffix, else html.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help=("Format.  [default: by the file's suffix, else html]")
+)
 @click.option(
     "--reference/--no-reference",
     default=True,
-    help="With or without the reference results of kernels that the runs do not hold; CSV and JSON: always without.",
+    help=(
+        "Include the reference results of kernels that the runs do not contain, or not. CSV and JSON never "
+        "include them."
+    ),
 )
 def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None, *, reference: bool) -> None:
     """Write a report of one or more run directories: HTML (self-contained), Markdown, CSV or JSON."""
     if not outputs and (form or "html") == "html":
-        raise ReportError("An HTML report needs a file; add -o report.html, or choose --format md.")
+        raise ReportError("An HTML report is written to a file; add -o report.html, or choose --format md.")
     documents: dict[bool, Document] = {}
     for output in outputs or (None,):
         chosen = form or (file_form(output) if output and file_form(output) in FORMATS else "html")

@@ -44,25 +44,37 @@ class _Bounds(click.Group):
 
 @click.group("rta", cls=_Bounds)
 def command() -> None:
-    """Bound the response times of a task set: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
+    """Compute bounds of response times: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
 
 
-@command.command("bounds", short_help="Bound the response times of a task set.")
+@command.command("bounds", short_help="Compute bounds of a task set's response times.")
 @click.argument("tasks", type=_FILE)
 @click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
 @click.option(
     "--board", type=CatalogueName("boards"), help=f"The virtual board.  [default: {DEFAULT_BOARD}, with --kernel]"
 )
 @config_option
-@click.option("--overheads", "overheads_file", type=_FILE, help="A file of overheads instead of measuring them.")
-@click.option("--save-overheads", type=_FILE, help="Write the overheads there, TOML or JSON by the file's suffix.")
-@click.option("--beside", type=_FILE, help="Another file of overheads, to be shown beside these.")
-@click.option("--clock", "clock_hz", type=Frequency(), help="Clock for times in cycles, if no overheads name one.")
-@click.option("--check", "checked", is_flag=True, help="Run the task set on the virtual board and compare every job.")
 @click.option(
-    "--for", "span_ms", type=Duration(), help="How long to run; by default whole hyperperiods, 200 to 2000 ticks."
+    "--overheads", "overheads_file", type=_FILE, help=("Read the overheads from this file instead of measuring them.")
 )
-@click.option("--save-image", type=_FILE, help="Write the image that was run, an ELF file that can be flashed.")
+@click.option("--save-overheads", type=_FILE, help="Write the overheads to this file, as TOML or JSON by its suffix.")
+@click.option("--beside", type=_FILE, help="Another file of overheads, shown for comparison.")
+@click.option(
+    "--clock",
+    "clock_hz",
+    type=Frequency(),
+    help=("Clock frequency for times in cycles, if the overheads do not state one."),
+)
+@click.option(
+    "--check",
+    "checked",
+    is_flag=True,
+    help=("Run the task set on the virtual board and compare every job with its bound."),
+)
+@click.option(
+    "--for", "span_ms", type=Duration(), help="How long to run.  [default: whole hyperperiods, 200 to 2000 ticks]"
+)
+@click.option("--save-image", type=_FILE, help="Write the image of --check, an ELF file that you can flash.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @_without_answer()
@@ -81,12 +93,12 @@ def bounds(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Bound the response times of the task set in TASKS, a TOML or CSV file.
+    """Compute bounds of the response times of the task set in TASKS, a TOML or CSV file.
 
-    Without a kernel it is the textbook analysis, in which the kernel costs nothing. With --kernel its overheads on the
-    board are measured first (once) and included. --overheads takes them from a file instead. Exit code 1: no answer,
-    as the set is refused, cannot be built or run, or the model does not apply to it. Exit code 3: a deadline can be
-    missed, or what was observed contradicts the bounds.
+    Without a kernel, this is the textbook analysis, in which the kernel costs nothing. With --kernel, the kernel's
+    overheads on the board are measured first (once) and included. --overheads reads them from a file instead. Exit code
+    1: no answer, because the task set is invalid, cannot be built or run, or the model does not apply to it. Exit code
+    3: a deadline can be missed, or an observation contradicts the bounds.
     """
     from rtoslab.rta import sensitivity_tables, study_bounds, with_sensitivity  # noqa: PLC0415 (so that help and completion stay quick)
     from rtoslab.rta import study_json as json_of  # noqa: PLC0415
@@ -98,7 +110,7 @@ def bounds(
     bench = _BoardBench(kernel, board, dict(config), task_set, quiet=as_json) if kernel and board else None
     overheads = given or (bench.measure_overheads(operations=save_overheads is not None) if bench else None)
     if overheads is None and (save_overheads or beside):
-        raise PlanError("There are no overheads to save or to compare; give --kernel or --overheads.")
+        raise PlanError("There are no overheads to save or to compare; add --kernel or --overheads.")
     study = study_bounds(task_set, overheads, clock_hz)
     if beside is not None and overheads is not None:
         study = replace(study, compared_overheads=read_overheads(beside))
@@ -125,14 +137,29 @@ def bounds(
 @kernel_option
 @board_option
 @config_option
-@click.option("--sets", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="How many to try.")
-@click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Seed of the random sets.")
-@click.option("--events", is_flag=True, help="Sets with interrupts that release tasks, critical sections and masks.")
 @click.option(
-    "--cores", type=click.IntRange(1, 64), default=1, show_default=True, help="Cores that the tasks are spread over."
+    "--sets", type=click.IntRange(1, 1_000_000), default=200, show_default=True, help="Number of task sets to try."
 )
-@click.option("--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Sets of these shapes only.")
-@click.option("--out", type=_FILE, metavar="FOLDER", help="Folder of the results: each finding, shrunk, as a file.")
+@click.option("--seed", type=click.IntRange(0, 2**63), default=1, show_default=True, help="Seed of the random sets.")
+@click.option(
+    "--events", is_flag=True, help=("Also use interrupts that release tasks, critical sections and masked sections.")
+)
+@click.option(
+    "--cores",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help=("Number of cores that the tasks are distributed over."),
+)
+@click.option(
+    "--shape", "shapes", type=click.Choice(list(SHAPES)), multiple=True, help="Use only task sets of these shapes."
+)
+@click.option(
+    "--out",
+    type=_FILE,
+    metavar="FOLDER",
+    help=("Folder of the results: each finding, reduced to a small task set, in one file."),
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @_without_answer()
 def break_(
@@ -149,9 +176,9 @@ def break_(
 ) -> int:
     """Search for a task set that breaks its bound on the virtual board.
 
-    Runs random sets of every shape, then sets similar to those that came nearest to their bound. Exit code 3: a job
-    took longer than its bound, a `worst tick` bound was below the `split tick` bound, or something cost more than the
-    overheads say.
+    Runs random task sets of every shape, then sets similar to those that came closest to their bound. Exit code 3: a
+    job took longer than its bound, a `worst tick` bound was below the `split tick` bound, or a kernel operation took
+    longer than the overheads say.
     """
     from rtoslab.rta import Bench, search_broken_bounds, shrink_set, summarise_search, write_finding  # noqa: PLC0415  # noqa: PLC0415
 
@@ -194,11 +221,14 @@ def _progress_printer(*, quiet: bool) -> Callable[[str], None]:
 def _require_compatible_options(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:
     """Raises PlanError for options that do not go together."""
     if kernel is None and board is not None:
-        raise PlanError("--board is the board of a kernel; add --kernel, or leave it out.")
+        raise PlanError(
+            "--board needs --kernel, because overheads are measured for a kernel on a board; add "
+            "--kernel, or leave --board out."
+        )
     if checked and kernel is None:
-        raise PlanError("--check runs the task set, so it needs --kernel.")
+        raise PlanError("--check runs the task set with a kernel; add --kernel.")
     if of_a_run and not checked:
-        raise PlanError("--for and --save-image belong to a run; add --check.")
+        raise PlanError("--for and --save-image only apply to a run; add --check.")
 
 
 class _BoardBench:

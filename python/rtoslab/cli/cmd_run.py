@@ -40,13 +40,19 @@ from rtoslab.store import RunDirectory
 @kernels_option(f"{SUITES_OWN}{DEFAULT_KERNEL}")
 @boards_option(f"{SUITES_OWN}{DEFAULT_BOARD}")
 @click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
-@click.option("--for", "--window", "window", type=Duration(), help="Length of the measured window.")
-@click.option("--samples", type=click.IntRange(1, 10**6), help="Samples of each series of a latency benchmark.")
-@click.option("--instrument", metavar="counter,pin,probe", help="What to measure latencies with.  [default: all]")
+@click.option(
+    "--for", "--window", "window", type=Duration(), help=("Length of the window in which operations are counted.")
+)
+@click.option(
+    "--samples", type=click.IntRange(1, 10**6), help=("Number of samples of each series of a latency benchmark.")
+)
+@click.option("--instrument", metavar="counter,pin,probe", help="Instruments that measure latencies.  [default: all]")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @click.option("--config", type=KeyValue(), multiple=True, help=CONFIG_HELP)
 @placements_option
-@click.option("--full", is_flag=True, help="The papers' own durations and numbers of samples, where a suite has them.")
+@click.option(
+    "--full", is_flag=True, help=("Use the paper's own durations and numbers of samples, if the suite has them.")
+)
 @out_option
 @jobs_option
 @dry_run_option
@@ -54,16 +60,18 @@ from rtoslab.store import RunDirectory
     "--image",
     type=click.Path(path_type=Path),
     metavar="ELF",
-    help="An image of your own that contains rtoslab's runner.",
+    help="An image that you built and that contains rtoslab's runner.",
 )
 @click.option(
     "--port",
     metavar="DEVICE",
-    help="Measure on a real board on this serial port; without --target you flash each image by hand.",
+    help="Measure on a real board on this serial port; without --target you flash each image yourself.",
 )
 @target_option
 @bench_option
-@click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
+@click.option(
+    "--fresh", is_flag=True, help=("Measure points again that were measured before. The results must be the same.")
+)
 @click.option("--report", is_flag=True, help="Also write report.html into the run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
@@ -91,24 +99,24 @@ def command(
 ) -> int:
     """Measure suites or benchmarks on a virtual board. Each point is stored as soon as it is finished.
 
-    With --image it measures an ELF file that contains rtoslab's runner, whoever built it and with whichever kernel:
-    `rtoslab run --image APP.elf --board pico`.
+    With --image it measures an ELF file that contains rtoslab's runner, built elsewhere with any kernel. With --target
+    it measures on a real board: `rtoslab run t1 --board nucleo-f446re --target auto` (docs/boards.md).
 
-    With --target it flashes, resets and hears a real board: `rtoslab run t1 --board nucleo-f446re --target auto`
-    (docs/boards.md). With --dry-run it prints the commands instead.
-
-    Names may be shortened as long as they are unique (t1). `latency` is every latency benchmark. The same command again
-    resumes where it stopped.
+    A name may be shortened (t1). `latency` means every latency benchmark. The same command again resumes it.
     """
     root = find_root()
     if image is not None:
         if names or kernels or cores or window or samples or instrument or clock or port or target or placements > 1:
-            raise PlanError("An image says itself what it measures; beside --image give --board, --config and --out.")
+            raise PlanError(
+                "The image contains its benchmark and kernel; with --image, give only --board, --config and --out."
+            )
         board, timing = image_board_and_timing(Catalogue(root), boards, dict(config))
         folder, outcome = measure_image(root, image, board, out, timing)
         return _report_outcomes(folder, [outcome], report=report, as_json=as_json)
     if not names:
-        raise click.UsageError("Missing argument: a suite or a benchmark (`rtoslab list` shows them), or --image.")
+        raise click.UsageError(
+            "There is nothing to measure; name a suite or a benchmark (`rtoslab list` shows them), or give --image."
+        )
     catalogue = Catalogue(root)
     settings = {"clock_hz": clock, "samples": samples, "instrument": instrument}
     chosen = {**dict(config), **{key: str(value) for key, value in settings.items() if value is not None}}
@@ -151,7 +159,7 @@ def _find_real_boards(
     if target is not None:
         return choose_targets(catalogue, boards or (), target, port, bench)
     if bench is not None:
-        raise PlanError("A hardware map goes with --target NAME, one of its targets, or --target auto.")
+        raise PlanError("--bench needs --target NAME, a target of the hardware map, or --target auto; add one.")
     return {}
 
 

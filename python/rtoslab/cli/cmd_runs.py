@@ -18,33 +18,43 @@ from rtoslab.cli.names import CatalogueName, CoreCounts, IsoDate, KeyValue, file
 
 _FILTERS = (
     click.option(
-        "--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="Only points of this kernel."
+        "--kernel", "kernels", multiple=True, type=CatalogueName("kernels"), help="Show only points of this kernel."
     ),
-    click.option("--board", "boards", multiple=True, type=CatalogueName("boards"), help="Only points on this board."),
+    click.option(
+        "--board", "boards", multiple=True, type=CatalogueName("boards"), help="Show only points on this board."
+    ),
     click.option(
         "--benchmark",
         "benchmarks",
         multiple=True,
         type=CatalogueName("benchmarks"),
-        help="Only points of this benchmark.",
+        help="Show only points of this benchmark.",
     ),
-    click.option("--cores", type=CoreCounts(), help="Only points with so many cores."),
+    click.option("--cores", type=CoreCounts(), help="Show only points with this number of cores."),
     click.option(
-        "--config", type=KeyValue(), multiple=True, help="Only points with this option (opt=-O3) or value of a macro."
+        "--config",
+        type=KeyValue(),
+        multiple=True,
+        help=("Show only points with this option (opt=-O3) or value of a macro."),
     ),
-    click.option("--since", type=IsoDate(), default="", help="Only runs whose last session was on this day or later."),
     click.option(
-        "--until", type=IsoDate(), default="", help="Only runs whose last session was on this day or earlier."
+        "--since", type=IsoDate(), default="", help=("Show only runs whose last session was on this day or later.")
     ),
     click.option(
-        "--hash", "digest", default="", help="Beginning of a run id, or of an image's or kernel package's hash."
+        "--until", type=IsoDate(), default="", help="Show only runs whose last session was on this day or earlier."
+    ),
+    click.option(
+        "--hash",
+        "digest",
+        default="",
+        help=("Show only points whose run id, image hash or kernel package hash begins with this."),
     ),
     click.option(
         "--in",
         "places",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="Run directories, or folders of them.  [default: runs]",
+        help="Run directories, or folders that contain them.  [default: runs]",
     ),
 )
 
@@ -68,7 +78,9 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         for place in places:
             if not place.is_dir():
-                raise StoreError(f"There is no folder {place}; --in takes run directories, or folders of them.")
+                raise StoreError(
+                    f"There is no folder {place}; give --in a run directory, or a folder that contains some."
+                )
         filters = PointFilters(kernels, boards, benchmarks, cores or (), dict(config), since, until, digest)
         points = list(find_points(places or (runs_folder(),), filters))
         return command(*args, stored_points=points, **options)
@@ -79,7 +91,7 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.group("runs", invoke_without_command=True)
-@click.option("--points", is_flag=True, help="One line for each point instead of each run directory.")
+@click.option("--points", is_flag=True, help="Print one line for each point instead of each run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
 @_with_filters
 @click.pass_context
@@ -91,31 +103,33 @@ def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list
         print_answer([_point_as_json(point) for point in stored_points])
         return
     if not stored_points:
-        click.echo("No stored point is like that; `rtoslab run` measures some.")
+        click.echo("No stored point matches these conditions; use fewer, or measure points with `rtoslab run`.")
         return
     console = PlainConsole()
     console.print(_point_table(stored_points) if points else _run_table(stored_points))
 
 
 @command.command("export", short_help="Write figures or raw samples as a table.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write; standard output without it.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write.  [default: standard output]")
 @click.option(
     "--format",
     "form",
     type=click.Choice(("parquet", "csv", "jsonl")),
-    help="By default from the file's suffix, else CSV.",
+    help="Format.  [default: by the file's suffix, else CSV]",
 )
-@click.option("--samples", is_flag=True, help="One row for each raw sample of a latency instead of each figure.")
+@click.option("--samples", is_flag=True, help="Write one row for each raw sample of a latency instead of each figure.")
 @_with_filters
 def export(output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]) -> None:
-    """Write the figures of matching stored_points, or their raw samples, as Parquet, CSV or JSON lines."""
+    """Write the figures of matching stored points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
     chosen = form or (file_form(output) if output else "csv")
     if chosen not in EXPORTERS:
-        raise ReportError(f"{output} must end in .parquet, .csv or .jsonl, or --format must say what to write.")
+        raise ReportError(f"{output} has no known format; let it end in .parquet, .csv or .jsonl, or add --format.")
     if not stored_points:
-        raise StoreError("No stored point is like that, so there is nothing to export; see `rtoslab runs`.")
+        raise StoreError(
+            "No stored point matches these conditions, so nothing was exported; `rtoslab runs` lists the stored points."
+        )
     rows, columns = (
         (sample_rows(stored_points), SAMPLE_COLUMNS) if samples else (figure_rows(stored_points), FIGURE_COLUMNS)
     )
@@ -130,17 +144,17 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
     )
 
 
-@command.command("history", short_help="Show how figures moved from run to run.")
+@command.command("history", short_help="Show how figures changed from run to run.")
 @report_files("html", "md")
 @click.option(
     "--metric",
     "patterns",
     multiple=True,
-    help="Figures of this name or pattern (`stack.*`); by default times and code size.",
+    help="Figures with this name or pattern (`stack.*`).  [default: times and code size]",
 )
 @_with_filters
 def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]) -> None:
-    """Show how the figures of the same stored_points moved from run to run."""
+    """Show how the figures of the same points changed from run to run."""
     from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
     from rtoslab.compare import history_document  # noqa: PLC0415

@@ -14,20 +14,20 @@ from rtoslab.reports import report_formats, show_points, show_proofs
 
 @click.command("show")
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="[RUN]...")
-@click.option("--proofs", is_flag=True, help="Also every proof: what it demanded, what was seen.")
+@click.option("--proofs", is_flag=True, help="Also show every proof: what it requires and what was observed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
 def command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
-    """Show stored runs: a table of the figures, what failed, and what is n/a.
+    """Show stored runs: a table of the figures, failed points, and points that are n/a.
 
-    Without a RUN, list the runs that are there.
+    Without a RUN, lists the existing runs.
     """
     if not runs:
         ctx.invoke(list_runs, as_json=as_json)
         return
     points = load(*runs)
     if not points:
-        raise StoreError(f"{runs[0]} holds no finished point yet; run the same `rtoslab run` again to go on.")
+        raise StoreError(f"{runs[0]} contains no finished point yet; run the same `rtoslab run` again to continue it.")
     if as_json:
         click.echo(report_formats()["json"](load_document(runs)), nl=False)
         return

@@ -27,36 +27,49 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.command("sim")
 @click.argument("image", type=click.Path(path_type=Path))
 @board_option
-@click.option("--cores", type=click.IntRange(1, 8), help="Cores released from reset; all of the board's by default.")
+@click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
-    "--until", metavar="SYMBOL|0xADDR|CYCLES", help="Stop there; a plain decimal number is cycles since reset."
+    "--until", metavar="SYMBOL|0xADDR|CYCLES", help="Stop at this place. A decimal number means cycles since reset."
 )
 @click.option(
     "--between",
     nargs=2,
     multiple=True,
     metavar="FROM TO",
-    help="Cycles from FROM's execution to TO's (symbols or 0x addresses); may be repeated.",
+    help="Measure the cycles from the execution of FROM to that of TO (symbols or 0x addresses). May be repeated.",
 )
-@click.option("--uart", "show_uart", is_flag=True, help="With --json: also print the UART as it comes, on stderr.")
 @click.option(
-    "--type", "typed", multiple=True, metavar="TEXT", help=r"Type TEXT at once; \r \n \t \\ \xHH are understood."
+    "--uart", "show_uart", is_flag=True, help=("With --json: also print the UART output on stderr during the run.")
+)
+@click.option(
+    "--type",
+    "typed",
+    multiple=True,
+    metavar="TEXT",
+    help=(
+        r"Send TEXT to the UART from the start; \r \n \t \\ "
+        r"\xHH are understood."
+    ),
 )
 @click.option(
     "--script",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Type each line's text, then Enter, when its prompt has appeared; lines are `prompt => text`.",
+    help="Script of lines `prompt => text`: when the output contains the prompt, send the text and Enter to the UART.",
 )
 @click.option(
-    "--enter", type=click.Choice(list(_ENTER)), default="cr", show_default=True, help="What Enter sends in a script."
+    "--enter",
+    type=click.Choice(list(_ENTER)),
+    default="cr",
+    show_default=True,
+    help="Characters that Enter sends in a script.",
 )
 @click.option(
     "--drive",
     "drives",
     type=PinLevel(),
     multiple=True,
-    help="The outside drives a pin, from reset on or from a time on: PC13=0@10ms. May be repeated.",
+    help="Drive a pin from outside, from reset or from TIME: PC13=0@10ms. May be repeated.",
 )
 @click.option(
     "--set",
@@ -66,30 +79,32 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
 )
 @click.option(
-    "--load-address", metavar="0xADDR", help="The image is a plain binary that lies there, its vector table first."
+    "--load-address",
+    metavar="0xADDR",
+    help=("The image is a raw binary, loaded at this address. It begins with its vector table."),
 )
-@click.option("--strict", is_flag=True, help="Stop at the first access to something not modelled.")
+@click.option("--strict", is_flag=True, help="Stop at the first access to hardware that is not modelled.")
 @click.option(
     "--max-cycles",
     type=click.IntRange(1, MOST_CYCLES),
-    help="Limit if --until names no cycle; 10 virtual seconds by default.",
-)
-@click.option("--expect", metavar="REGEX", help="End as soon as the output matches. Exit code 3 if it never does.")
-@click.option("--fail", metavar="REGEX", help="End with exit code 3 as soon as the output matches.")
-@click.option(
-    "--for", "--timeout", "timeout_ms", type=Duration(), help="End after so much virtual time, such as 2s or 500ms."
+    help="Limit of the run, if --until is not a cycle.  [default: 10 virtual seconds]",
 )
 @click.option(
-    "--type-rtt", "rtt_typed", multiple=True, metavar="TEXT", help="Type TEXT into the first RTT buffer down."
+    "--expect", metavar="REGEX", help=("End as soon as the output matches REGEX. Exit code 3 if it never does.")
 )
+@click.option("--fail", metavar="REGEX", help="End with exit code 3 as soon as the output matches REGEX.")
+@click.option(
+    "--for", "--timeout", "timeout_ms", type=Duration(), help="End after this virtual time, such as 2s or 500ms."
+)
+@click.option("--type-rtt", "rtt_typed", multiple=True, metavar="TEXT", help="Send TEXT to the first RTT down-buffer.")
 @click.option(
     "--type-semihosting",
     "semihosting_typed",
     multiple=True,
     metavar="TEXT",
-    help="Give TEXT to semihosting's standard input; then it ends.",
+    help="Text of the semihosting standard input, which then ends.",
 )
-@click.option("--itm", is_flag=True, help="Open the ITM's stimulus ports at reset, as a debugger with SWO does.")
+@click.option("--itm", is_flag=True, help="Enable the ITM's stimulus ports at reset, like a debugger with SWO.")
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
@@ -116,21 +131,21 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> int:
-    """Run an IMAGE (ELF, UF2 or Intel HEX, built by anybody) on a virtual board.
+    """Run an IMAGE (an ELF, UF2 or Intel HEX file of any project) on a virtual board.
 
-    Prints UART, SEGGER RTT, defmt, semihosting and ITM as they come (a line of another channel than UART begins with
-    its name), then cycles and instructions per core, and for every --between pair the count, minimum, maximum and total
-    cycles. Nothing is added to the image.
+    Prints the output of UART, SEGGER RTT, defmt, semihosting and ITM. Lines of channels other than UART begin with the
+    channel's name. Then prints cycles and instructions per core, and for every --between pair the count, minimum,
+    maximum and total cycles. The image is not changed.
 
     Exit code 3 if --until or --expect was not reached, --fail matched, a core took a fault whose handler did not
-    return, locked up, or ended in a handler that nobody wrote. A fault is told with its cause, function, file and line,
-    and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends it, it prints what there
-    is, with exit code 130.
+    return, locked up, or ended in an unimplemented handler. A fault is reported with its cause, function, file and
+    line, and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends the command, it
+    prints the results so far, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
     if cores is not None and cores > facts.cores:
         raise PlanError(
-            f"The board {facts.id} has {facts.cores} cores, {cores} were asked for; choose --cores 1 to {facts.cores}."
+            f"The board {facts.id} has {facts.cores} cores, not {cores}; choose --cores 1 to {facts.cores}."
         )
     request = SimRequest(
         until=until,

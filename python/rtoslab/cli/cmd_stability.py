@@ -40,24 +40,29 @@ from rtoslab.sweep import run_on_cluster
 
 @click.command("stability")
 @click.argument("name", type=PaperName(), metavar="[PAPER]", required=False)
-@click.option("--measure", "measuring", is_flag=True, help="Measure all builds first, and keep their values in FILE.")
+@click.option(
+    "--measure",
+    "measuring",
+    is_flag=True,
+    help=("Measure all builds first, and store their values in the file of --values."),
+)
 @click.option(
     "--values",
     "values_file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Where the values are kept.  [default: reference/stability/PAPER.ndjson]",
+    help="File of the stored values.  [default: reference/stability/PAPER.ndjson]",
 )
 @click.option(
     "--placements",
     type=click.IntRange(1, 1000),
     default=8,
     show_default=True,
-    help="With --measure: how many placements of each build, where the place of the code may matter.",
+    help="With --measure: number of placements of each build, if the placement can change its time.",
 )
 @out_option
 @jobs_option
-@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster instead.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster.")
 @dry_run_option
 @report_files("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
@@ -73,21 +78,20 @@ def command(
     outputs: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Show in how many builds of its kernels each statement of a PAPER holds, and what turns it.
+    """Show in how many builds of its kernels each statement of a PAPER holds, and which changes reverse it.
 
-    Without a PAPER: how far the place of the code alone moves the figures of all papers, and how many pairs of kernels
-    change their order by it.
+    Without a PAPER, shows how far the placement of the code alone changes the figures of all papers, and how many pairs
+    of kernels change their order.
 
-    A paper measures one build of each kernel. Here the same points are built with other optimisation, assertions,
-    versions and switches, each in several placements of its code, and every statement is judged in all of them. The
-    values of these builds come with rtoslab. `--measure` measures them with the trees that you have named. The same
-    command again resumes.
+    A paper measures one build of each kernel. This command uses builds with other optimisation, assertions, versions
+    and switches, each in several placements of its code, and judges every statement in all of them. The values of these
+    builds come with rtoslab. `--measure` measures them with the trees that you added. The same command again resumes.
     """
     root = find_root()
     catalogue = Catalogue(root)
     if name is None:
         if measuring or dry_run or values_file or as_json:
-            raise PlanError("Say of which PAPER; `rtoslab list papers` names them.")
+            raise PlanError("The command needs a paper; name one from `rtoslab list papers`.")
         return _show_report(overview_of_papers(catalogue), outputs)
     paper = find_paper(catalogue, name)
     require_complete(catalogue, paper)
@@ -101,8 +105,8 @@ def command(
             return code
     elif not path.is_file():
         raise PlanError(
-            f"No values of builds are kept in {short_path(path)}; measure them with `rtoslab stability {paper.key} "
-            "--measure`, or say --values FILE."
+            f"{short_path(path)} does not exist, so there are no values of builds; measure them with `rtoslab "
+            f"stability {paper.key} --measure`, or give --values FILE."
         )
     judged = judge_builds(catalogue, paper, read_stability(path))
     if as_json:
@@ -146,7 +150,10 @@ def _measure_builds(
     root = catalogue.root
     whole = stability_plan(catalogue, paper, placements)
     if not whole.points:
-        raise PlanError(f"No kernel of {paper.key} is here; name a tree or an export of one by `rtoslab tree add`.")
+        raise PlanError(
+            f"The sources of all kernels of {paper.key} are missing; add a tree or an export of one "
+            "with `rtoslab tree add`."
+        )
     plan = Plan(whole.points, paper.key)
     folder = out or default_out(root, plan, ["stability", paper.key])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):

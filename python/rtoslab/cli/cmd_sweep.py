@@ -30,10 +30,14 @@ from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_poin
 @out_option
 @jobs_option
 @dry_run_option
-@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster instead.")
-@click.option("--fresh", is_flag=True, help="Measure known points again; they must give the same bytes.")
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster.")
+@click.option(
+    "--fresh", is_flag=True, help=("Measure points again that were measured before. The results must be the same.")
+)
 @report_files("html", "md")
-@click.option("--costs", is_flag=True, help="Keep what each option costs in baselines/costs.toml, for `lint`.")
+@click.option(
+    "--costs", is_flag=True, help=("Store the cost of each option in baselines/costs.toml, which `lint` reads.")
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
 def command(
     plan_file: Path,
@@ -46,10 +50,11 @@ def command(
     costs: bool,
     as_json: bool,
 ) -> int:
-    """Measure every combination that PLAN.toml names. The same command again resumes.
+    """Measure every combination of options in PLAN.toml. If you run the same command again, it resumes.
 
-    Combinations that are not possible are skipped with the reason. Earlier measurements under the same manifest, in
-    this sweep or in any run, are taken from the cache."""
+    Impossible combinations are skipped, with the reason. Earlier measurements with the same manifest, in this sweep or
+    in any run, are taken from the cache.
+    """
     root = find_root()
     sweep = read_sweep(plan_file)
     catalogue = Catalogue(root)

@@ -26,9 +26,9 @@ from rtoslab.hardware import (
 @bench_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(bench: Path | None, as_json: bool) -> None:
-    """List the probes and boards that are connected, with the programs here that flash through them.
+    """List the connected probes and boards, and the installed programs that can flash through them.
 
-    With --bench it says of each target of the hardware map whether it is there. Nothing is flashed or reset.
+    With --bench, shows whether each target of the hardware map is connected. Nothing is flashed or reset.
     """
     catalogue = Catalogue(find_root())
     devices = connected_devices()
@@ -68,7 +68,7 @@ def _print_targets(listing: dict[str, Any]) -> None:
     """Prints the connected devices, the programs that flash, and the targets of a hardware map."""
     console = PlainConsole()
     rows = listing["connected"]
-    table = Table("kind", "USB", "serial number", "serial ports", "could be flashed through it, by")
+    table = Table("kind", "USB", "serial number", "serial ports", "can be flashed through it, by")
     for row in rows:
         by = sorted({tool for tools in row["flashes"].values() for tool in tools}, key=list(TOOLS).index)
         boards = f"{', '.join(row['flashes'])}: {', '.join(by)}" if by else "no program for it is installed"
@@ -78,7 +78,8 @@ def _print_targets(listing: dict[str, Any]) -> None:
     else:
         click.echo("No probe and no board in BOOTSEL is connected.")
     click.echo(
-        f"Programs here that flash: {', '.join(name for name, is_present in listing['tools'].items() if is_present)}."
+        "Installed programs that flash: "
+        f"{', '.join(name for name, is_present in listing['tools'].items() if is_present)}."
     )
     if "bench" in listing:
         table = Table("target", "board", "probe", "port", "there")

@@ -36,15 +36,15 @@ def command(
     outputs: tuple[Path, ...],
     choice: SubjectOptions,
 ) -> int:
-    """Show what ran when in a SUBJECT: a benchmark's window, or a section of any ELF image.
+    """Show what ran when in a SUBJECT: a benchmark (its window), or any ELF image.
 
-    Shows tasks, handlers, kernel calls, spinlocks and pins. Nothing is compiled into the image. A .pftrace
-    opens in ui.perfetto.dev, a .vcd in GTKWave and PulseView. Without -o, only a summary of each track is shown. Exit
-    code 3 if a core ended in a handler that nobody wrote.
+    Shows tasks, handlers, kernel calls, spinlocks and pins. The image is not changed. Open a .pftrace file in
+    ui.perfetto.dev, a .vcd file in GTKWave or PulseView. Without -o, only a summary of each track is shown. Exit code 3
+    if a core ended in an unimplemented handler.
     """
     for path in outputs:
         if path.suffix not in {".pftrace", ".vcd"}:
-            raise PlanError(f"{path} ends in neither .pftrace nor .vcd, which say what to write; choose one.")
+            raise PlanError(f"{path} has no known format; let it end in .pftrace or .vcd.")
     result = record_timeline(make_subject(Catalogue(find_root()), subject, **choice))
     for path in outputs:
         data = perfetto_trace(result) if path.suffix == ".pftrace" else vcd_text(result).encode()

@@ -37,40 +37,44 @@ from rtoslab.trees import (
 
 @click.group("tree")
 def command() -> None:
-    """Build kernels from a tree that you name: any folder or checkout of their sources.
+    """Build kernels from source trees that you add: any folder or checkout of their sources.
 
-    The description is kept with your configuration (RTOSLAB_TREES names another folder), never in the repository.
-    For one call, the environment variable RTOSLAB_TREE_ID names another folder for the tree ID.
+    The description of a tree is stored with your configuration (RTOSLAB_TREES names another folder), never in the
+    repository. For one call, the environment variable RTOSLAB_TREE_ID names another folder for the tree ID.
     """
 
 
-@command.command("add", short_help="Describe a tree of sources as a kernel.")
+@command.command("add", short_help="Add a source tree as a kernel.")
 @click.argument("ident", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
-    "--port", help="The port, or a folder with one of your own.  [default: ID, or the one whose headers the tree has]"
+    "--port",
+    help=(
+        "The kernel's port: a name, or a folder with your own port.  [default: ID, or the port whose "
+        "headers the tree contains]"
+    ),
 )
-@click.option("--version", "version", help="What to call this version, if the tree's own headers do not tell.")
+@click.option("--version", "version", help="Version of the kernel, if the tree's headers do not state it.")
 @click.option("--force", is_flag=True, help="Replace an existing description, with all exports added before.")
 def add(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
-    """Look into the tree PATH and draft the description of the kernel ID, for `--kernel ID`.
+    """Add the source tree PATH as the kernel ID, for use as `--kernel ID`. A description of the tree is generated.
 
-    For a kernel with a build of its own, PATH is an export of that build: one for each board and number of cores.
+    For a kernel with its own build system, PATH is an export of that build: one for each board and number of cores.
     """
     catalogue = Catalogue(find_root())
     target = description_path(ident)
     if not path.is_dir():
-        raise CatalogueError(f"There is no folder {path}; name the tree's own.")
+        raise CatalogueError(f"There is no folder {path}; give the folder of the tree.")
     entry = (
         _find_port(catalogue, port or ident) if port or ident in catalogue.kernels else recognise_port(catalogue, path)
     )
     if target.exists() and not force and entry.facts.export is None:
         raise CatalogueError(
-            f"There is a tree {ident} already, {target}; edit that file, or draft it anew with --force."
+            f"There is a tree {ident} already, described in {target}; edit that file, or replace it with --force."
         )
     if ident == entry.id and entry.facts.package:
         raise CatalogueError(
-            f"{entry.facts.title} comes from a package already; give the tree a name of its own, such as "
+            f"{entry.facts.title} is the name of a kernel from a package; give the tree another name, as in "
             f"`rtoslab tree add {ident}-mine {path} --port {ident}`."
         )
     where, place = catalogue.port_name(entry), path.absolute()
@@ -82,7 +86,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
         relation, how = f" for {key}: {place}", "links"
     make_folder(target.parent)
     write_whole(target, tree_toml(tree), "the tree's description")
-    click.echo(f"{entry.facts.title} {tree.version}{relation}. Described in {target}.")
+    click.echo(f"{entry.facts.title} {tree.version}{relation}. Its description is {target}.")
     click.echo(f"`rtoslab tree check {ident}` {how} it and runs the conformance suite; then `--kernel {ident}`.")
     return EXIT_OK
 
@@ -100,7 +104,7 @@ def _file_count_text(tree: Tree) -> str:
     return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
 
 
-@command.command("list", short_help="Show the trees known here, with version and commit.")
+@command.command("list", short_help="Show the known trees, with version and commit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
 def show(as_json: bool) -> int:
     """List the known trees: where they are, their version and commit."""
@@ -109,7 +113,10 @@ def show(as_json: bool) -> int:
     if as_json:
         print_answer(rows, indent=2)
     elif not rows:
-        click.echo(f"No tree is known; `rtoslab tree add ID PATH` describes one in {description_path('ID').parent}.")
+        click.echo(
+            "No tree was added; `rtoslab tree add ID PATH` adds one and writes its description to "
+            f"{description_path('ID').parent}."
+        )
     else:
         table = Table("id", "port", "version", "commit", "path")
         for row in rows:
@@ -145,7 +152,7 @@ def _commit_text(repository: dict[str, Any]) -> str:
 @boards_option(default="one for each core that the tree is described for")
 @config_option
 def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ...]) -> int:
-    """Check that everything a description names is there, build the tree, and run the conformance suite.
+    """Check that all files of a tree's description exist, build the tree, and run the conformance suite.
 
     Exit code 1 if something is missing, 3 if it cannot be built or does not conform.
     """
@@ -153,14 +160,14 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
     entry = catalogue.kernel(ident)
     if entry.tree is None:
         raise CatalogueError(
-            f"{entry.facts.title} is built from no tree; `rtoslab tree list` shows those that are known."
+            f"{entry.facts.title} is not built from a tree; `rtoslab tree list` shows the known trees."
         )
     missing = missing_files(entry.tree)
     if missing:
         for sentence in missing:
             click.echo(sentence)
         anew = f"`rtoslab tree add {entry.id} PATH --force`"
-        click.echo(f"Correct {description_path(entry.id)}, or draft it anew with {anew}.")
+        click.echo(f"Correct {description_path(entry.id)}, or write it again with {anew}.")
         return EXIT_ERROR
     if entry.tree.exports:
         return _check_exports(catalogue, entry, split_names(boards, catalogue.boards) or (), dict(config))
@@ -212,10 +219,10 @@ def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
 @command.command("remove")
 @click.argument("ident", metavar="ID")
 def remove(ident: str) -> int:
-    """Forget a tree: removes its description. The tree itself and what was measured of it stay."""
+    """Remove the description of a tree. The tree itself and its results are kept."""
     path = description_path(ident)
     if not path.is_file():
-        raise CatalogueError(f"There is no tree {ident}; `rtoslab tree list` shows those that are known.")
+        raise CatalogueError(f"There is no tree {ident}; `rtoslab tree list` shows the known trees.")
     path.unlink()
-    click.echo(f"{path} is removed; the tree itself is untouched.")
+    click.echo(f"Removed {path}. The tree itself was not changed.")
     return EXIT_OK

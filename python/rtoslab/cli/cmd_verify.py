@@ -15,10 +15,10 @@ from rtoslab.verify import verify_folder
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(runs: tuple[Path, ...], as_json: bool) -> int:
-    """Decode, prove and compute stored RUNs once more, and say where they differ from what is stored.
+    """Compute stored RUNs again from their raw data, with all proofs, and report differences from the stored results.
 
-    Takes run directories and folders of `worst-case`. Other commands only check the stored hashes, which show that
-    no file changed since it was stored. Exit code 3 if anything differs.
+    Accepts run directories and folders of `worst-case`. Other commands only check the stored hashes, which show that no
+    file changed since it was stored. Exit code 3 if anything differs.
     """
     catalogue = Catalogue(find_root())
     checks = [check for path in runs for check in verify_folder(catalogue, path)]
@@ -38,5 +38,7 @@ def command(runs: tuple[Path, ...], as_json: bool) -> int:
         touched = sum(remark in check.remarks for check in checks)
         click.echo(f"{remark[:1].upper()}{remark[1:]} ({touched} of {len(checks)})", err=True)
     count = f"{len(checks)} {'point' if len(checks) == 1 else 'points'}"
-    click.echo(f"{count} verified: " + (f"{len(wrong)} differ." if wrong else "all are what was measured."))
+    click.echo(
+        f"{count} verified: " + (f"{len(wrong)} differ." if wrong else "all results follow from their raw data.")
+    )
     return EXIT_POINT_FAILED if wrong else EXIT_OK

@@ -40,7 +40,9 @@ from rtoslab.worst_case import (
 @click.argument("program", metavar="BENCHMARK|IMAGE", type=CatalogueName("benchmarks"), required=False)
 @kernel_option
 @board_option
-@click.option("--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Cores that the image uses.")
+@click.option(
+    "--cores", type=click.IntRange(1, 8), default=1, show_default=True, help="Number of cores that the image uses."
+)
 @click.option("--core", type=click.IntRange(0, 7), default=0, show_default=True, help="Core that is interrupted.")
 @click.option("--service", help="Kernel service that the background calls in a loop, e.g. semaphore, queue, event.")
 @click.option(
@@ -50,7 +52,11 @@ from rtoslab.worst_case import (
     metavar="CYCLES|period|tick",
     help="Cycles to sweep: a number, whole periods of the background (3period) or whole ticks.",
 )
-@click.option("--samples", type=click.IntRange(1, 10**6), help="Only so many cycles of the span, drawn at random.")
+@click.option(
+    "--samples",
+    type=click.IntRange(1, 10**6),
+    help=("Raise the interrupt only at this number of cycles, chosen at random."),
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random numbers.")
 @click.option("--threads", type=click.IntRange(1, 256), help="Number of threads.  [default: the machine's cores]")
 @config_option
@@ -81,12 +87,12 @@ def command(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Raise an interrupt at every cycle offset of a run and measure how long it waits.
+    """Raise an interrupt at every cycle offset of a run and measure its latency.
 
-    Every interrupt is raised in the same run, continued from one snapshot. Shows the latency to the handler's first
-    instruction and to that of the task it wakes: the distribution, the worst case, and the instruction that was
-    executing there. Without a BENCHMARK, `phase_sweep` is used. An IMAGE (ELF) needs --interrupt. The result does not
-    depend on the number of threads. If a signal ends the command, it keeps the part that was swept.
+    Every run continues from the same snapshot. Shows the latency to the handler's first instruction and to that of the
+    task that it wakes: the distribution, the worst case, and the instruction that was interrupted there. Without a
+    BENCHMARK, `phase_sweep` is used. An IMAGE (ELF) needs --interrupt. The result does not depend on the number of
+    threads. If a signal ends the command, it stores the finished part.
     """
     root = find_root()
     catalogue = Catalogue(root)
@@ -99,7 +105,7 @@ def command(
 
     if program is not None and Path(program).is_file():
         if interrupt is None:
-            raise PlanError(f"{program} does not tell which interrupt is idle; say --interrupt irqN.")
+            raise PlanError(f"{program} does not state which interrupt is unused; add --interrupt irqN.")
         kernel, target = "", SweepTarget(interrupt, task, start, core)
         scenario = image_scenario(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:

@@ -20,6 +20,6 @@ def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str,
 
 def print_target_commands(catalogue: Catalogue, point: Point, target: Target) -> None:
     """Prints the commands that one point would start."""
-    click.echo(f"# listens on {target.port} at {target.board.uart.baud} baud before it starts")
+    click.echo(f"# reads {target.port} at {target.board.uart.baud} baud before it starts")
     for line in flash_command_texts(target, planned_image_path(catalogue, point)):
         click.echo(line)

@@ -68,7 +68,7 @@ def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
     _print_plan_size(plan, estimate)
-    click.echo(f"Results would go to {short_path(folder)}; nothing was measured.", err=True)
+    click.echo(f"Nothing was measured. A run would store its results in {short_path(folder)}.", err=True)
 
 
 def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def print_reused_points(outcomes: Sequence[Outcome]) -> None:
     resumed = sum(not outcome.fresh and not outcome.cached for outcome in outcomes)
     if resumed:
         click.echo(
-            f"{resumed} of {count_text(len(outcomes), 'point', 'was', 'were')} there already and kept.",
+            f"{resumed} of {count_text(len(outcomes), 'point', 'was', 'were')} already in the folder.",
             err=True,
         )
     cached = sum(outcome.cached for outcome in outcomes)

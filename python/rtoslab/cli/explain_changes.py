@@ -76,7 +76,10 @@ def explain_paper(
         return code
     show_section(_changes_section(paper, plain, single_changes, both), PlainConsole())
     if failed:
-        click.echo("A point that failed has no figure in its change's row. In the last column it is as in the suites.")
+        click.echo(
+            "A point that failed has no figure in the row of its change. The last column uses its figure "
+            "in the suites instead."
+        )
         print_failures(failed.values())
     click.echo(best_change_sentence(plain, single_changes, both))
     return code
@@ -88,15 +91,15 @@ def _changes_section(
     """Returns the tables of single and combined changes."""
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
-        f"figures; as the suites are, {plain:.3f}. A change that comes close is a candidate, not a proof: every point "
-        "stands in one placement, the linker's order, and a change moves the code, too."
+        f"figures; for the suites, {plain:.3f}. A change that comes close is a candidate, not a proof, because "
+        "every point is measured in one placement, and a change also moves the code."
     )
     columns = ("change", ">figures", ">before", ">after", ">all figures")
     moving = [trial for trial in single_changes if trial.distance_after != trial.distance_before]
-    note = f"{count_text(len(single_changes) - len(moving), 'other change')} tried; no figure moved."
-    tables = [TableData("One change alone", columns, [_trial_row(trial) for trial in moving], note)]
+    note = f"{count_text(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
+    tables = [TableData("Single changes", columns, [_trial_row(trial) for trial in moving], note)]
     tables += [TableData("Several together", columns, [_trial_row(trial) for trial in both])] if both else []
-    return Section("explain", f"What would bring {paper.key} closer", (prose,), (), tables)
+    return Section("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
 
 
 def _trial_row(trial: ChangeTrial) -> list[str]:

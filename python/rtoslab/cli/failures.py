@@ -24,5 +24,5 @@ def points_exit_code(results: Sequence[AnyResult]) -> int:
         return EXIT_POINT_FAILED
     if any(isinstance(result, MeasuredPoint) for result in results):
         return EXIT_OK
-    click.echo("Nothing was measured: none of the points has a number.", err=True)
+    click.echo("No point was measured successfully; the lines above give the reasons.", err=True)
     return EXIT_POINT_FAILED

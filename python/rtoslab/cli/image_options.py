@@ -14,8 +14,10 @@ def image_board_and_timing(
     """Returns the board and the timing rules that are set. Raises PlanError for any other option."""
     other = [key for key in config if not key.startswith("timing.")]
     if other:
-        raise PlanError(f"An image that is built already cannot be given {other[0]}; only timing.KEY can be set.")
+        raise PlanError(
+            f"{other[0]} is a setting of the build, but the image is already built; only timing.KEY can be set."
+        )
     named = split_names(boards, catalogue.boards) or (DEFAULT_BOARD,)
     if len(named) > 1:
-        raise PlanError("An image is for one board; name that one with --board.")
+        raise PlanError("An image is built for one board; name it with --board.")
     return named[0], {key: parse_whole(key, value) for key, value in config.items()}

@@ -58,7 +58,9 @@ def figures_request(
     request = FiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
     plan = make_plan(catalogue, names, request.options())
     if all(point.not_applicable is not None for point in plan.points):
-        raise PlanError(f"None of {figures} can be measured with {kernel} on {board}; name others with --figures.")
+        raise PlanError(
+            f"{figures} cannot be measured with {kernel} on {board}; choose other benchmarks with --figures."
+        )
     return request if out else replace(request, folder=default_out(root, plan, ["calibrate", board]))
 
 

@@ -44,11 +44,14 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
     """Records a run of a real board, stores the recording, and then checks it. Raises PlanError, CaptureError, and
     errors of the board."""
     if desk.sample_rate_hz is None:
-        raise PlanError("At which rate is to be sampled? Say --sample-rate, such as 24MHz.")
+        raise PlanError("The sample rate is missing; add --sample-rate, such as 24MHz.")
     if desk.target is None:
-        raise PlanError("Which board is to run? Say --target auto, or a probe's serial number (`rtoslab targets`).")
+        raise PlanError(
+            "The board to record is missing; add --target auto, or --target with the serial number of "
+            "a probe (`rtoslab targets`)."
+        )
     if output == STANDARD_OUTPUT:
-        raise PlanError("A live capture is kept in a file; say one with -o, such as pins.sr.")
+        raise PlanError("A live capture is written to a file; name it with -o, such as pins.sr.")
     form = choose_form(output, form)
     catalogue = Catalogue(find_root())
     targets = choose_targets(catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench)
@@ -69,12 +72,12 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
     try:
         pulses = virtual.pulses_by_series(channel, capture)
     except CaptureError as cause:
-        raise CaptureError(f"{cause} The capture is kept in {output}.") from None
+        raise CaptureError(f"{cause} The capture is in {output}.") from None
     seen = sum(len(pulse.width_ticks) for pulse in pulses.values())
     click.echo(
-        f"{virtual.title}, recorded by {analyzer.driver}: {count_text(len(channel.edges()[0]), 'edge')} in {output}; "
-        f"{count_text(seen, 'pulse', 'is', 'are')} the window's, "
-        f"of {len(virtual.pulse_series):,} that the image makes in it."
+        f"{virtual.title}, recorded by {analyzer.driver}: {count_text(len(channel.edges()[0]), 'edge')} in "
+        f"{output}; {count_text(seen, 'pulse', 'is', 'are')} in the measured window, where the image generates "
+        f"{len(virtual.pulse_series):,}."
     )
     return EXIT_OK
 
@@ -86,7 +89,6 @@ def _warn_of_short_pulses(virtual: Recording, analyzer: Analyzer) -> None:
         are = "is" if short == 1 else "are"
         click.echo(
             f"{short:,} of the image's {count_text(count, 'pulse')} {are} shorter than a sample of "
-            f"{1e9 / analyzer.rate_hz:.0f} ns, "
-            "and may not be seen; a higher --sample-rate sees more.",
+            f"{1e9 / analyzer.rate_hz:.0f} ns and may be missing; use a higher --sample-rate.",
             err=True,
         )

@@ -120,7 +120,7 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
         """Returns pin, level, seconds."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
-            self.fail(f"{quote(str(value))} is no level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
+            self.fail(f"{quote(str(value))} is not the level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
         return match["pin"].upper(), match["level"] == "1", int(match["time"] or 0) * self._UNITS[match["unit"]]
 
 
@@ -174,7 +174,7 @@ class FileOf(click.ParamType[Path]):
         path = Path(value)
         if file_form(path) not in self.forms:
             *most, last = (f".{form}" for form in self.forms)
-            raise ReportError(f"{path} must end in {', '.join(most)} or {last}, which says what to write.")
+            raise ReportError(f"{path} has no known format; let it end in {', '.join(most)} or {last}.")
         return path
 
 

@@ -25,7 +25,7 @@ _OPTIONS = (
     click.option(
         "--kernel",
         type=CatalogueName("kernels"),
-        help=f"The kernel.  [default: {DEFAULT_KERNEL}; for an image the one whose functions it has]",
+        help=f"The kernel.  [default: {DEFAULT_KERNEL}; for an image, found by its functions]",
     ),
     board_option,
     click.option("--cores", type=click.IntRange(1, 8), help="Cores in use."),
@@ -35,11 +35,16 @@ _OPTIONS = (
         "--window",
         "window_ms",
         type=Duration(),
-        help="Length of a benchmark's window, or of an image's run at the board's usual clock.  "
-        "[default: 20ms; for samples 250ms]",
+        help="Length of a benchmark's window, or of an image's run at the board's default clock.  [default: 20ms; "
+        "for samples 250ms]",
     ),
-    click.option("--from", "start", metavar="SYMBOL|CYCLES", help="For an image: start observing there, not at reset."),
-    click.option("--until", "end", metavar="SYMBOL|CYCLES", help="For an image: stop observing there."),
+    click.option(
+        "--from",
+        "start",
+        metavar="SYMBOL|CYCLES",
+        help=("For an image: start observing at this place instead of at reset."),
+    ),
+    click.option("--until", "end", metavar="SYMBOL|CYCLES", help="For an image: stop observing at this place."),
     click.option(
         "--max-cycles",
         type=click.IntRange(1, 2**63 - 1),
@@ -65,7 +70,7 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         **options: Any,
     ) -> Any:
         if max_cycles and window_ms:
-            raise PlanError("--for and --max-cycles both limit the length; say one of them.")
+            raise PlanError("--for and --max-cycles both limit the length; give only one of them.")
         choice = SubjectOptions(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
         if start or end or max_cycles:
             choice["stretch"] = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)

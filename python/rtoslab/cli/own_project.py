@@ -64,7 +64,7 @@ def require_project() -> Path:
     folder = project_folder()
     if folder is None:
         raise PlanError(
-            f"There is no {PROJECT_FILE} in this folder or above it, so nothing says what to gate; write one "
+            f"There is no {PROJECT_FILE} in this folder or above it, so there is nothing to compare; write one "
             "(docs/own-project.md), or name a baseline of points with --baseline."
         )
     return folder
@@ -76,8 +76,8 @@ def _require_own(folder: Path, here: Path) -> None:
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
     if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
         raise PlanError(
-            f"{path_text(folder / PROJECT_FILE)} belongs to another user, and its build would be run; work in that "
-            "folder if you trust it."
+            f"{path_text(folder / PROJECT_FILE)} belongs to another user and contains a build command, which would "
+            "be run; change into that folder if you trust it."
         )
 
 
@@ -96,7 +96,9 @@ def require_unstated(context: click.Context, *options: str) -> None:
     wrong = build_options_text(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
-        raise PlanError(f"{option} does not go with {PROJECT_FILE}; leave it out, or work in another folder.")
+        raise PlanError(
+            f"{option} cannot be used with {PROJECT_FILE}; leave it out, or run the command in another folder."
+        )
 
 
 def gate_project(
@@ -128,11 +130,11 @@ def gate_project(
     if unequal == "skip":
         click.echo(f"Not gated. {_compilers_text(judged)}.")
     elif unequal:
-        raise PlanError(f"{_compilers_text(judged)}; use the same compiler, or write the baseline anew.")
+        raise PlanError(f"{_compilers_text(judged)}; use the same compiler, or write the baseline again.")
     else:
         click.echo(project_sentence(judged))
         if judged.failed and not judged.unanswered:
-            click.echo("If the change is meant, `rtoslab baseline` writes the new figures.")
+            click.echo("If the change is intended, run `rtoslab baseline` to store the new figures.")
     return code
 
 
@@ -150,7 +152,10 @@ def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:
 def _compilers_text(judged: ProjectJudgement) -> str:
     """Returns a clause on the different compilers."""
     before, after = judged.other_compiler or ("", "")
-    return f"The baseline was measured with {before}, here it is {after}: cycles differ for that alone"
+    return (
+        f"The baseline was measured with {before}, the new figures with {after}, so their cycles differ for "
+        "this reason alone"
+    )
 
 
 def _print_judgement(judged: ProjectJudgement) -> None:
@@ -160,7 +165,7 @@ def _print_judgement(judged: ProjectJudgement) -> None:
         if table.rows:
             console.print(rich_table(table, _ROWS))
             if len(table.rows) > _ROWS:
-                console.print(f"... and {len(table.rows) - _ROWS} more; a report (-o) has them all.")
+                console.print(f"... and {len(table.rows) - _ROWS} more; a report (-o) shows all.")
     for line in (*judged.exceeded_budgets, *judged.notes):
         click.echo(line)
 
@@ -186,16 +191,16 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
     result = measure_project(Catalogue(root), project, folder, _print_progress)
     cut = [f"{name}: {figure.cut_reason}" for name, figure in result.items() if figure.cut_reason]
     if cut:
-        raise PlanError(f"No baseline was written, for the part to be measured was not executed: {'; '.join(cut)}.")
+        raise PlanError(f"No baseline was written, because the part to be measured was not executed: {'; '.join(cut)}.")
     if not any(image_figures.is_measured for image_figures in result.values()):
         raise PlanError(
-            f"No baseline was written, for {NOTHING_MEASURED}; see `for_ms`, `start` and `until` of the image."
+            f"No baseline was written, because {NOTHING_MEASURED}; check `for_ms`, `start` and `until` of the image."
         )
     path = folder / project.gate.baseline
     write_project_baseline(result, simulator_sources(root)[:_SHORT], path)
     for name, figure in result.items():
         if figure.problem:
-            click.echo(f"{name}: placements n/a, {figure.problem}; measured as it is built")
+            click.echo(f"{name}: measured only as it is built, because placements are not possible: {figure.problem}")
     figures = sum(len(item.figures) for image_figures in result.values() for item in image_figures.items.values())
     click.echo(f"{count_text(figures, 'figure')} of {count_text(len(result), 'image')}: {path}.")
     return EXIT_OK

@@ -14,7 +14,7 @@ reference_placements = click.option(
     type=click.IntRange(1, 64),
     default=_PLACEMENTS,
     show_default=True,
-    help="How many placements of the code, where the place may matter.",
+    help="Number of placements of the code, if the placement can change the time.",
 )
 
 
@@ -25,4 +25,4 @@ def new_run_folder(folder: Path) -> Path:
         path = folder.with_name(f"{folder.name}-{number}")
         if not path.exists():
             return path
-    raise CatalogueError(f"{folder.parent} is full of runs; delete it.")
+    raise CatalogueError(f"{folder.parent} contains too many runs; delete it.")

@@ -34,7 +34,7 @@ _OBSERVED_PLACEMENTS: Final = 4
 """Placements for masked interrupts and the worst case over all phases, which take seconds in each."""
 
 
-@click.command("matrix", short_help="Measure the figures that `choose` compares.")
+@click.command("matrix", short_help="Measure the figures that `rtoslab choose` compares.")
 @click.option(
     "--kernel",
     "kernels",
@@ -43,7 +43,7 @@ _OBSERVED_PLACEMENTS: Final = 4
     help="Kernels: one, a,b or all.  [default: all]",
 )
 @click.option(
-    "--board", "boards", multiple=True, type=CatalogueNames("boards"), help="One, a,b or all.  [default: all]"
+    "--board", "boards", multiple=True, type=CatalogueNames("boards"), help="Boards: one, a,b or all.  [default: all]"
 )
 @reference_placements
 @jobs_option
@@ -74,7 +74,7 @@ def _measure_kernel(
     plan = matrix_plan(points)
     if not plan.points:
         reasons = dict.fromkeys(point.reason for point in points)
-        raise PlanError(f"{kernel} can be measured on none of these boards: {next(iter(reasons), 'none is named')}")
+        raise PlanError(f"{kernel} cannot be measured on any of these boards: {next(iter(reasons), 'none is given')}")
     folder = new_run_folder(build_folder(catalogue.root).with_name("matrix") / kernel)
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=False):
         return EXIT_OK

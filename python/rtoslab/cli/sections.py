@@ -26,7 +26,7 @@ def show_section(section: Section, console: Console, most_rows: int = 40) -> Non
     for table in section.tables:
         console.print(_rich_table(table, most_rows))
         if len(table.rows) > most_rows:
-            console.print(f"... and {len(table.rows) - most_rows} more rows; a report (-o) has them all.")
+            console.print(f"... and {len(table.rows) - most_rows} more rows; a report (-o) shows all.")
         if table.note:
             console.print(table.note, soft_wrap=True, markup=False)
 

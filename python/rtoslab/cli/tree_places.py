@@ -19,11 +19,12 @@ def set_tree_places(places: Iterable[str]) -> None:
     for place in places:
         ident, parts, path = place.partition("=")
         if not parts or not path:
-            raise click.UsageError(f"--tree takes ID=PATH, not {place!r}.")
+            raise click.UsageError(f"--tree {place!r} is not understood; write --tree ID=PATH.")
         if ident not in trees:
-            raise CatalogueError(f"There is no tree {ident}; `rtoslab tree add {ident} {path}` describes it.")
+            raise CatalogueError(f"There is no tree {ident}; add it with `rtoslab tree add {ident} {path}`.")
         if trees[ident].exports:
             raise CatalogueError(
-                f"{ident} is linked from exports, one for each board: `rtoslab tree add {ident} {path}` names another."
+                f"{ident} is linked from exports, one for each board, so --tree cannot replace it; add another "
+                f"export with `rtoslab tree add {ident} {path}`."
             )
         os.environ[path_variable(ident)] = str(Path(path).expanduser().absolute())

@@ -96,11 +96,11 @@ def read_baseline(path: Path) -> Baseline:
     """Reads a baseline and checks its seal. Raises CatalogueError naming file and key, PlanError for an invalid rule
     or edited figures."""
     baseline = read_unsealed(path)
-    again = f"`rtoslab baseline {path.stem}` measures its points and writes it anew"
+    again = f"`rtoslab baseline {path.stem}` measures its points and writes it again"
     if not baseline.seal:
-        raise PlanError(f"{path} has no seal: an earlier version wrote it, or a hand did; {again}.")
+        raise PlanError(f"{path} has no seal, so it was written by an earlier version or by hand; {again}.")
     if baseline.seal != baseline.digest:
-        raise PlanError(f"{path} is not what was written: a value outside [rules] was edited; {again}.")
+        raise PlanError(f"{path} was edited outside [rules]; {again}.")
     return baseline
 
 
@@ -110,7 +110,9 @@ def read_unsealed(path: Path) -> Baseline:
     for rule in baseline.rules.values():
         parse_limits(rule)
     if baseline.format not in {UNSEALED, FORMAT}:
-        raise PlanError(f"{path} has format {baseline.format}, this version reads {FORMAT}; write the baseline again.")
+        raise PlanError(
+            f"{path} has format {baseline.format}, but this version reads format {FORMAT}; write the baseline again."
+        )
     return baseline
 
 
@@ -188,8 +190,8 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
 def write_baseline(baseline: Baseline, path: Path) -> None:
     """Writes the baseline as TOML. The same figures give the same bytes. Raises StoreError."""
     lines = [
-        "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file. Only [rules] is",
-        "# for hands: how much worse a figure may become, by its name.",
+        "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file. Edit only [rules]:",
+        "# how much worse a figure may become, by its name.",
         f"format = {FORMAT}",
         f"seal = {toml_value(baseline.seal)}",
         f"exact = {str(baseline.exact).lower()}",

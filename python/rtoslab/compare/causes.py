@@ -52,7 +52,7 @@ class Reason:
 def find_reason(before: PointFigures, after: PointFigures) -> Reason:
     """Returns why the cycles of two exact points in one placement each may differ. Their manifests are brief."""
     if not before.code or not after.code:
-        return Reason(Cause.UNKNOWN, "unknown: not every executed function has a symbol of its own")
+        return Reason(Cause.UNKNOWN, "unknown: some executed code has no symbol, so the functions cannot be compared")
     if before.code != after.code:
         return Reason(Cause.CODE, function_changes_text(before.functions, after.functions))
     settings = _differing_keys(before.manifest, after.manifest, _SETTINGS)
@@ -63,7 +63,7 @@ def find_reason(before: PointFigures, after: PointFigures) -> Reason:
         return Reason(Cause.STATE, f"at the window's opening {_names_text(state)}, the executed code is the same")
     work = _other_work(before.functions, after.functions)
     if work:
-        return Reason(Cause.WORK, f"the same code did other work: {_names_text(work)}")
+        return Reason(Cause.WORK, f"the same code executed other work: {_names_text(work)}")
     return _reason_of_same_code(before, after)
 
 
@@ -73,11 +73,11 @@ def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Reason:
     is_state_known = bool(before.state and after.state)
     unknown = "unknown: the executed code is the same"
     if not before.places or not after.places:
-        unknown += ", and where it was is not recorded"
+        unknown += ", and its addresses are not recorded"
     elif before.places == after.places:
-        unknown += ", in the same places"
+        unknown += ", at the same addresses"
     elif is_state_known or not built_from:
-        return Reason(Cause.PLACEMENT, "placement: the executed code is the same and lies elsewhere")
+        return Reason(Cause.PLACEMENT, "placement: the executed code is the same, but at other addresses")
     if built_from and not is_state_known:
         unknown += f", but {_differ_text(built_from)}, and the state at the window's opening is not recorded"
     return Reason(Cause.UNKNOWN, unknown + _waits_text(before.waits, after.waits))

@@ -29,7 +29,7 @@ class Verdict(StrEnum):
     """The bands of the two sides overlap, so that the place may make the difference. Or only the place differs."""
     ONE_PLACEMENT = "one placement"
     """They differ in one placement each, and the place may be the reason."""
-    UNCLEAR = "not told apart"
+    UNCLEAR = "no significant difference"
     """Noise hides any difference."""
     TOO_FEW = "too few samples"
 

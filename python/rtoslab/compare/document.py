@@ -12,10 +12,10 @@ from rtoslab.compare.noise import ALPHA
 from rtoslab.reports import Document, Section, TableData, band_text, mark_deviations
 
 _ONE_PLACEMENT = (
-    "Each side stands in one placement. Where code waits for its memory, another place of it gives other times, and "
-    "interrupts find other stacks; a heap's blocks are aligned by where it begins, images in unlike placements padded. "
-    "These differences are exact for these two images, but what of one is the code and what its place is not known, so "
-    "none is called worse or better. Of runs with --placements 8 what exceeds the bands is."
+    "Each side was measured in one placement of its code. On boards where code waits for its memory, another "
+    "placement gives other times and other stack depths. The placement also changes the padding of the image and "
+    "of heap blocks. The differences are exact for these two images, but the part that is due to the placement is "
+    "not known. So none is called worse or better. With --placements 8, differences larger than the bands are."
 )
 SHOWN_PARTS = 12
 ATTRIBUTED = 12
@@ -54,11 +54,14 @@ def summary_text(comparison: Comparison) -> str:
         if comparison.claimed_changes
         else f"no figure of {len(comparison.changes)} differs"
         if all(change.verdict is Verdict.SAME for change in comparison.changes)
-        else f"of {figures} none can be told to be worse or better"
+        else f"none of {figures} is clearly worse or better"
     )
     if single_placement:
         differ = "differs" if len(single_placement) == 1 else "differ"
-        verdict_text_ += f"; {len(single_placement)} {differ} in one placement each, of which nothing is claimed"
+        verdict_text_ += (
+            f"; {len(single_placement)} {differ} in one placement each, so it is not known whether "
+            "the code or its placement is the cause"
+        )
     largest = [item for item in (*comparison.claimed_changes, *single_placement) if item.before.unit == CYCLES][:1]
     largest_text = (
         f" The largest{' difference' if largest[0] in single_placement else ''}: {change_text(largest[0])}."
@@ -119,9 +122,9 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
     placed = any(change.placement_interval is not None for comparison in comparisons for change in comparison.changes)
     single_placement = any(_changes_with_verdict(comparison, Verdict.ONE_PLACEMENT) for comparison in comparisons)
     words = {
-        frozenset({True}): "virtual boards in several placements: a difference is real where the bands are apart"
+        frozenset({True}): "virtual boards in several placements: a difference is real where the bands do not overlap"
         if placed
-        else "virtual boards in one placement each: exact, but times of other places are not known"
+        else "virtual boards in one placement each: exact, but other placements may give other times"
         if single_placement
         else "virtual boards: every difference is exact",
         frozenset({False}): f"noisy samples: at most {ALPHA:.0%} false alarms",
@@ -153,7 +156,7 @@ def _differences_section(comparison: Comparison, ident: str, against: str) -> Se
     ]
     if not over and not rows:
         return None
-    prose = "What differs between the two sides besides the figures; each of it may be the reason for any of them."
+    prose = "Other differences between the two sides. Each may be the reason for any difference of figures."
     columns = ("what", comparison.before.name, comparison.after.name, ">points")
     return Section(ident, f"What differs{against}", (prose,), (), [TableData("Manifests", columns, [*over, *rows])])
 
@@ -163,7 +166,7 @@ def _changes_section(comparison: Comparison, ident: str, against: str) -> Sectio
     same = sum(change.verdict is Verdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
     if not comparison.claimed_changes:
-        prose.insert(0, "Nothing is told to be worse or better.")
+        prose.insert(0, "No figure is clearly worse or better.")
     return Section(ident, f"Worse and better{against}", prose, (), tables)
 
 
@@ -172,7 +175,7 @@ def _single_placement_section(comparison: Comparison, ident: str, against: str) 
     if not changes:
         return None
     tables = _unit_tables(changes, "largest difference first")
-    return Section(ident, f"What one placement shows{against}", (_ONE_PLACEMENT,), (), tables)
+    return Section(ident, f"Differences in one placement{against}", (_ONE_PLACEMENT,), (), tables)
 
 
 def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]:
@@ -214,9 +217,9 @@ def _open_cases_section(comparison: Comparison, ident: str, against: str) -> Sec
     if not noisy:
         return None
     rule = (
-        "Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at "
-        f"{ALPHA:.0%} over {all_count_text(len(noisy), 'comparison')} together and the interval of the difference "
-        "of medians does not hold zero."
+        f"Samples of real boards carry noise. A shift is claimed if the Mann-Whitney test rejects at {ALPHA:.0%} "
+        f"over {all_count_text(len(noisy), 'comparison')} together and the interval of the difference of medians "
+        "does not contain zero."
     )
     prose = [rule]
     few = sum(min(shift.counts) < FEW_SAMPLES for shift in noisy)
@@ -224,8 +227,8 @@ def _open_cases_section(comparison: Comparison, ident: str, against: str) -> Sec
         prose.append(f"Warning: {few} of them rest on fewer than {FEW_SAMPLES} samples a side.")
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     rows = [_change_row(one) for one in open_ones]
-    tables = [TableData("Not told apart", columns, rows)] if rows else []
-    return Section(ident, f"What noise covers{against}", prose, (), tables)
+    tables = [TableData("No significant difference", columns, rows)] if rows else []
+    return Section(ident, f"Differences within noise{against}", prose, (), tables)
 
 
 def _placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
@@ -234,20 +237,21 @@ def _placement_section(comparison: Comparison, ident: str, against: str) -> Sect
     if not placed and not moved:
         return None
     rule = (
-        "Figures in several placements are medians. A difference is claimed if the bands of the two sides, from least "
-        "to most, have nothing in common; a side in one placement is given the other's width on both sides. The "
-        "interval holds every difference between a place of the one and a place of the other."
+        "Figures in several placements are medians. A difference is claimed if the bands of the two sides, from "
+        "least to most, do not overlap. A side in one placement is treated as having a band of the other side's "
+        "width. The interval contains every difference between a placement of one side and a placement of the "
+        "other."
     )
     elsewhere = (
-        "Points in one placement each: every function that was executed is the same code, some of it in another "
-        "place. All settings are the same, and the state at the window's opening or all that it was made from; so the "
-        "place is all that differs."
+        "Points in one placement each: every executed function has the same code, some of it at another address. "
+        "All settings are the same, and so is the state at the beginning of the window or everything that "
+        "determines it. So only the placement differs."
     )
     rows = [_change_row(item) for item in _changes_with_verdict(comparison, Verdict.PLACEMENT)]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
     prose = [*([rule] if placed else []), *([elsewhere] if moved else [])]
-    return Section(ident, f"What placement covers{against}", prose, (), tables)
+    return Section(ident, f"Differences within placement{against}", prose, (), tables)
 
 
 def _attribution_section(comparison: Comparison, ident: str, against: str) -> Section | None:
@@ -257,9 +261,8 @@ def _attribution_section(comparison: Comparison, ident: str, against: str) -> Se
     if not tables:
         return None
     prose = (
-        "Cycles of each function in the window, divided by what was counted in it; waiting for buses and flash is "
-        "inside. The parts add up to the whole difference; of a point in several placements they are means, and add up "
-        "to the difference of means."
+        "Cycles of each function in the window, divided by the number of counts, including the waits for buses "
+        "and flash. The parts add up to the whole difference. For a point in several placements they are means."
     )
     return Section(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
@@ -303,7 +306,7 @@ def _missing_section(comparison: Comparison, ident: str, against: str) -> Sectio
         rows.append([pair.label, f"no figure in {side}", pair.before.missing_reason or pair.after.missing_reason])
     if not rows:
         return None
-    table = TableData("Points without a partner", ("point", "where", "why"), rows)
+    table = TableData("Points on one side only", ("point", "where", "why"), rows)
     return Section(ident, f"Not compared{against}", (), (), [table])
 
 

@@ -46,19 +46,19 @@ def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgeme
     differing = [item for item in comparison.changes if item.verdict is not Verdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
-    lost += [f"{item.label} gave no number ({item.after.missing_reason})" for item in comparison.without_figures]
+    lost += [f"{item.label} has no figure ({item.after.missing_reason})" for item in comparison.without_figures]
     for pair in comparison.matching.pairs:
         lost += [] if pair.after.missing_reason else _figures_without_pair(pair)
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     if not baseline.point:
-        lost = ["nothing was measured, for the baseline has no point"]
+        lost = ["nothing was measured, because the baseline has no point"]
     moved = [(change, limit) for change, limit in broken if change.verdict is Verdict.PLACEMENT]
     return Judgement(comparison, broken, moved, lost)
 
 
 def _figures_without_pair(pair: Pair) -> list[str]:
     before, after = pair.before.metrics, pair.after.metrics
-    gone = [f"{pair.label} has no figure {key} any more" for key in before if key not in after]
+    gone = [f"{pair.label} no longer has the figure {key}" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
@@ -99,16 +99,16 @@ def verdict_text(judgement: Judgement) -> str:
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{count_text(len(judgement.comparison.changes), 'figure')} of {count_text(pairs, 'point')}"
     if judgement.unmatched:
-        return f"The gate cannot tell: {loss_clauses(judgement.unmatched)}."
+        return f"The gate has no result: {loss_clauses(judgement.unmatched)}."
     if judgement.regressions:
         change, limit = judgement.regressions[0]
         return (
-            f"Regression: {len(judgement.regressions)} of {figures} passed their limit; the largest: "
+            f"Regression: {len(judgement.regressions)} of {figures} exceeded their limits; the largest: "
             f"{change_text(change)}, allowed {limit}.{_move_text(judgement) or _cause_text(judgement)}"
         )
     better = [item for item in judgement.comparison.changes if item.delta < 0 and item.verdict is not Verdict.SAME]
     moved = sum(item.verdict is Verdict.PLACEMENT for item in better)
-    by = f", {moved} of these by placement: the executed code is the same and lies elsewhere" if moved else ""
+    by = f", {moved} of these by placement: the executed code is the same, but at other addresses" if moved else ""
     return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
 
 
@@ -122,7 +122,7 @@ def _move_text(judgement: Judgement) -> str:
     if not judgement.moved:
         return ""
     which = "All" if len(judgement.moved) == len(judgement.regressions) else str(len(judgement.moved))
-    return f" {which} of them by placement: the executed code is the same and lies elsewhere."
+    return f" {which} of them by placement: the executed code is the same, but at other addresses."
 
 
 def _cause_text(judgement: Judgement) -> str:
@@ -146,6 +146,6 @@ def gate_document(judgement: Judgement) -> Document:
         for regression, limit in judgement.regressions
     ]
     columns = ("point", "figure", ">before", ">after", ">change", ">allowed", "cause")
-    tables = [TableData("Passed their limit", columns, rows)] if rows else []
+    tables = [TableData("Exceeded their limits", columns, rows)] if rows else []
     section = Section("gate", "Gate", (verdict_text(judgement),), (), tables)
     return comparison_document([judgement.comparison], [section])

@@ -105,7 +105,8 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
     lines = [item for item in _figure_histories(points, patterns or USUAL_METRICS) if len(item.values) > 1]
     if not lines:
         raise ReportError(
-            "No figure is in two of these run directories; measure the same points again, or name others."
+            "These run directories have no figure in common; measure the same points again, or name other run "
+            "directories."
         )
     sessions = {item.run: item.session for item in points}
     table = TableData(
@@ -137,7 +138,7 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
     return mark_deviations(document, [item.result for item in points if isinstance(item.result, MeasuredPoint)])
 
 
-_PLACED = "No more than placement"
+_PLACED = "Within placement"
 _SINGLE_PLACEMENT = "In one placement each"
 
 
@@ -155,17 +156,16 @@ def _split_by_claim(
 
 
 def _unmoved_text(lines: int, moved: int, single: int, placed: int) -> list[str]:
-    parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never moved."]
+    parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never changed."]
     if placed:
         parts.append(
-            f"{count_text(placed, 'figure')} differed by no more than placement: "
-            "the runs' bands have a value in common, "
-            "or the same code lies in another place."
+            f"{count_text(placed, 'figure')} differed only within placement: the bands of the runs overlap, or the "
+            "same code is at other addresses."
         )
     if single:
         parts.append(
-            f"{count_text(single, 'figure')} differed in one placement each, of other code: what of it is the code and "
-            "what its place is not known. Runs with --placements 8 tell."
+            f"{count_text(single, 'figure')} differed in one placement each, between different code. It is not "
+            "known whether the code or its placement is the cause; runs with --placements 8 show it."
         )
     return parts
 
@@ -268,11 +268,11 @@ def _summary(
 ) -> str:
     span_text = f"over {count_text(runs, 'run')}"
     if not moved and not single:
-        return f"Nothing moved {span_text}{' beyond placement' if placed else ''}."
+        return f"Nothing changed {span_text}{' beyond placement' if placed else ''}."
     first = (moved or single)[0]
     last = (first.moves or first.changes)[-1]
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
         differing = count_text(len(single), "figure")
-        return f"Nothing is told to have moved {span_text}; {differing} differed in one placement, {step}"
-    return f"{count_text(len(moved), 'figure')} moved {span_text}; {step}"
+        return f"No clear change {span_text}; {differing} differed in one placement, {step}"
+    return f"{count_text(len(moved), 'figure')} changed {span_text}; {step}"

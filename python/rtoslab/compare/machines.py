@@ -115,7 +115,9 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = complaint
             )
             why = complaint(change)
             if why is not None:
-                message = f"{change.before.value:g} {change.before.unit} before, {change.after.value:g} now: it {why}"
+                message = (
+                    f"{change.before.value:g} {change.before.unit} before, {change.after.value:g} now: the figure {why}"
+                )
                 ET.SubElement(case, "failure", message=escape_xml_characters(message), type=change.verdict.value)
         for pair in lost:
             case = ET.SubElement(suite, "testcase", classname=escape_xml_characters(pair.label), name="measured")

@@ -66,7 +66,10 @@ def parse_limits(text: str) -> tuple[Limit, ...]:
     for part in text.split("|"):
         match = _LIMIT.fullmatch(part.strip())
         if match is None:
-            raise PlanError(f"{part.strip()!r} is not a limit; write `+0 cycles`, `+64 bytes`, `+2 %`, joined by |.")
+            raise PlanError(
+                f"{part.strip()!r} is not a limit; write one such as `+0 cycles`, `+64 bytes` or `+2 "
+                "%`, or several joined by |."
+            )
         limits.append(Limit(float(match[1]), _UNITS[match[2]]))
     return tuple(limits)
 

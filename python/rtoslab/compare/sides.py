@@ -60,7 +60,7 @@ def read_side(paths: Sequence[Path]) -> Side:
     for path in paths:
         points = RunDirectory.open(path).points()
         if not points:
-            raise StoreError(f"{path} holds no finished point; measure into it first.")
+            raise StoreError(f"{path} contains no finished point; measure into it first with `rtoslab run --out`.")
         for point in points:
             fresh = point_figures(point)
             key = fresh.point.model_dump_json()

@@ -78,8 +78,8 @@ class Conformance(Strict):
         if self.failure is not None:
             reasons.insert(0, self.failure)
         raise ConformanceError(
-            f"No number of {self.kernel} on {self.board} counts in this configuration, because its port does not "
-            f"conform: {' '.join(reasons) or 'no check applies.'}"
+            f"The port of {self.kernel} does not conform on {self.board} in this configuration, so none of its "
+            f"figures is valid: {' '.join(reasons) or 'no check applies.'}"
         )
 
     def summary(self) -> dict[str, Any]:
@@ -124,8 +124,8 @@ def examine_image(
     begin = image.introduction.begin
     if begin.bench != CONFORMANCE_IMAGE:
         raise SettingError(
-            f"{image.path} says that it measures {begin.bench}, and is no conformance suite; "
-            f"`rtoslab run --image {image.path} --board {begin.board}` measures it."
+            f"{image.path} contains the benchmark {begin.bench}, not the conformance suite; measure it with "
+            f"`rtoslab run --image {image.path} --board {begin.board}`."
         )
     catalogue = with_kernel(catalogue_without_port, begin.kernel, begin.cores)
     kernel, board = catalogue.kernel(begin.kernel).facts, catalogue.board(begin.board).facts
@@ -186,7 +186,7 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
     unknown = kernel.deviations.keys() - {check.id for check in checks}
     if unknown:
         raise CatalogueError(
-            f"kernel.toml of {kernel.id} declares a deviation of `{min(unknown)}`, which is no check of "
+            f"kernel.toml of {kernel.id} declares a deviation of `{min(unknown)}`, which is not a check of "
             "firmware/conformance/conformance.toml; correct or remove it."
         )
     played, failure = play_suite(catalogue, point, progress)

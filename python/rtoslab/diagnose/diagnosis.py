@@ -160,4 +160,6 @@ def _unstarted(subject: Subject, overview: RunOverview) -> list[str]:
     if overview.has_started:
         return []
     what = "no task ran" if subject.kernel else "no interrupt came"
-    return [f"all that concerns tasks and interrupts: {what} in {overview.end:,} cycles; a longer --for may help."]
+    return [
+        (f"everything about tasks and interrupts, because {what} in {overview.end:,} cycles; a longer --for may help.")
+    ]

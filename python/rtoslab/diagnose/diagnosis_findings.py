@@ -14,7 +14,7 @@ KINDS: Final = {
     "stack": "stack",
     "inversion": "priority inversion",
     "starvation": "starvation",
-    "storm": "handler without an end",
+    "storm": "handler that never ends",
     "lost interrupt": "interrupt lost",
     "missed period": "missed period",
     "queue": "queue full",

@@ -26,7 +26,7 @@ _COLOURS: Final = {
 }  # fmt: skip
 _LEGEND: Final = {
     "runs": "runs",
-    "ready": "could run and does not", "waits": "waits in a call of the kernel", "handler": "handler runs",
+    "ready": "is ready but does not run", "waits": "waits in a call of the kernel", "handler": "handler runs",
     "masked": "interrupts masked",
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ def milliseconds(cycles: int, clock_hz: int) -> str:
 
 def summary_sentences(diagnosis: Diagnosis) -> list[str]:
     """Returns what was run, and how many findings there are."""
-    kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", no kernel recognised"
+    kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", unknown kernel"
     length = milliseconds(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
     failures, notes = len(diagnosis.failures), len(diagnosis.findings) - len(diagnosis.failures)
     also = f" and {count_text(notes, 'note')}" if notes else ""
@@ -74,7 +74,7 @@ def closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yields the longest masked time, and what was not looked for."""
     yield from _wrapped(mask_sentence(diagnosis))
     for line in diagnosis.not_looked_for:
-        yield from _wrapped(f"Not looked for: {line}")
+        yield from _wrapped(f"Not checked: {line}")
 
 
 def load_table(diagnosis: Diagnosis) -> Table:

@@ -45,7 +45,7 @@ def unseen_queues(history: History, lengths: Mapping[int, int]) -> list[str]:
     if lengths or not names:
         return []
     functions = ", ".join(sorted(names))
-    return [f"queues that fill: {functions} also gives semaphores, and the image does not say which object is a queue."]
+    return [f"full queues: {functions} also gives semaphores, and the image does not show which object is a queue."]
 
 
 def _is_give(call: Call, lengths: Mapping[int, int]) -> bool:
@@ -137,7 +137,7 @@ def _waiting(
         cycles=cycles,
         count=len(waited),
         who=(sender,),
-        where=(f"{sender} waits longest in {worst.service.name} at {names.call_place(worst)}",),
+        where=(f"{sender} waits for the longest time in {worst.service.name} at {names.call_place(worst)}",),
         tracks=_tracks(history, names, calls, receives, worst),
         facts={"queue": name, "waited": len(waited), "sends": len(calls)},
     )

@@ -124,12 +124,12 @@ def _late(grid: Grid, handler: Handler, lateness: int, count: int, history: Hist
     return Finding(
         kind="late interrupt",
         level="warning",
-        title=f"{name} came {lateness:,} cycles late, of a period of {grid.period:,.0f}.",
+        title=f"{name} came {lateness:,} cycles late, with a period of {grid.period:,.0f}.",
         cycle=due,
         cycles=lateness,
         count=count,
         who=(name,),
-        where=(f"meanwhile ran {place}",),
+        where=(f"in the meantime, {place} ran",),
         tracks=(*_tasks(history, names, due, taken), handler_track(history, name, [grid.exception], due, handler.end)),
         facts={"late_cycles": lateness, "period_cycles": round(grid.period)},
     )
@@ -167,15 +167,15 @@ def _lost_requests(
     yield Finding(
         kind="lost interrupt",
         level="error",
-        title=f"{name} was lost {count_text(lost, 'time')}: {opener} held it off for {end - start:,} cycles, "
-        f"over a period of {grid.period:,.0f}.",
+        title=f"{name} was lost {count_text(lost, 'time')}: {opener} blocked it for {end - start:,} cycles, longer "
+        f"than its period of {grid.period:,.0f}.",
         cycle=start,
         cycles=end - start,
         count=lost,
         who=(name, opener),
         where=(
             f"in {names.own_frames(frames)}",
-            f"held off from {names.line(int(worst['opener_pc']))} to {names.line(int(worst['closer_pc']))}",
+            f"blocked from {names.line(int(worst['opener_pc']))} to {names.line(int(worst['closer_pc']))}",
         ),
         tracks=(
             *_tasks(run.history, names, start, end),

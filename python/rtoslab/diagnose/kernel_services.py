@@ -95,13 +95,13 @@ def _service(kernel: Kernel, name: str, address: int, services: frozenset[str]) 
 def missing_services(kernel: Kernel | None, services: Mapping[int, Service]) -> list[str]:
     """Returns a sentence for each kind of finding that cannot be looked for, as the image or the kernel lacks calls."""
     if kernel is None:
-        why = "no kernel was recognised by the functions of the image; name it with --kernel."
+        why = "no kernel was recognised by the image's functions; name it with --kernel."
         return [f"priority inversions, deadlocks, starvation, missed periods, queues, lost wake-ups: {why}"]
     served = {service for function in services.values() for service in function.services}
     kinds = (
         ("priority inversions and deadlocks", (*TAKES,), "takes a lock or a semaphore"),
         ("missed periods", (SLEEP_UNTIL,), "sleeps until a tick"),
-        ("queues that fill", SENDS, "sends to a queue"),
+        ("full queues", SENDS, "sends to a queue"),
     )
     return [
         f"{kind}: the image has no function of {kernel.title} that {what}."

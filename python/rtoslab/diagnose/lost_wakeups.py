@@ -44,8 +44,8 @@ def _finding(history: History, names: NamedPlaces, task: Task, resume: Call, sus
     return Finding(
         kind="lost wake-up",
         level="warning",
-        title=f"{name} suspended itself for ever; {waker} had resumed it {suspend.start - resume.start:,} cycles "
-        "before, while it still ran.",
+        title=f"{name} suspended itself and is never resumed: {waker} resumed it {suspend.start - resume.start:,} "
+        "cycles earlier, while it was still running.",
         cycle=suspend.start,
         cycles=history.end - suspend.start,
         who=(name, waker),

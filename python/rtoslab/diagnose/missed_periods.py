@@ -77,14 +77,14 @@ def _finding(history: History, names: NamedPlaces, task: Task, jobs: Sequence[_J
         kind="missed period",
         level="error",
         title=f"{name} missed {len(missed)} of {count_text(len(jobs), 'period')}: a job ended {worst.cycles:,} "
-        f"cycles after its release, of a period of {worst.period:,}.",
+        f"cycles after its release, later than its period of {worst.period:,}.",
         cycle=worst.release,
         cycles=worst.cycles,
         count=len(missed),
         who=(name, *(names.task(other) for other in list(others)[:_NAMED])),
         where=(
-            f"{name} comes too late to {worst.call.service.name} at {names.call_place(worst.call)}",
-            f"until then {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
+            f"{name} calls {worst.call.service.name} too late, at {names.call_place(worst.call)}",
+            f"until then, {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
         ),
         tracks=task_tracks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
         facts={"period_cycles": worst.period, "job_cycles": worst.cycles, "own_cycles": own},

@@ -173,7 +173,9 @@ def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
         return None, []
     block = kernel.memory.task_block if kernel.memory else None
     if block is None or block.priority is None:
-        return None, [f"priority inversions: kernel.toml of {kernel.title} does not say where a task's priority is."]
+        return None, [
+            (f"priority inversions: kernel.toml of {kernel.title} does not state where a task's priority is stored.")
+        ]
     try:
         members = structure_members(subject.elf, block.type)
         structures = Structures(subject.image, kernel)

@@ -54,8 +54,8 @@ def _judge(
         return Finding(
             kind="storm",
             level="error",
-            title=f"{name} ran {count_text(len(longest), 'time')} without an instruction of a task between: "
-            "it does not take back its request.",
+            title=f"{name} ran {count_text(len(longest), 'time')} without a task instruction in between, because "
+            "it does not clear its request.",
             cycle=longest[0].start,
             cycles=longest[-1].end - longest[0].start,
             count=len(longest),
@@ -71,8 +71,8 @@ def _judge(
     return Finding(
         kind="repeated handler",
         level="warning",
-        title=f"{name} ran twice for {len(twice):,} of {count_text(len(chains), 'request')}: the request "
-        "was still up as it returned.",
+        title=f"{name} ran twice for {len(twice):,} of {count_text(len(chains), 'request')}: the request was still "
+        "pending when it returned.",
         cycle=first[0].start,
         cycles=spent,
         count=len(twice),

@@ -94,7 +94,7 @@ def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[Finding]:
             continue
         is_over = use.used_bytes >= use.size_bytes
         title = (
-            f"The stack of {use.task} was used to its last byte: {use.size_bytes:,} bytes, and may have run over."
+            f"The stack of {use.task} was used to the last of its {use.size_bytes:,} bytes and may have overflowed."
             if is_over
             else f"{use.used_bytes:,} of the {use.size_bytes:,} bytes of the stack of {use.task} were used."
         )
@@ -148,7 +148,8 @@ class _Run:
         bottom = self._main_bottom(top)
         if bottom is None:
             self.unseen.append(
-                f"main stack: the image does not say its size; one of {', '.join((*_MAIN_SIZES, *_MAIN_LIMITS))} would."
+                "main stack: the image does not state its size; define one of the symbols "
+                f"{', '.join((*_MAIN_SIZES, *_MAIN_LIMITS))}."
             )
         elif bottom < pointer <= top:
             self._begin(0, MAIN, bottom, top, pointer)
@@ -189,11 +190,11 @@ class _Run:
         base, pointer = (self._member(address, members, member) for member in (block.stack, block.stack_pointer))
         end = self._end(address, base, block, members)
         if base is None or pointer is None or end is None or not 0 < end - base <= _LARGEST_BYTES:
-            self.unseen.append(f"stack of {name}: the control block does not say its size.")
+            self.unseen.append(f"stack of {name}: the control block does not contain its size.")
         elif base < pointer <= end:
             self._begin(address, name, base, end, pointer)
         else:
-            self.unseen.append(f"stack of {name}: it ran before the kernel first named it.")
+            self.unseen.append(f"stack of {name}: it ran before the kernel registered it.")
 
     def _end(self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, MemberPlace]) -> int | None:
         if base is None:

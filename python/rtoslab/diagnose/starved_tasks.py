@@ -65,7 +65,7 @@ def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end:
     return Finding(
         kind="starvation",
         level="error",
-        title=f"{name} could run and did not; meanwhile ran {', '.join(shares) or 'handlers'}.",
+        title=f"{name} was ready but did not run; in the meantime, {', '.join(shares) or 'handlers'} ran.",
         cycle=before.end,
         who=(name, *(names.task(other) for other in list(running)[:_NAMED])),
         where=(f"{name} was preempted in {place}",),

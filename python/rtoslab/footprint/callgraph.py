@@ -54,7 +54,7 @@ class CallGraph:
         """Returns the stack of a function and its callees in bytes. Adds gaps of the bound to `unknown`."""
         name = self.names.get(title, title)
         if len(above) > _DEEPEST:
-            unknown.add(f"{name} is the end of {_DEEPEST} calls in a row")
+            unknown.add(f"{name} is at the end of a chain of {_DEEPEST} calls")
             return 0
         if title in above:
             unknown.add(f"{name} recurs")
@@ -64,7 +64,7 @@ class CallGraph:
         if title not in self.frames:
             unknown.add(f"{name} has no frame size")
         if title in self.variable:
-            unknown.add(f"{name} has a frame of varying size")
+            unknown.add(f"{name} has a frame of variable size")
         deepest = 0
         for callee in sorted(self.callees.get(title, ())):
             if callee == _INDIRECT:

@@ -14,5 +14,7 @@ def structure_members(elf: Path, structure: str) -> dict[str, MemberPlace]:
     """
     members = member_places(read_image(elf), [structure]).get(structure)
     if members is None:
-        raise SymbolError(f"The debug information of {elf.name} has no struct {structure}; build it with -g.")
+        raise SymbolError(
+            f"The debug information of {elf.name} does not contain the struct {structure}; build the image with -g."
+        )
     return members

@@ -42,12 +42,17 @@ def parse_map(data: bytes, source: str) -> tuple[InputSection, ...]:
     begin = text.find(_BEGIN)
     end = _END.search(text, max(begin, 0))
     if begin < 0 or end is None:
-        raise ImageFileError(f"{source} is not a whole map file of GNU ld; link with -Wl,-Map=FILE and give that file.")
+        raise ImageFileError(
+            f"{source} is not a complete map file of GNU ld; link with -Wl,-Map=FILE and give that file."
+        )
     pieces = [
         InputSection(result["section"], int(result["address"], 16), size, result["file"].strip())
         for result in _PIECE.finditer(text, begin, end.start())
         if (size := int(result["size"], 16))
     ]
     if len(pieces) > SYMBOLS:
-        raise ImageFileError(f"{source} lists more than {SYMBOLS:,} input sections; link less into one image.")
+        raise ImageFileError(
+            f"{source} lists more than {SYMBOLS:,} input sections, the most that can be read; "
+            "give the map of a smaller image."
+        )
     return tuple(sorted(pieces, key=lambda piece: piece.address))

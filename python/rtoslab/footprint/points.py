@@ -30,5 +30,7 @@ def footprint_point(
     # The whole path is compared, because a checkout may itself be in a folder `kernels`.
     if owner.parent == catalogue.root / "firmware" / "kernels" and owner.name != catalogue.kernel(kernel).id:
         whose = catalogue.kernel(owner.name).facts.title
-        return replace(point, not_applicable=f"{whose} alone has it here; the port contract has no such service")
+        return replace(
+            point, not_applicable=(f"only the port of {whose} offers this service; it is not part of the port contract")
+        )
     return point

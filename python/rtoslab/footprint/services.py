@@ -86,7 +86,7 @@ def survey_services(
 
     minimal = image(MINIMAL)
     if isinstance(minimal, str):
-        raise PlanError(f"Nothing of {kernel} on {board} can be weighed: {minimal}.")
+        raise PlanError(f"The footprint of {kernel} on {board} cannot be measured: {minimal}.")
     costs = tuple(_service_cost(catalogue, name, image) for name in requested)
     stacks = tuple(
         stack for name in requested if name in built for stack in _task_stacks(catalogue, name, *built[name])

@@ -152,9 +152,9 @@ class _StackObserver:
         """Returns used bytes and size of the kernel's pool, the reason if unseen, and whether there is one."""
         facts = self.kernel.memory
         if facts is None:
-            return None, 0, "its kernel.toml does not say where the kernel takes memory from", True
+            return None, 0, "its kernel.toml does not state where the kernel allocates memory", True
         if not (facts.pool_free_symbol or facts.pool_used_symbol):
-            return None, 0, f"no word of the image tells how much of {facts.pool_symbol} is taken", True
+            return None, 0, f"no variable of the image contains how much of {facts.pool_symbol} is used", True
         size = next((size for _, size, name in self.machine.symbols() if name == facts.pool_symbol), 0)
         if not size:
             return None, 0, f"the image has no {facts.pool_symbol}, which pool_symbol in its kernel.toml names", False

@@ -20,7 +20,7 @@ def image_tables(image: Footprint) -> tuple[Table, ...]:
     return (
         Table("sections", f"Sections of {image.name}", _SECTIONS, _section_rows(image)),
         Table("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
-        Table("origins", "Whose bytes they are", ("origin", *KINDS, "total"), _group_rows(image, "origin")),
+        Table("origins", "Bytes by owner", ("origin", *KINDS, "total"), _group_rows(image, "origin")),
         Table(
             "objects", "By object file", ("origin", "object", *KINDS, "total"), _group_rows(image, "origin", "object")
         ),
@@ -79,14 +79,17 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
     return (
         Table(
             "services",
-            "The minimal image, and what each program adds to the one it is over (pool: taken at run time)",
+            (
+                "The minimal image, and what each program adds to the program that it extends (pool: allocated at run "
+                "time)"
+            ),
             ("kernel", "board", "program", "over", *KINDS, "pool", "in the kernel"),
             services,
         ),
-        Table("lacking", "What cannot be weighed", ("kernel", "board", "program", "reason"), lacking),
+        Table("lacking", "Services that cannot be measured", ("kernel", "board", "program", "reason"), lacking),
         Table(
             "stacks",
-            "Stacks: peak seen on the virtual board, size given, deepest chain of calls by the compiler",
+            "Stacks: largest use on the virtual board, size, deepest call chain by the compiler",
             ("kernel", "board", "program", "task", "peak", "size", "calls", "not in the calls"),
             stacks,
         ),
@@ -95,7 +98,7 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
 
 def _unknown_text(static: StaticStack | None) -> str:
     if static is None:
-        return "no such function in what the compiler wrote"
+        return "no such function in the compiler's call graph"
     return "; ".join(static.unknown)
 
 
@@ -109,7 +112,7 @@ def minimal_table(surveys: Sequence[Survey]) -> Table:
         sizes = [image.total_bytes(kind) for kind in KINDS]
         rows.append((survey.minimal.point.kernel, survey.minimal.point.board, *sizes, *shares))
     columns = ("kernel", "board", *KINDS, *(f"kernel's {kind}" for kind in KINDS))
-    return Table("minimal", "Minimal images: the whole, and of it the kernel's own object files", columns, rows)
+    return Table("minimal", "Minimal images: the whole image, and the kernel's object files in it", columns, rows)
 
 
 def difference_tables(difference: Difference) -> tuple[Table, ...]:

@@ -47,13 +47,13 @@ class Analyzer:
         """Raises CaptureError for a driver or channel that sigrok-cli would misread."""
         if not _DRIVER.fullmatch(self.driver):
             raise CaptureError(
-                f"{self.driver!r} is no sigrok driver; say its name and options, such as fx2lafw or "
+                f"{self.driver!r} is not a sigrok driver; give the driver's name and options, such as fx2lafw or "
                 f"ols:conn=/dev/ttyACM0 (`{SIGROK} --scan` lists what is connected)."
             )
         for name, _ in self.channels:
             if not _CHANNEL.fullmatch(name):
                 raise CaptureError(
-                    f"{name!r} is no analyzer's channel; say one that `{SIGROK} --driver {self.driver} --show` lists, "
+                    f"{name!r} is not a channel name; use one that `{SIGROK} --driver {self.driver} --show` lists, "
                     "such as D0."
                 )
 
@@ -114,15 +114,16 @@ class Recorder:
         while not _file_bytes(self._file):
             if self._process.poll() is not None:
                 raise CaptureError(
-                    f"{SIGROK} recorded nothing: it ended with code {self._process.returncode}"
-                    f"{last_line_clause(self._log)}; check that the analyzer is connected and what it can "
-                    f"(`{SIGROK} --driver {self._analyzer.driver} "
+                    f"{SIGROK} recorded nothing: it ended with code "
+                    f"{self._process.returncode}{last_line_clause(self._log)}; check that the analyzer is "
+                    f"connected, that it supports the settings (`{SIGROK} --driver {self._analyzer.driver} "
                     "--show`), and that no other program uses it."
                 )
             if time.monotonic() > ends:
                 raise CaptureError(
-                    f"No sample came from {self._analyzer.driver} within {self._analyzer.start_limit_s:g} s"
-                    f"{last_line_clause(self._log)}; check the analyzer: it must send while it samples."
+                    f"No sample came from {self._analyzer.driver} within {self._analyzer.start_limit_s:g} "
+                    f"s{last_line_clause(self._log)}; check that the analyzer sends its samples during the "
+                    "recording."
                 )
             time.sleep(_POLL_S)
 
@@ -131,9 +132,9 @@ class Recorder:
         while not self._is_stopped.wait(_WATCH_S):
             if _file_bytes(self._file) > CAPTURE_BYTES:
                 self._problem = (
-                    f"{SIGROK} recorded more than the {CAPTURE_BYTES >> 20} MiB that a capture may have, and was "
-                    "ended; check that the wire is at the pin and shares its ground, or lower the sample rate "
-                    "or the samples."
+                    f"{SIGROK} recorded more than the {CAPTURE_BYTES >> 20} MiB that a capture may contain, and "
+                    "was stopped; check that the wire is connected to the pin and to ground, or use a lower "
+                    "sample rate or fewer samples."
                 )
             else:
                 self._problem = _disk_problem(self._file)
@@ -158,9 +159,9 @@ class Recorder:
             raise CaptureError(self._problem)
         if ended is not None:
             raise CaptureError(
-                f"{SIGROK} stopped recording before the board's run was over "
-                f"(code {ended}{last_line_clause(self._log)}); check the analyzer's cable and whether it keeps up "
-                "with the sample rate, and record again."
+                f"{SIGROK} stopped recording before the end of the board's run (code "
+                f"{ended}{last_line_clause(self._log)}); check the analyzer's cable and whether it keeps up with "
+                "the sample rate, then record again."
             )
         _drop_partial_line(self._file)
 
@@ -178,13 +179,14 @@ def _disk_problem(file: Path) -> str:
         free = shutil.disk_usage(file.parent).free
     except OSError as cause:
         return (
-            f"The capture cannot go to {file.parent} ({cause.strerror}); make the folder, or say another file with -o."
+            f"The capture cannot be written to {file.parent} ({cause.strerror}); create the folder, or choose "
+            "another file with -o."
         )
     if free >= ROOM_BYTES:
         return ""
     return (
-        f"Only {free >> 20} MiB are free where the capture goes ({file.parent}), and a full disk would cut it "
-        f"short without a word; make room for {ROOM_BYTES >> 20} MiB, or say another file with -o."
+        f"Only {free >> 20} MiB are free in {file.parent}, and a full disk would truncate the capture without an "
+        f"error; free {ROOM_BYTES >> 20} MiB, or choose another file with -o."
     )
 
 

@@ -61,7 +61,7 @@ def choose_target(
     tools = installed_flash_tools(names, probe)
     if not tools:
         raise PortError(
-            f"No program is installed that flashes the {board.id} through the {probe.label}; install one of "
+            f"No installed program can flash the {board.id} through the {probe.label}; install one of "
             f"{_flash_tool_names(names, probe)}."
         )
     return Target(board, names, tools[0], probe, port or _only_port(probe, board))
@@ -83,7 +83,8 @@ def _target_from_map(
 ) -> Target:
     if entry.board != board.id:
         raise PortError(
-            f"The target {entry.name} of the hardware map is a {entry.board}, but --board says {board.id}; name one."
+            f"The target {entry.name} of the hardware map is a {entry.board}, but --board is {board.id}; change "
+            "one of them."
         )
     probe = _device_by_serial(entry.probe, devices)
     if probe is None:
@@ -98,7 +99,8 @@ def _target_from_map(
     if not tools:
         raise PortError(
             f"The target {entry.name} cannot be flashed through the {probe.label}: "
-            f"{entry.tool or _flash_tool_names(names, probe)} is not installed, or does not know it."
+            f"{entry.tool or _flash_tool_names(names, probe)} is not installed or does not support this probe; "
+            "install it."
         )
     return Target(
         board,
@@ -145,8 +147,8 @@ def _only_port(probe: UsbDevice, board: Board) -> str:
         return probe.ports[0]
     ports_text = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
     raise PortError(
-        f"The {probe.label} {ports_text}; name the one that is wired to {board.uart.tx_pin} of the {board.id} with "
-        "--port."
+        f"The {probe.label} {ports_text}; add --port with the serial port that is connected to {board.uart.tx_pin} "
+        f"of the {board.id}."
     )
 
 

@@ -69,8 +69,8 @@ def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
     # https://openocd.org/doc/html/Debug-Adapter-Configuration.html (`adapter serial`, since 0.12).
     image = str(order.image)
     if not _TCL_PLAIN.fullmatch(image):
-        raise PortError(f"OpenOCD cannot be told the path {image!r}, which means something in its own language; "
-                        "keep the build folder where the path has letters, digits and `/._-`.")  # fmt: skip
+        raise PortError(f"OpenOCD cannot use the path {image!r}, because it has characters with a meaning in Tcl; "
+                        "put the build folder where its path has only letters, digits and `/._-`.")  # fmt: skip
     interface = f"interface/{_OPENOCD_INTERFACE[probe_kind(order.probe) or STLINK]}.cfg"
     serial = ("-c", f"adapter serial {order.probe.serial}") if order.probe.serial else ()
     script = f"program {{{image}}} verify reset exit"
@@ -94,7 +94,7 @@ def _picotool_commands(order: FlashJob) -> tuple[Command, ...]:
 def _require_serial(order: FlashJob, tool: str) -> str:
     if not order.probe.serial:
         raise PortError(
-            f"The {order.probe.label} has no serial number that {tool} could be told; use another tool or probe."
+            f"The {order.probe.label} has no serial number, which {tool} needs to select it; use another tool or probe."
         )
     return order.probe.serial
 

@@ -114,7 +114,7 @@ def _wait_for_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice
         if drives:
             return drives[0]
         if not announced:
-            say(f"Hold BOOTSEL of the {target.board.id} and reset it: the next image is waiting.")
+            say(f"Hold BOOTSEL of the {target.board.id} and reset it: the next image is ready.")
             announced = True
         listener.receive()
         time.sleep(_POLL_S)
@@ -131,8 +131,8 @@ def _find_drive(target: Target) -> Path:
     if len(drives) != 1:
         where = str(target.drive) if target.drive else " or ".join(_DRIVE_PATTERNS)
         raise PortError(
-            f"{len(drives)} UF2 drives are mounted at {where}, one is needed; mount the board's drive, or name it with "
-            "`drive` in the hardware map."
+            f"{len(drives)} UF2 drives are mounted at {where} instead of one; mount only the board's drive, or "
+            "name it with `drive` in the hardware map."
         )
     return drives[0]
 

@@ -24,8 +24,8 @@ def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
     outside = [segment for segment in segments if segment.load_address < flash_start] or end - flash_start > flash_bytes
     if not segments or outside:
         raise ImageFileError(
-            f"The image cannot be flashed: it does not lie in the {flash_bytes:,} bytes from {flash_start:#010x} on; "
-            "build it for this board."
+            f"The image cannot be flashed: it is not within the {flash_bytes:,} bytes of flash from "
+            f"{flash_start:#010x}; build it for this board."
         )
     content = bytearray([_ERASED]) * (end - flash_start)
     for segment in segments:

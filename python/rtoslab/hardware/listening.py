@@ -92,8 +92,8 @@ class Listener:
                 break
         if len(self.received) == self._flashed_at and not self._begin_offsets():
             raise BoardSilentError(
-                f"The board on {self._device} never answered within {silence_limit_s:g} s at {self._baud} baud; "
-                "check that the image is flashed, the wiring of its transmit pin, and reset it."
+                f"The board on {self._device} sent nothing within {silence_limit_s:g} s at {self._baud} baud; "
+                "check that the image is flashed and that the transmit pin is connected, and reset the board."
             )
         return bytes(self.received[self._run_offset() :])
 
@@ -120,8 +120,8 @@ class Listener:
         later = [boot for boot in self._begin_offsets() if boot >= self._flashed_at]
         if len(later) > 1 and not self._is_flashed_by_hand:
             raise BoardResetError(
-                f"The board on {self._device} began anew in the middle of its run, {later[1] - later[0]:,} bytes after "
-                "it had begun: a watchdog, its supply or the reset button reset it; check these."
+                f"The board on {self._device} restarted during its run, {later[1] - later[0]:,} bytes after its "
+                "begin; check its watchdog, its power supply and the reset button."
             )
 
     def _has_ended(self) -> bool:

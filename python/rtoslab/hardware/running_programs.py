@@ -41,4 +41,4 @@ def last_line_clause(log: Path) -> str:
     """Returns the last line of a program's output file, as the end of a sentence. Empty if it wrote nothing."""
     text = log.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f", and said: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""
+    return f", with the message: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""

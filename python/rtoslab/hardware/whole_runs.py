@@ -28,8 +28,8 @@ def measure_with_retries(
             defect = str(cause).rstrip(".")
         else:
             return output
-        say(f"The records came damaged ({defect}); the image is started once more.")
+        say(f"The received records are damaged ({defect}); the image is started again.")
     raise LineNoiseError(
-        f"What the {target.board.id} sends on {target.port} came damaged {TRIES} times, at last: {defect}; check the "
-        f"cable, ground and the baud rate of {target.board.uart.baud}."
+        f"The data from the {target.board.id} on {target.port} was damaged {TRIES} times, the last time because "
+        f"of: {defect}; check the cable, the ground connection and the baud rate of {target.board.uart.baud}."
     )

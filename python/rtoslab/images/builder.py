@@ -193,7 +193,9 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
             _record_tree(work / INFO, tree, files)
             return digest
         digest = result
-    raise BuildError(f"The tree {point.kernel} was edited each time {point.label} was built; try again when it rests.")
+    raise BuildError(
+        f"The tree {point.kernel} was changed during each build of {point.label}; try again when nobody changes it."
+    )
 
 
 def _record_calls(work: Path, build: MakeResult) -> None:
@@ -244,7 +246,7 @@ def _configure_and_compile(catalogue: Catalogue, point: Point, expected: Expecte
     if _disk_is_full(text, work):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     log_path = _store_log(text, work.parent, point)
-    message = f"Building {point.label} failed: {failure_reason(text)} The whole log is {log_path}."
+    message = f"Building {point.label} failed: {failure_reason(text)} The complete log is {log_path}."
     if not is_configured and _REFUSAL.search(text):
         raise RefusedError(message, failure_reason(text).rstrip("."))
     raise BuildError(message)

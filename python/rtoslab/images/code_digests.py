@@ -107,7 +107,7 @@ class _DigestedImage:
         while len(code_) < function.end - function.start:
             more = self._read_bytes(function.start + len(code_), function.end + 2 - function.start - len(code_))
             if not more:
-                raise ValueError("a function lies outside its sections")
+                raise ValueError("a function is outside its sections")
             code_ += more
         return code_
 
@@ -187,7 +187,7 @@ class _DigestedImage:
             if section.address <= at < section.address + section.size and section.address in self.contents:
                 begin = at - section.address
                 return self.contents[section.address][begin : begin + size]
-        raise ValueError("a function lies outside its sections")
+        raise ValueError("a function is outside its sections")
 
 
 def _may_contain_movt(code: bytes) -> bool:

@@ -75,7 +75,7 @@ def read_elf(path: Path) -> ElfImage:
     image = parse_elf(data, path_text(path))
     if not image.symbols and not image.constants:
         raise ImageFileError(
-            f"{path_text(path)} has no symbols, so no byte of it has a name; give the image before it is stripped."
+            f"{path_text(path)} has no symbols, so its functions are not known; give the image before it is stripped."
         )
     return image
 
@@ -86,7 +86,7 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
         elf = Elf(data)
         sections = _allocated_sections(elf)
         if not sections:
-            raise ValueError("no section of it takes memory")  # noqa: TRY301
+            raise ValueError("no section of it uses memory")  # noqa: TRY301
         symbols, constants = _symbols_and_constants(elf)
     except ValueError as cause:
         raise ImageFileError(f"{name} is a damaged ELF file ({cause}); build or copy it again.") from None

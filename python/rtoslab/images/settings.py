@@ -34,11 +34,9 @@ def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
     for name, kernels in lacking.items():
         if given[name] == set(kernels):
             known = [*filter(None, kernels.values()), *difflib.get_close_matches(name, POINT_KEYS, n=1)]
-            hint = f"did you mean {known[0]}?" if known else "its header in firmware/kernels names those that it has."
+            hint = f"did you mean {known[0]}?" if known else "its header in firmware/kernels lists the settings."
             kernels_text = ", ".join(sorted(kernels))
-            raise PlanError(
-                f"No kernel asked ({kernels_text}) has the setting {name}, or it may not be changed; {hint}"
-            )
+            raise PlanError(f"The setting {name} does not exist in {kernels_text}, or it may not be changed; {hint}")
 
 
 def _refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:

@@ -99,7 +99,10 @@ def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Prog
         machine.take_events()
         progress("greatest calls", machine.cycle() / last)
         if machine.cycle() == before:
-            raise RunError(f"The board stopped at cycle {before:,}, before cycle {cycle:,} that it had reached before.")
+            raise RunError(
+                f"The board stopped at cycle {before:,}, but in the first run it reached cycle "
+                f"{cycle:,}; this is an error in rtoslab, please report it with the image."
+            )
 
 
 def _call_spending(

@@ -36,18 +36,24 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
     """Yields notes on the figures: recursion, tail calls, calls that were not counted."""
     tally, name = measured.tally, measured.function.name
     if measured.function.also:
-        yield f"The same code is called {', '.join(measured.function.also)} too."
+        yield f"Other names of the same code: {', '.join(measured.function.also)}."
     for count, text in (
-        (tally.recursive, f"inside another call of {name}, whose inclusive cycles hold theirs"),
-        (tally.entered_by_jump, "entered by a tail call; the path is that of the function left"),
-        (tally.went_on, "ended as another function, by a tail call: inclusive cycles hold its time, exclusive do not"),
+        (tally.recursive, f"inside another call of {name}, whose inclusive cycles contain theirs"),
+        (tally.entered_by_jump, "entered by a tail call, so the path is that of the calling function"),
+        (
+            tally.went_on,
+            (
+                "ended by a tail call of another function, whose time is part of the inclusive cycles but "
+                "not of the exclusive ones"
+            ),
+        ),
     ):
         if count:
-            yield f"Of the calls {count:,}: {text}."
+            yield f"{count:,} of the calls: {text}."
     for count, text in (
-        (tally.begun_before, "began before the stretch"),
-        (tally.left, "were left by a jump past their caller, or lay too deep to be followed"),
-        (tally.lost, "ended with their thread: its stack was taken over, or the core was reset"),
+        (tally.begun_before, "began before the measured interval"),
+        (tally.left, "were left by a jump past their caller, or were nested too deeply to be followed"),
+        (tally.lost, "ended with their thread, because its stack was reused or the core was reset"),
     ):
         if count:
             yield f"Not counted: {count:,} that {text}."
@@ -58,9 +64,12 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
             for call in measured.open
         ]
         rest = f"; {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
-        yield f"Not counted, for they had not returned: {'; '.join(listed[:_LISTED])}{rest}."
+        yield f"Not counted, because they did not return: {'; '.join(listed[:_LISTED])}{rest}."
     if not tally.calls and not measured.open:
-        yield "It may be inlined where it is used, or have another name there; `rtoslab profile` shows what ran."
+        yield (
+            "It may be inlined where it is used, or have another name there; `rtoslab profile` shows the "
+            "executed functions."
+        )
 
 
 def call_lines(greatest: GreatestCall) -> Iterator[str]:
@@ -87,7 +96,9 @@ def cycles_text(cycles: Mapping[str, int]) -> str:
 def _stack_text(stack_bytes: int | None) -> str:
     """Returns the bytes of stack in words."""
     return (
-        "stack n/a, for it sets the stack pointer itself" if stack_bytes is None else f"{stack_bytes:,} bytes of stack"
+        "stack n/a, because it sets the stack pointer itself"
+        if stack_bytes is None
+        else f"{stack_bytes:,} bytes of stack"
     )
 
 

@@ -39,7 +39,7 @@ def difference_tables(before: Profile, after: Profile, top: int | None = None) -
     scale = common_scale(before, after)
     whole = (sum_by(before.spent, lambda _: "all"), sum_by(after.spent, lambda _: "all"))
     ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
-    heads = ("A", "B", "B - A", *(f"of it {HEADS[way]}" for way in ways))
+    heads = ("A", "B", "B - A", *(f"of which {HEADS[way]}" for way in ways))
     title = f"in {scale.unit}. A: {before.label}; B: {after.label}"
     classes, functions = (
         (sums_by_class(before), sums_by_class(after)),

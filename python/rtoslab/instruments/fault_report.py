@@ -27,19 +27,19 @@ _RESET: Final = 0xFFFF_FFFF
 """LR as the core is released from reset: nobody called."""
 # DDI 0403E.e, B3.2.15: bits of CFSR.
 _CFSR: Final = {
-    0: "an instruction was fetched from memory that forbids it",
-    1: "data of memory that forbids it was accessed",
+    0: "the MPU forbids the execution of this address",
+    1: "the MPU forbids the access to this data",
     3: "the frame could not be read on return from an exception (MPU)",
     4: "the frame could not be written on entry to an exception (MPU)",
-    5: "lazy saving of floating-point registers met memory that forbids it",
+    5: "the MPU forbade the lazy saving of floating-point registers",
     8: "an instruction could not be fetched",
     9: "a data access failed",
-    10: "a store failed, some instructions before",
+    10: "a store failed, some instructions earlier",
     11: "the frame could not be read on return from an exception",
     12: "the frame could not be written on entry to an exception",
     13: "lazy saving of floating-point registers failed",
     16: "the instruction is undefined",
-    17: "the core was asked for a state without Thumb: the address called is even",
+    17: "the core left the Thumb state, because the called address is even",
     18: "the return from an exception is not valid",
     19: "the coprocessor is off or absent: the FPU was not enabled",
     24: "the address is not aligned",
@@ -68,7 +68,7 @@ def _place_text(address: int, inside: int, places: Mapping[int, SourcePlace], sy
     """Returns an address with the function and the source line of the instruction at `inside`."""
     symbol, line = symbols.find(inside), places[inside].line
     name = symbol[2] if symbol is not None else ""
-    where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is no function of the image"
+    where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is not a function of the image"
     return f"{where} ({line})" if line else where
 
 
@@ -78,7 +78,7 @@ def _cause_text(fault: Fault) -> str:
     causes = [message for bit, message in _CFSR.items() if cfsr >> bit & 1]
     if fault.status.get("HFSR", 0) & _VECTOR_READ:
         causes.append("the vector table could not be read")
-    text = "; ".join(causes) or "the core does not say why"
+    text = "; ".join(causes) or "the core does not report the reason"
     for valid, name in ((_MMFAR_VALID, "MMFAR"), (_BFAR_VALID, "BFAR")):
         if cfsr & valid:
             text += f" (address {fault.status[name]:#010x})"

@@ -72,7 +72,7 @@ class ImageFunctions:
         start = self._function_start(address)
         if start not in {None, address}:
             name = self._make_function(text, start or 0).name
-            raise SymbolError(f"{text} lies inside {name}, which begins at {start:#x}; name that.")
+            raise SymbolError(f"{text} is inside {name}, which begins at {start:#x}; use this address or name.")
         return self._make_function(text, address)
 
     def _function_at_line(self, text: str, file: str, line: int) -> Function:
@@ -81,9 +81,11 @@ class ImageFunctions:
         starts_ = sorted(start for start in starts if start is not None)
         if len(starts_) > 1:
             listed = self._names_text(text, starts_)
-            raise SymbolError(f"{text} is in {len(starts_)} functions, by inlining: {listed}; name the one meant.")
+            raise SymbolError(
+                f"{text} is in {len(starts_)} functions, because of inlining: {listed}; name one of them."
+            )
         if not starts_:
-            raise SymbolError(f"{text} lies in no function that has a symbol; name it by its address.")
+            raise SymbolError(f"{text} is not in a function with a symbol; use an address.")
         return self._make_function(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
@@ -91,12 +93,12 @@ class ImageFunctions:
         places, lines = self._lines.find_code(file, line)
         if not lines:
             raise SymbolError(
-                f"The image has no code of {file}; it must be built with -g, and the file be named as there."
+                f"The image has no code of {file}; build it with -g, and write the file name as in the build."
             )
         if not places:
             place = bisect_left(lines, line)
             near = " and ".join(str(item) for item in lines[max(0, place - 1) : place + 1])
-            raise SymbolError(f"No code comes from line {line} of {file}; the nearest lines with code: {near}.")
+            raise SymbolError(f"Line {line} of {file} has no code; the nearest lines with code are {near}.")
         return places
 
     def _function_start(self, address: int) -> int | None:

@@ -14,11 +14,15 @@ TOP = 40
 WAY_COLOURS = ("#009E73", "#56B4E9", "#E69F00", "#D55E00", "#d8d8d8", "#0072B2", "#777777")
 """The colours of `records.WAYS`, in their order."""
 _NOTES = {
-    "masked": "Held off: interrupts of these priorities could not be taken (PRIMASK, BASEPRI, FAULTMASK, or a handler "
-    "of that priority or a more urgent one). Priorities with the same intervals stand together.",
-    "longest": "Where such an interval was opened and closed. A handler opens one with its first instruction and "
-    "closes it when its return is through.",
-    "paths": "The cycles of a path's last function alone; [exception N] is its handler, [inlined] has no code.",
+    "masked": "Intervals in which interrupts of these priorities could not be taken (PRIMASK, BASEPRI, FAULTMASK, "
+    "or a handler of that priority or a more urgent one). Priorities with the same intervals are shown "
+    "together.",
+    "longest": "The functions that began and ended these intervals. A handler begins one with its first "
+    "instruction and ends it with the end of its return.",
+    "paths": (
+        "The cycles of each path's last function alone. [exception N]: called by the handler of this "
+        "exception. [inlined]: inlined into its caller."
+    ),
 }
 
 

@@ -33,9 +33,9 @@ def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
         yield f"  spent   {cycles_text(longest.spent)}"
     if measured.begun_again:
         again = count_text(measured.begun_again, "time")
-        yield f"The begin was reached {again} more within an interval, which went on."
+        yield f"The begin was reached {again} more inside an interval, which was not restarted."
     if measured.is_open:
-        yield "One more had begun and not ended."
+        yield "One more interval began but did not end."
 
 
 def interval_as_json(measured: MeasuredInterval) -> dict[str, Any]:

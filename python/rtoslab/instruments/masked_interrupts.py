@@ -85,7 +85,7 @@ def _longest_table(profile: Profile, top: int | None) -> Table:
                 )
             )  # fmt: skip
     columns = ("priority", "core", "longest", "us", "count", "at cycle", "opened by", "closed by", "call path")
-    return Table("longest", "The longest intervals with interrupts masked, by opener and closer", columns, rows)
+    return Table("longest", "The longest intervals with interrupts masked, by begin and end", columns, rows)
 
 
 def _longest_cycles(held: Iterable[MaskedIntervals]) -> int:

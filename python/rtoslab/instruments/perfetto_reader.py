@@ -22,15 +22,15 @@ def read_perfetto(path: Path) -> TraceContents:
     data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
     if not is_sealed(data):
         raise ReportError(
-            f"{path_text(path)} is not a whole file of `rtoslab trace`: it is of another program or an earlier "
-            "version, cut short, changed or joined with another; trace the image once more."
+            f"{path_text(path)} is not a complete file of `rtoslab trace`: it is from another program or an "
+            "earlier version, or it was truncated or changed; trace the image again."
         )
     trace = Trace()
     try:
         trace.ParseFromString(data)
         return _TraceReader(trace, path).read()
     except (ProtobufError, AttributeError):  # protobuf gives bytes for a text that is not UTF-8
-        raise ReportError(f"{path_text(path)} is no Perfetto trace; trace the image once more.") from None
+        raise ReportError(f"{path_text(path)} is not a Perfetto trace; trace the image again.") from None
 
 
 class _TraceReader:
@@ -56,7 +56,7 @@ class _TraceReader:
                 self._read_event(packet.timestamp, packet.track_event, open_slices)
         label = self.names.get(ROOT, ("", 0))[0]
         if not label.startswith(_HEAD) or self.stretch is None:
-            raise ReportError(f"{path_text(self.path)} was not written by `rtoslab trace`; trace the image once more.")
+            raise ReportError(f"{path_text(self.path)} was not written by `rtoslab trace`; trace the image again.")
         start, end, clock_hz = self.stretch
         return TraceContents(label.removeprefix(_HEAD), clock_hz, start, end, self.slices, self.edges)
 

@@ -139,7 +139,7 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
         )
     fields = {key: value for key, value in stored.items() if key != "sha256"}
     if stored.get("sha256") != profile_digest(fields):
-        raise ReportError(f"{source} was altered after it was stored; make it again with --save.")
+        raise ReportError(f"{source} was changed after it was stored; profile again with --save.")
     try:
         result = _STORED.validate_python({key: value for key, value in fields.items() if key not in {"format", "ways"}})
     except ValidationError as cause:
@@ -152,9 +152,11 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
         if item.core < len(spent) and len(item.cycles) == len(WAYS):
             spent[item.core] += item.total
         else:
-            raise ReportError(f"{source} speaks of cores or ways that it does not have; make it again with --save.")
+            raise ReportError(
+                f"{source} refers to cores or call paths that it does not contain; profile again with --save."
+            )
     if tuple(spent) != result.observed_cycles:
-        raise ReportError(f"{source} was altered: its cycles do not add up; make it again with --save.")
+        raise ReportError(f"{source} was changed, because its cycles do not add up; profile again with --save.")
     return result
 
 
@@ -180,7 +182,7 @@ def profile_subject(subject: Subject, progress: Progress = lambda *_: None) -> P
         result = profile_recording(cause.recording)
         cycles = cause.recording.end_cycle - cause.recording.start_cycle
         raise EndedProfileError(
-            cause, replace(result, label=f"{result.label}, ended after {cycles:,} cycles of it")
+            cause, replace(result, label=f"{result.label}, interrupted after {cycles:,} cycles")
         ) from None
 
 

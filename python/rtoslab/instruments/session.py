@@ -219,7 +219,7 @@ class _Session:
             reason = self._run_cycles(int(limit_s * self.subject.board.clock.sys_hz), phase)
             window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
         if reason != "watch" or window != state:
-            raise RunError(f"The image did not get through its {phase}; `rtoslab run` says what is wrong with it.")
+            raise RunError(f"The image did not complete its {phase}; `rtoslab run` shows the reason.")
 
     def _run_until_place(self, place: str, what: str, cycles: int | None) -> None:
         """Runs to a symbol, an address or a cycle. Raises RunError if it is not reached and no limit was given."""
@@ -280,7 +280,7 @@ class _Session:
             return decode(bytes(self.uart), read_wire_constants(find_root()), self.subject.expected)
         except DecodeError as cause:
             raise RunError(
-                f"The benchmark failed ({cause}); `rtoslab run` says more, a longer --window may help."
+                f"The benchmark failed ({cause}); `rtoslab run` shows details, and a longer --window may help."
             ) from None
 
     def _read_word(self, address: int) -> int:

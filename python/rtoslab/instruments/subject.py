@@ -86,7 +86,9 @@ def make_subject(
     if "/" in name or name.endswith(".elf"):
         raise ImageFileError(f"There is no image {name}; check the path, or name a benchmark (`rtoslab list`).")
     if stretch is not None:
-        raise PlanError("A benchmark is observed in its window; --from, --until and --max-cycles go with an image.")
+        raise PlanError(
+            "A benchmark is observed in its window; use --from, --until and --max-cycles only with an image."
+        )
     return _benchmark_subject(catalogue, name, kernel, board, cores, config or {}, window_ms)
 
 
@@ -102,9 +104,11 @@ def _image_subject(
     """Returns the subject of an image. Raises PlanError for options that an image cannot have."""
     facts = catalogue.board(board or DEFAULT_BOARD).facts
     if config.keys() - {key for key in config if key.startswith("timing.")}:
-        raise PlanError("An image is built already; of --config only timing.KEY=N can be said about it.")
+        raise PlanError("An image is already built, so only timing.KEY=N of --config can be set; leave the rest out.")
     if cores is not None and cores > facts.cores:
-        raise PlanError(f"The board {facts.id} has {facts.cores} cores, {cores} were asked for.")
+        raise PlanError(
+            f"The board {facts.id} has {facts.cores} cores, not {cores}; choose --cores 1 to {facts.cores}."
+        )
     count = cores or facts.cores
     known = (
         catalogue.kernel(kernel).facts.for_cpu(facts.cpu) if kernel else find_image_kernel(catalogue, path, facts.cpu)
@@ -142,7 +146,7 @@ def _benchmark_subject(
         possible = [item for item in points if item.not_applicable is None]
         points = tuple(sorted(possible or points, key=lambda point: point.instrument != "probe")[:1])
     if len(points) != 1:
-        raise PlanError(f"{name} is {len(points)} points with these options; say in --config which one is meant.")
+        raise PlanError(f"{name} has {len(points)} points with these options; choose one with --config.")
     point = points[0]
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be observed: {point.not_applicable}.")

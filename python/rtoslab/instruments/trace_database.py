@@ -60,7 +60,7 @@ _STEPS_MOST: Final = 200_000
 """Turns before a question is given up."""
 _SECONDS_MOST: Final = 30.0
 """For questions that take long in few steps."""
-_TOO_LONG: Final = "it takes too long; ask for less, or with fewer joins"
+_TOO_LONG: Final = "it takes too long; select less, or use fewer joins"
 _TEXT_MOST: Final = LINE_CHARS
 """Bytes of one value: a function that makes a longer one takes its time in a single step."""
 _ANSWER_BYTES: Final = STORED_BYTES
@@ -140,9 +140,9 @@ class TraceDatabase:
             cursor = self._database.execute(sql, tuple(values))
             rows = _limited_rows(cursor)
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as cause:
-            reason = _TOO_LONG if str(cause) == "interrupted" else str(cause) or "it takes too much memory"
+            reason = _TOO_LONG if str(cause) == "interrupted" else str(cause) or "it needs too much memory"
             raise PlanError(
-                f"The query cannot be answered ({reason}); `rtoslab query --help` has the tables."
+                f"The query cannot be answered ({reason}); `rtoslab query --help` lists the tables."
             ) from None
         columns = tuple(column[0] for column in cursor.description or ())
         return Table("query", title, columns, [tuple(_plain_cell(cell) for cell in row) for row in rows])

@@ -1,7 +1,7 @@
 """The only way in for external data: every file and every text from outside is read here, within stated limits.
 
 A reader of this package refuses an input that is too large, too deep, too long or too late in one sentence, before
-it costs memory or time. No other module opens or parses external data (`test_one_way_in.py` checks that). `limits`
+it costs memory or time. No other module opens or parses external data (`test_file_access.py` checks that). `limits`
 has all numbers. `input_files` reads bytes and text, `tables` TOML, `objects` JSON, `archives` zip files,
 `elf_images` ELF, `symbol_names` its names, `debug_entries` its debug information. `numbers` parses integers and
 decimals, also those of the command line. `names` checks names that become part of a file's name.

@@ -64,7 +64,9 @@ class Archive:
 def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[Archive]:
     """Opens a zip file. Raises `error` for damage, also if a read inside the block meets it."""
     if data.count(_ENTRY) > MEMBERS:
-        raise error(f"{name} holds more than {MEMBERS:,} files; that is no capture or result.")
+        raise error(
+            f"{name} contains more than {MEMBERS:,} files, so it is neither a capture nor a result; check the file."
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             yield Archive(file)
@@ -72,4 +74,4 @@ def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[
         raise error(f"{name} is too large: {cause}; record or export less.") from None
     except _DAMAGE as cause:
         reason = (str(cause).splitlines() or [""])[0][:200] or type(cause).__name__
-        raise error(f"{name} is damaged or cut short ({reason}); copy or save it again.") from None
+        raise error(f"{name} is damaged or truncated ({reason}); copy or save it again.") from None

@@ -65,5 +65,5 @@ def _next_sibling_offset(entry: "DIE") -> int:
         return place
     place = sibling.value + (entry.cu.cu_offset if sibling.form in _FROM_UNIT else 0)
     if place < inside:
-        raise ValueError("the sibling of an entry does not lie behind it")
+        raise ValueError("the sibling of an entry is not after it")
     return int(place)

@@ -105,9 +105,9 @@ class Elf:
         if kind != _EXECUTABLE:
             raise ValueError("it is not linked")
         if sections >= _EXTENDED or (segments and segment_bytes != _SEGMENT.size):
-            raise ValueError("its headers are of no known form")
+            raise ValueError("its headers have an unknown format")
         if sections and section_bytes != _SECTION.size:
-            raise ValueError("its headers are of no known form")
+            raise ValueError("its headers have an unknown format")
         self._data = data
         rows = [_SECTION.unpack(row) for row in self._table_rows(sections_at, sections, _SECTION.size, "sections")]
         strings = self._section_names(rows, names) if rows else b""
@@ -130,7 +130,7 @@ class Elf:
         if not section.has_contents:
             return b""
         if section.offset + section.size > len(self._data):
-            raise ValueError(f"section {section.name} ends behind the end of the file")
+            raise ValueError(f"section {section.name} ends after the end of the file")
         return self._data[section.offset : section.offset + section.size]
 
     def symbols(self) -> Iterator[ElfSymbol]:
@@ -140,7 +140,7 @@ class Elf:
             return
         count, rest = divmod(table.size, _SYMBOL.size)
         if rest or table.entry_bytes != _SYMBOL.size or table.link >= len(self.sections):
-            raise ValueError("its symbol table is of no known form")
+            raise ValueError("its symbol table has an unknown format")
         if count > SYMBOLS:
             raise ValueError(f"it has more than {SYMBOLS:,} symbols")
         yield from _parse_symbols(self.contents(self.sections[table.link]), self.contents(table))
@@ -148,7 +148,7 @@ class Elf:
     def _table_rows(self, offset: int, count: int, size: int, contents: str) -> list[bytes]:
         """Returns the rows of a table, each as bytes. `contents` names the table in an error."""
         if offset + count * size > len(self._data):
-            raise ValueError(f"its table of {contents} ends behind the end of the file")
+            raise ValueError(f"its table of {contents} ends after the end of the file")
         return [self._data[place : place + size] for place in range(offset, offset + count * size, size)]
 
     def _section_names(self, rows: list[tuple[int, ...]], number: int) -> bytes:
@@ -157,7 +157,7 @@ class Elf:
             raise ValueError("its sections have no names")
         offset, size = rows[number][4], rows[number][5]
         if offset + size > len(self._data):
-            raise ValueError("the names of its sections end behind the end of the file")
+            raise ValueError("the names of its sections end after the end of the file")
         return self._data[offset : offset + size]
 
 

@@ -34,7 +34,7 @@ def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
         if not line.strip():
             continue
         if ended:
-            raise ValueError(f"line {number} stands behind the record that ends the file")
+            raise ValueError(f"line {number} follows the end-of-file record")
         kind, address, data = _parse_record(line.strip(), number)
         if kind == DATA:
             bytes_at.update(_record_bytes(upper, address, data, bytes_at, number))
@@ -44,7 +44,7 @@ def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
             start = int.from_bytes(data, "big")
         ended = kind == END
     if not ended:
-        raise ValueError("the record that ends the file is missing: it was cut")
+        raise ValueError("the end-of-file record is missing, so the file is truncated")
     return list(_join_segments(bytes_at)), start
 
 
@@ -55,13 +55,13 @@ def _parse_record(line: str, number: int) -> tuple[int, int, bytes]:
     except ValueError:
         record = b""
     if len(record) <= _HEAD_BYTES or len(record) != record[0] + _HEAD_BYTES + 1:
-        raise ValueError(f"line {number} is no record")
+        raise ValueError(f"line {number} is not a record")
     if sum(record) & 0xFF:
         raise ValueError(f"the checksum of line {number} is wrong")
     kind, data = record[3], record[_HEAD_BYTES:-1]
     sizes = {END: 0, SEGMENT: 2, START_SEGMENT: 4, LINEAR: 2, START_LINEAR: 4}
     if kind != DATA and sizes.get(kind) != len(data):
-        raise ValueError(f"line {number} is a record of no known kind")
+        raise ValueError(f"line {number} is a record of an unknown type")
     return kind, int.from_bytes(record[1:3], "big"), data
 
 
@@ -72,9 +72,9 @@ def _record_bytes(
     value there."""
     for at, byte in enumerate(data, upper + address):
         if at >= _ADDRESSES:
-            raise ValueError(f"line {number} lies beyond 32 bits")
+            raise ValueError(f"the address of line {number} does not fit into 32 bits")
         if before.get(at, byte) != byte:
-            raise ValueError(f"line {number} gives {at:#010x} another value than a line before")
+            raise ValueError(f"line {number} gives {at:#010x} another value than an earlier line")
         yield at, byte
 
 
@@ -93,7 +93,7 @@ def elf_from_segments(segments: Sequence[Segment], entry: int | None = None) -> 
     """Returns an ELF file for a Cortex-M with these segments. Raises ValueError.
     The default of `entry` is the second word of the lowest segment, where a vector table has it."""
     if not segments or len(segments) > _SEGMENTS_MOST:
-        raise ValueError(f"it has {len(segments)} pieces of memory, and not 1 to {_SEGMENTS_MOST}")
+        raise ValueError(f"it has {len(segments)} separate memory areas instead of 1 to {_SEGMENTS_MOST}")
     lowest = min(segments)[1]
     start = int.from_bytes(lowest[4:8], "little") if entry is None else entry
     offset = _ELF_HEAD + _ELF_SEGMENT * len(segments)

@@ -41,7 +41,10 @@ def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabErro
         os.close(descriptor)
     if len(data) > limit:
         size = f"{mode.st_size:,}" if stat.S_ISREG(mode.st_mode) else f"more than {limit:,}"
-        raise error(f"Cannot read {description} {path_text(path)} ({size} bytes, {limit:,} are read); make it smaller.")
+        raise error(
+            f"Cannot read {description} {path_text(path)} ({size} bytes, at most {limit:,} can be read); "
+            "make it smaller."
+        )
     return data
 
 

@@ -18,8 +18,8 @@ def require_file_name(text: str, description: str, error: type[RtoslabError]) ->
     baseline")."""
     if not is_file_name(text):
         raise error(
-            f"{description} {text[:80]!r} is no name of a file; use up to 100 letters, digits and `._+-`, a letter or "
-            "digit first."
+            f"{description} {text[:80]!r} cannot be the name of a file; use up to 100 letters, digits and `._+-`, "
+            "beginning with a letter or digit."
         )
     return text
 

@@ -23,14 +23,14 @@ def read_object(path: Path, description: str, error: type[RtoslabError], limit: 
     try:
         return parse_object(text)
     except ValueError as cause:
-        raise error(f"{path_text(path)} cannot be read as a JSON object ({cause}); make it again.") from None
+        raise error(f"{path_text(path)} cannot be read as a JSON object ({cause}); write the file again.") from None
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
     """Returns one JSON object. Raises ValueError with a clause for anything else."""
     value = parse_value(text)
     if not isinstance(value, dict):
-        raise ValueError(f"it holds a {type(value).__name__}, not an object")  # noqa: TRY004 (what callers catch)
+        raise ValueError(f"it contains a {type(value).__name__}, not an object")  # noqa: TRY004 (what callers catch)
     return value
 
 
@@ -42,7 +42,7 @@ def parse_value(text: str | bytes) -> Any:
         except UnicodeDecodeError:
             raise ValueError("it is not text in UTF-8") from None
     if text.count("[") + text.count("{") > CONTAINERS:
-        raise ValueError(f"it holds more than {CONTAINERS:,} objects and lists")
+        raise ValueError(f"it contains more than {CONTAINERS:,} objects and lists")
     try:
         value = json.loads(
             text,
@@ -52,7 +52,7 @@ def parse_value(text: str | bytes) -> Any:
             object_pairs_hook=_unique_keys,
         )
     except RecursionError:
-        raise ValueError(f"it nests deeper than {DEPTH} levels") from None
+        raise ValueError(f"it is nested deeper than {DEPTH} levels") from None
     except json.JSONDecodeError as cause:
         raise ValueError(f"line {cause.lineno}: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
     _require_shallow(value)
@@ -65,7 +65,7 @@ def _require_shallow(value: Any) -> None:
     while waiting:
         item, depth = waiting.pop()
         if depth > DEPTH:
-            raise ValueError(f"it nests deeper than {DEPTH} levels")
+            raise ValueError(f"it is nested deeper than {DEPTH} levels")
         if isinstance(item, dict):
             waiting += [(inner, depth + 1) for inner in item.values() if isinstance(inner, dict | list)]
         elif isinstance(item, list):
@@ -89,12 +89,12 @@ def _parse_float(text: str) -> float:
 
 def _refuse_constant(text: str) -> None:
     """Raises ValueError for `NaN` and `Infinity`."""
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number in JSON")
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns the pairs as an object. Raises ValueError for a key that is there twice."""
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("an object contains the same key twice")
     return result

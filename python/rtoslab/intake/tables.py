@@ -30,14 +30,14 @@ def read_table(path: Path, description: str, error: type[RtoslabError], *, exact
 def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
     """Returns a TOML text as a table, as `read_table` does. `source` names it. Raises `error`."""
     if _LONG_KEY.search(text):
-        raise error(f"{source} has a key of more than {KEY_PARTS} parts; use fewer tables in tables.")
+        raise error(f"{source} has a key of more than {KEY_PARTS} parts; use fewer nested tables.")
     number: Callable[[str], Any] = _parse_exact if exact else float
     try:
         table = tomllib.loads(text, parse_float=number)
     except tomllib.TOMLDecodeError as cause:
         raise error(f"{source} is not valid TOML ({cause}); correct that line.") from None
     except RecursionError:
-        raise error(f"{source} nests deeper than {DEPTH} levels; use fewer tables in tables.") from None
+        raise error(f"{source} is nested deeper than {DEPTH} levels; use fewer nested tables.") from None
     except (ValueError, OverflowError) as cause:
         reason = "a number has too many digits" if "digits" in str(cause) else str(cause)
         raise error(f"{source} is not valid TOML ({reason}); correct that value.") from None
@@ -63,14 +63,14 @@ def require_within_limits(value: Any, source: str, error: type[RtoslabError]) ->
         item, depth = waiting.pop()
         count += 1
         if depth > DEPTH:
-            raise error(f"{source} nests deeper than {DEPTH} levels; use fewer tables in tables.")
+            raise error(f"{source} is nested deeper than {DEPTH} levels; use fewer nested tables.")
         if count > ITEMS:
-            raise error(f"{source} holds more than {ITEMS:,} values; split it.")
+            raise error(f"{source} contains more than {ITEMS:,} values; split it.")
         if isinstance(item, dict):
             waiting += [(inner, depth + 1) for inner in item.values()]
         elif isinstance(item, list):
             waiting += [(inner, depth + 1) for inner in item]
         elif isinstance(item, int) and not LOWEST <= item <= HIGHEST:
-            raise error(f"{source} has an integer that 64 bits do not hold; correct that value.")
+            raise error(f"{source} has an integer that does not fit into 64 bits; correct that value.")
         elif isinstance(item, float) and not math.isfinite(item):
             raise error(f"{source} has a number that is not finite ({item}); correct that value.")

@@ -21,7 +21,10 @@ def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[
         if end == 0:  # no LF in all that. The CRs of an old file will do
             end = data.rfind(b"\r", start, start + _PIECE) + 1
         if end == 0:
-            raise error(f"{source}, line {number + 1}: it has more than {LINE_CHARS:,} characters; is it text?")
+            raise error(
+                f"{source}, line {number + 1}: it has more than {LINE_CHARS:,} characters; check that the "
+                "file is a text file."
+            )
         try:
             piece = data[start:end].decode("utf-8")
         except UnicodeDecodeError as cause:

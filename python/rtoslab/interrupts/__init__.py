@@ -58,7 +58,7 @@ def ignore_signals() -> None:
 def interrupt_reason(cause: BaseException | None) -> str:
     """Returns the reason of a KeyboardInterrupt in a sentence: the user, or the name of a signal."""
     name = next((argument for argument in getattr(cause, "args", ()) if isinstance(argument, str)), None)
-    return "Stopped by the user." if name is None else f"Ended from outside ({name})."
+    return "Stopped by the user." if name is None else f"Ended by the signal {name}."
 
 
 def interrupt_message(cause: BaseException | None) -> str:

@@ -45,7 +45,7 @@ def measure_image(
     image = read_external_image(known, path, board, timing)
     begin = image.introduction.begin
     if begin.bench == CONFORMANCE_IMAGE:
-        raise PlanError(f"{path} is the conformance suite; `rtoslab conformance --image` judges it.")
+        raise PlanError(f"{path} is the conformance suite; run it with `rtoslab conformance --image`.")
     if begin.bench not in known.benchmarks:
         raise UnknownNameError("benchmark", begin.bench, known.benchmarks)
     catalogue = with_kernel(known, begin.kernel, begin.cores)
@@ -98,7 +98,9 @@ def _measure_and_store(
         return Outcome(run.read(name).result, run.point_path(name), fresh=False)
     other = run.find_other_build(name)
     if other is not None:
-        raise StoreError(f"{other} is of another image, virtual board or port; choose another --out to measure again.")
+        raise StoreError(
+            f"{other} was measured with another image, virtual board or port; choose another --out to measure again."
+        )
     output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
     result = evaluate_output(catalogue, identity, run_id, output, build.expected)
     whole = evaluation_files(name, result, manifest, output, image.path, {})

@@ -160,7 +160,10 @@ def _reap_worker(pool: _Pool, worker: _Worker, index: int) -> Outcome:
     worker.pipe.close()
     pool.workers.remove(worker)
     point, code = pool.points[index], worker.process.exitcode
-    message = f"The process that measured {point.label} died (exit code {code}); run again to retry it."
+    message = (
+        f"The process that measured {point.label} ended unexpectedly (exit code {code}); run the same "
+        "command again to retry it."
+    )
     return _failed_outcome(pool.root, pool.run.path, point, message)
 
 

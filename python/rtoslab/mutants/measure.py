@@ -84,7 +84,7 @@ class _BenchmarkTrials:
         try:
             result = self._build_and_measure()
         except BuildError as cause:
-            why = str(cause).partition(" The whole log ")[0]  # which goes with the folder
+            why = str(cause).partition(" The complete log ")[0]  # which goes with the folder
             return MutantTrial(self.benchmark, mutant.id, (), f"it does not build: {why[:300]}")
         finally:
             restore_sources(originals)

@@ -61,7 +61,7 @@ def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
         mutants[path.stem] = read_toml(path, BenchmarkMutants)
         names = [mutant.id for mutant in mutants[path.stem].mutant]
         if len(set(names)) != len(names):
-            raise CatalogueError(f"{path} has two mutants of one id; give each its own.")
+            raise CatalogueError(f"{path} has two mutants with the same id; give each another id.")
     return mutants
 
 
@@ -75,8 +75,8 @@ def break_sources(folder: Path, benchmark: str, mutant: Mutant) -> dict[Path, st
         if text.count(edit.old) != 1:
             restore_sources(originals)
             raise CatalogueError(
-                f"The mutant {benchmark}/{mutant.id} replaces {edit.old!r}, which stands {text.count(edit.old)} times "
-                f"in {path.name}; the benchmark has changed, so must the mutant."
+                f"The mutant {benchmark}/{mutant.id} replaces {edit.old!r}, which occurs {text.count(edit.old)} "
+                f"times instead of once in {path.name}; adapt the mutant to the benchmark."
             )
         originals.setdefault(path, text)
         path.write_text(text.replace(edit.old, edit.new), encoding="utf-8")

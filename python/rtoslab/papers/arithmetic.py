@@ -47,4 +47,4 @@ def _node_value(node: ast.expr, numbers: Mapping[int, float]) -> float:
         return _OPERATORS[type(node.op)](_node_value(node.left, numbers), _node_value(node.right, numbers))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
         return _FUNCTIONS[node.func.id](*(_node_value(arg, numbers) for arg in node.args))
-    raise ValueError(f"{ast.unparse(node)} is not understood")
+    raise ValueError(f"{ast.unparse(node)} cannot be computed")

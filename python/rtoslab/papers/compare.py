@@ -105,19 +105,21 @@ def _compare_row(
     """Returns one published row with our value, or with the reason why there is none."""
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
-        why = f"no tree or export of {name} is named here, and no reference result stands for it"
+        why = f"the sources of {name} were not added (`rtoslab tree add`), and it has no reference result"
         return ComparedRow(row, "bring your own", reason=why)
     fits = select_values(values, row.value_axes)
     if len(fits) > 1:
         where = ", ".join(f"{axis} = {required}" for axis, required in row.value_axes.items())
         place = f"row {row.id} of {paper.folder / 'published.csv'} ({where})"
-        raise ReportError(f"{len(fits)} values fit {place}; say more in lab_config{_differing_axes_text(fits)}.")
+        raise ReportError(
+            f"{len(fits)} values match {place}; make lab_config more specific{_differing_axes_text(fits)}."
+        )
     if not fits:
         return _row_without_value(row, stored)
     here = fits[0].convert_to(row.unit)
     if here is None:
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
-        raise ReportError(f"{place} is in {row.unit}, but our value in {fits[0].unit}; map another.")
+        raise ReportError(f"{place} is in {row.unit}, but our value is in {fits[0].unit}; choose another metric.")
     scale = here / fits[0].value if fits[0].value else 1.0
     band = None if fits[0].band is None else Band([scale * value for value in fits[0].band.values])
     return ComparedRow(row, "measured", here, fits[0], band)
@@ -134,4 +136,4 @@ def _row_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> Compar
         if isinstance(result, NotApplicable):
             return ComparedRow(row, "n/a", reason=result.reason)
     where = f" with {row.lab_config}" if row.lab_config else ""
-    return ComparedRow(row, "not yet measured", reason=f"the run holds no {row.lab_metric or row.lab_benchmark}{where}")
+    return ComparedRow(row, "not yet measured", reason=f"the run has no {row.lab_metric or row.lab_benchmark}{where}")

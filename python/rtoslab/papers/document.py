@@ -28,7 +28,7 @@ _REPLACED = frozenset({"answer", "throughput", "gain", "memory", "paper"})
 _OUTCOME_WORDS: Final[dict[Outcome, tuple[str, str]]] = {
     "same": ("holds here", "hold here"),
     "partly": ("holds in part", "hold in part"),
-    "tie": ("is too close to tell", "are too close to tell"),
+    "tie": ("is a tie", "are ties"),
     "different": ("does not hold", "do not hold"),
     "not computed": ("cannot be computed", "cannot be computed"),
 }
@@ -39,14 +39,15 @@ _REDRAWN = frozenset({"scaling", "stress"})
 """Sections of the plain report whose charts a paper's own parts draw. Their tables stand."""
 
 _CLAIMS_PROSE = (
-    "Each statement is computed from our figures in every case that it speaks of, by the threshold beside it. "
-    "Different: our numbers contradict it. Partly: it holds in so many of its cases. Tie: they differ by less than the "
-    "paper's instrument could tell, or the placement of the code decides. Not computed: the reason stands beside it. A "
-    "number is of the linker's own order of the code (placement 0), where no other is named; figures show medians."
+    "Each statement is computed from our figures in every case that it covers, with the threshold next to it. "
+    "Different: our figures contradict it. Partly: it holds in some of its cases. Tie: the figures differ by less "
+    "than the resolution of the paper's instrument, or the placement of the code decides. Not computed: the "
+    "reason is next to it. Numbers are of placement 0, the linker's own order of the code, unless another one is "
+    "named. Charts show medians."
 )
 _BUILDS_PROSE = (
-    "In builds: in how many builds of the kernels the statement holds, by other versions, optimisation, assertions, "
-    "switches and placements of the code (`rtoslab stability` has each)."
+    "In builds: in how many builds of the kernels the statement holds, with other versions, optimisation levels, "
+    "assertions, switches and placements of the code (`rtoslab stability` shows each)."
 )
 
 
@@ -135,7 +136,7 @@ def _statement_text(verdict: ClaimVerdict) -> str:
 def citation_section(paper: PaperFolder) -> Section:
     """Returns the section that says how to cite the paper."""
     facts = paper.facts
-    doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no DOI that we know of."
+    doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no known DOI."
     cited = f"{facts.authors}: {facts.title}. {facts.published_in}, {facts.year}.{doi}"
     return Section("citation", "The paper", (cited,))
 
@@ -156,13 +157,13 @@ def _conditions_section(reproduction: Reproduction) -> Section:
     general = [slip for slip in paper.slips if not slip.rows and not slip.part]
     tables = [TableData("Conditions of the measurement", ("condition", "the paper", "here"), rows)]
     if general:
-        tables.append(slips_table(paper, general, "What holds for all of its figures"))
+        tables.append(slips_table(paper, general, "Conditions of all figures"))
     notes = [*_version_notes(reproduction), *(note for suite in paper.suites for note in suite.notes)]
     if reproduction.missing_benchmarks:
         notes.append(
             f"Not yet measured, for this checkout has no such benchmark: {', '.join(reproduction.missing_benchmarks)}."
         )
-    return Section("conditions", "What differs in the conditions", tuple(notes), (), tables)
+    return Section("conditions", "Different conditions", tuple(notes), (), tables)
 
 
 def _condition_text(condition: Condition, points: Sequence[StoredPoint]) -> str:
@@ -214,7 +215,7 @@ def _part_section(reproduction: Reproduction, part: PaperSection) -> Section:
             tables.append(traced[1])
     slips = slips_of_part(paper, part.id, (ident for table in part.table for ident in table.rows))
     if slips:
-        tables.append(slips_table(paper, slips, "Slips and preconditions of these figures"))
+        tables.append(slips_table(paper, slips, "Errors and preconditions of these figures"))
     return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
@@ -227,7 +228,7 @@ def _draw_figure(reproduction: Reproduction, figure: RedrawnFigure) -> tuple[tup
     drawn = None if today is None else redraw_figure(figure, replace(reproduction, names=today.names), today.values)
     if drawn is None:
         return None, f"{figure.title}: not yet measured."
-    return drawn, f"{figure.title}: with today's version, as it is not measured with the authors'."
+    return drawn, f"{figure.title}: with the current version, because it was not measured with the authors' version."
 
 
 def _draw_trace(reproduction: Reproduction, figure: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
@@ -249,7 +250,10 @@ def _draw_trace(reproduction: Reproduction, figure: SampleTrace) -> tuple[tuple[
     versions = dict.fromkeys(
         f"{source.kernel} {source.version}" for source in map(reproduction.sources.get, used) if source
     )
-    return traced, f"{figure.title}: of {' and '.join(versions)}, as reference results keep no times of their samples."
+    return traced, (
+        f"{figure.title}: of {' and '.join(versions)}, because reference results do not contain the "
+        "times of their samples."
+    )
 
 
 def _version_notes(reproduction: Reproduction) -> list[str]:
@@ -258,14 +262,12 @@ def _version_notes(reproduction: Reproduction) -> list[str]:
     lent = sorted(
         {source.kernel for run, source in reproduction.sources.items() if run in used and source.is_reference}
     )
-    sentences = (
-        [f"Reference results, measured before and kept with rtoslab, stand for {', '.join(lent)}."] if lent else []
-    )
+    sentences = [f"Reference results, which come with rtoslab, are used for {', '.join(lent)}."] if lent else []
     for version in reproduction.paper.facts.version:
         if version.stands_in:
             here = reproduction.names.get(version.kernel, version.kernel)
             printed = "a version that the paper does not state" if version.printed == "not stated" else version.printed
-            sentences.append(f"{here} stands in for {printed}: {version.stands_in}.")
+            sentences.append(f"{here} is used instead of {printed}: {version.stands_in}.")
     return sentences
 
 
@@ -278,10 +280,10 @@ def _summary_text(reproduction: Reproduction) -> str:
             f"{count_text(points, 'point', 'was', 'were')} measured for this report, each with its proofs."
         )
     else:
-        sentences.append("Nothing of it was measured in this run.")
+        sentences.append("This run measured no point of this paper.")
     lent = sum(isinstance(stored_point.result, MeasuredPoint) for stored_point in reproduction.reference_points)
     if lent:
-        sentences.append(f"{count_text(lent, 'reference result')} stand beside them.")
+        sentences.append(f"{count_text(lent, 'reference result')} are shown for comparison.")
     return " ".join(sentences)
 
 
@@ -308,10 +310,10 @@ def _distance_sentences(reproduction: Reproduction) -> list[str]:
     """Returns a sentence on how near our figures are to the published ones."""
     compared = reproduction.compared
     if not compared:
-        return ["The paper prints no figure of a measurement in its text, only what follows from them."]
+        return ["The paper prints no measured figures, only conclusions."]
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio is not None]
     waiting = sum(compared_row.state == "bring your own" for compared_row in compared.values())
-    text = f"{len(ratios)} of {count_text(len(compared), 'published figure')} stand beside one of ours"
+    text = f"{len(ratios)} of {count_text(len(compared), 'published figure')} can be compared with one of ours"
     if ratios:
         over = any(compared_row.band is not None for compared_row in compared.values())
         ours = "ours, as medians over the placements," if over else "ours"

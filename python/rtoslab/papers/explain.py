@@ -148,7 +148,10 @@ def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Setu
         }
     changed = {key: item for key, item in changed.items() if _has_published_figure(paper, item)}
     if not plain:
-        raise PlanError(f"{paper.key} has no figure that one of ours stands beside, so no distance can be told.")
+        raise PlanError(
+            f"{paper.key} has no figure that can be compared with one of ours, so there is no "
+            "distance; `rtoslab paper` shows what is missing."
+        )
     return Plan(tuple({**plain, **changed}.values()), paper.key)
 
 

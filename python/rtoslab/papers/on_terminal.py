@@ -66,9 +66,7 @@ def print_paper(reproduction: Reproduction, console: Console) -> None:
         if any(item.deviates for item in here):
             console.print(Text(deviation_footnote(declared_deviations(reproduction.measured_results))), soft_wrap=True)
     for kernel, count in waiting.items():
-        console.print(
-            f"n/a: {count_text(count, 'figure')} of {kernel}; name a tree or an export of it by `rtoslab tree add`."
-        )
+        console.print(f"n/a: {count_text(count, 'figure')} of {kernel}; add its sources with `rtoslab tree add`.")
     _print_statements(reproduction, console)
     _print_setups(reproduction, console)
 
@@ -82,7 +80,7 @@ def _print_statements(reproduction: Reproduction, console: Console) -> None:
             seen = textwrap.shorten(verdict.numbers_text, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
-        console.print("report.html has every case with its numbers, and what each verdict was judged by.")
+        console.print("report.html shows every case with its figures and thresholds.")
         if note := one_placement_note(reproduction.values):
             console.print(note)
 

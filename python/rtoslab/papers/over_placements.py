@@ -11,9 +11,9 @@ from rtoslab.analyses import Band, PlacedValues, Value, placement_number, select
 from rtoslab.catalogue import PaperFolder
 
 _ONE_PLACEMENT_NOTE = (
-    "Each figure is of one placement of the code. Where two kernels are near each other, or one cache serves two "
-    "cores, another may turn their order: with --placements 8 each counts by its median, and a statement "
-    "that placements disagree about is a tie."
+    "Each figure was measured in one placement of the code. If two kernels are close, or two cores share a cache, "
+    "another placement may reverse their order. With --placements 8, each figure is a median, and a statement "
+    "that does not have the same result in all placements is a tie."
 )
 
 

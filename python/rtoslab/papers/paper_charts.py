@@ -115,7 +115,8 @@ def _printed_marks(
         value = convert_unit(number, published.unit, figure.unit, 1e6 * float(published.clock_mhz or 0))
         if value is None:
             raise ReportError(
-                f"Row {printed.row} is in {published.unit}, {figure.title!r} in {figure.unit}; correct one."
+                f"Row {printed.row} is in {published.unit}, but {figure.title!r} is in {figure.unit}; correct one "
+                "of them."
             )
         mark = next((one for one in marks if (one.x, one.series) == (printed.x, printed.series)), None)
         if mark is not None:
@@ -267,7 +268,7 @@ def versions_note(reproduction: Reproduction, values: Sequence[Value]) -> list[s
     if assumed:
         rules = ", ".join(version.removeprefix("timing.") for version in assumed)
         sentences.append(
-            f"Virtual boards, not silicon; they rest on {count_text(len(assumed), 'assumed timing rule')}: {rules}."
+            f"Virtual boards, not silicon. They depend on {count_text(len(assumed), 'assumed timing rule')}: {rules}."
         )
     return sentences
 

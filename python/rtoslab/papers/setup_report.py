@@ -13,12 +13,12 @@ from rtoslab.papers.tables import NONE, here_text, ratio_text
 from rtoslab.reports import Section, TableData, band_text
 
 _PROSE = (
-    "The paper does not say how everything was built. Each set-up is another way in which its authors may have built "
-    "it, or today's versions of its kernels; what it does not name is as in the sections above. Distance: the larger "
-    "of the paper's figure and ours over the smaller, as the geometric mean of all; of several placements, of the "
-    "medians; a dash where the paper prints no figure to be near to. In a table of figures a dash is what a set-up "
-    "does not change. Where a verdict above is a tie by the placement of the code, that of a set-up in one placement "
-    "may be the placement's."
+    "The paper does not say how everything was built. Each set-up is another way in which its authors may have "
+    "built it, or today's versions of its kernels; everything that it does not name is as in the sections above. "
+    "Distance: the larger of the paper's figure and ours, divided by the smaller, as the geometric mean of all "
+    "figures (medians over placements). A dash means that the paper prints no figure, or, in a table of figures, "
+    "that the set-up does not change it. If a statement above is a tie because of the placement of the code, its "
+    "result in a set-up that was measured in one placement may also be due to the placement."
 )
 
 
@@ -96,7 +96,7 @@ def setups_section(reproduction: Reproduction) -> list[Section]:
     ]
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
-        tables.append(TableData("Statements that a set-up decides otherwise", columns, rows))
+        tables.append(TableData("Statements with another result in a set-up", columns, rows))
     return [Section("setups", "Other versions and builds", (_PROSE, *wanting), (), tuple(tables))]
 
 
@@ -105,9 +105,9 @@ def missing_trees(reproduction: Reproduction) -> list[str]:
     present = {source.kernel for source in reproduction.sources.values()}
     names = reproduction.paper.facts.kernels
     return [
-        f"The paper measured {names.get(version.kernel, version.kernel)} {version.printed}; no tree of it is named "
-        "here, so figures are of today's version. Name one by "
-        f"`rtoslab tree add {version.trees[0]} PATH --port {version.kernel}`."
+        f"The paper measured {names.get(version.kernel, version.kernel)} {version.printed}; its sources were not "
+        f"added, so the figures are of the current version. Add them with `rtoslab tree add {version.trees[0]} "
+        f"PATH --port {version.kernel}`."
         for version in reproduction.paper.facts.version
         if version.trees and not present.intersection(version.trees)
     ]

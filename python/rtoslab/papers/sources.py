@@ -184,5 +184,5 @@ def todays_setup(paper: PaperFolder, sorted_results: SortedResults, sources: Map
         for result in results
         if isinstance(result, MeasuredPoint)
     )
-    title = f"the kernels' versions of today: {', '.join(names)}" if names else "the kernels' versions of today"
-    return Setup(id="today", title=title, evidence="Not the authors' versions, but what a reader would take now.")
+    title = f"the kernels' current versions: {', '.join(names)}" if names else "the kernels' current versions"
+    return Setup(id="today", title=title, evidence="The current versions of the kernels instead of the authors'.")

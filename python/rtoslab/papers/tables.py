@@ -14,7 +14,7 @@ from rtoslab.reports import MARK, ChartData, Record, TableData, band_ends, band_
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
 """Columns of published.csv that may name a row. All but the first only where they differ within the table."""
 NONE = "\N{EN DASH}"
-ONE_PLACE = "Where no band could be, as of sizes, ours is of one placement: the linker's own order."
+ONE_PLACE = "Our figures without a band, such as sizes, were measured in one placement: the linker's own order."
 SENSELESS = "says nothing"
 """The text in place of a ratio to a printed figure that must be wrong."""
 REFERENCE = "\N{DOUBLE DAGGER}"
@@ -150,7 +150,7 @@ def pairs_chart(
                 marks.append(
                     {"x": name, "series": "here", "y": ours.our_value, **(band_ends(ours.band) if ours.band else {})}
                 )
-        caption = f"{table.title}: the paper's figures and ours. A mark alone has no value of ours."
+        caption = f"{table.title}: the paper's figures and ours. A mark alone means that we have no value."
         charts.append(ChartData("pairs", marks, caption, "", AXES.get(unit, unit), table.log))
     return charts
 

@@ -15,29 +15,33 @@ _URGENCY: Final = "urgency."
 _NOT_ENABLED: Final = "not enabled"
 _KERNEL_SPECIFIC: Final = (_URGENCY, "isr_urgency", "heap.")
 """Keys that ports choose for their kernel. They are only compared between points of one kernel."""
-_WAITS: Final = "code out of flash waits longer"
+_WAITS: Final = "code in flash waits longer"
 _KNOWN_SETTINGS: Final[Mapping[str, tuple[str, str, tuple[str, str] | None]]] = {
-    "clock_hz": ("clock", "memories and buses are slower or faster beside the core", None),
+    "clock_hz": ("clock", "memories and buses are slower or faster relative to the core", None),
     "wait_states": ("flash wait states (FLASH_ACR, LATENCY)", _WAITS, None),
     "feature.icache": ("instruction cache (FLASH_ACR, ICEN; M7: CCR, IC)", _WAITS, OFF_ON),
     "feature.dcache": ("data cache (FLASH_ACR, DCEN; M7: CCR, DC)", "constants and data wait", OFF_ON),
-    "feature.prefetch": ("prefetch (FLASH_ACR, PRFTEN)", "straight code out of flash waits", OFF_ON),
-    "feature.pre_read": ("reading ahead of data (FLASH_ACR, PRE_READ)", "constants out of flash wait", OFF_ON),
+    "feature.prefetch": ("prefetch (FLASH_ACR, PRFTEN)", "sequential code in flash waits", OFF_ON),
+    "feature.pre_read": ("reading ahead of data (FLASH_ACR, PRE_READ)", "constants in flash wait", OFF_ON),
     "feature.art": ("flash accelerator (FLASH_ACR, ARTEN)", _WAITS, OFF_ON),
     "xip.cache": ("flash cache (XIP CTRL, EN)", _WAITS, OFF_ON),
     "xip.divider": ("divider of the flash's clock (SSI BAUDR)", _WAITS, None),
-    "mpu": ("memory protection (MPU_CTRL, ENABLE)", "accesses are checked, switches load regions", OFF_ON),
+    "mpu": ("memory protection (MPU_CTRL, ENABLE)", "accesses are checked, context switches load regions", OFF_ON),
     "fpu": ("floating-point unit (CPACR, CP10 and CP11)", "only an enabled unit has contexts to keep", OFF_ON),
-    "fpu.lazy": ("frames of the floating-point unit (FPCCR, ASPEN and LSPEN)", "exceptions save them at once", None),
+    "fpu.lazy": (
+        "frames of the floating-point unit (FPCCR, ASPEN and LSPEN)",
+        "exceptions save them immediately",
+        None,
+    ),
     "float_contexts": (
         "tasks that used the floating-point unit",
-        "every switch of such a task keeps more",
+        "every switch of such a task saves more registers",
         ("no", "yes"),
     ),
     "isr_urgency": ("most urgent interrupt that may call the kernel", "other interrupts are held off", None),
-    "heap.free_pieces": ("pieces of free memory in the heap", "an allocation searches longer", None),
+    "heap.free_pieces": ("fragments of free memory in the heap", "an allocation searches longer", None),
 }
-_UNKNOWN_SETTING: Final = ("the same code may take other times", None)
+_UNKNOWN_SETTING: Final = ("the same code may take more or less time", None)
 
 
 def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str, str]:
@@ -60,7 +64,7 @@ def state_concept(concept_id: str) -> Concept:
     setting = _without_core(key)
     title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_setting_title(setting), *_UNKNOWN_SETTING)
     core = "" if setting == key else f" of {key.partition('.')[0].replace('core', 'core ')}"
-    return Concept(concept_id, f"as the window opened, {title}{core}", why, off_on, is_board_setting=True)
+    return Concept(concept_id, f"{title}{core} at the beginning of the window", why, off_on, is_board_setting=True)
 
 
 def manifest_concept_id(concept_id: str) -> str:

@@ -37,18 +37,18 @@ class Concept:
 OFF_ON: Final = ("off", "on")
 KERNEL_CONCEPTS: Final = (
     Concept("assertions", "assertions", "every call that checks its arguments pays for it", OFF_ON),
-    Concept("stack_checking", "stack checking", "every switch looks at a stack", OFF_ON),
+    Concept("stack_checking", "stack checking", "every switch checks a stack", OFF_ON),
     Concept("trace_hooks", "trace hooks", "control blocks grow and calls leave traces", OFF_ON),
     Concept("run_time_statistics", "run-time statistics", "every switch reads a clock", OFF_ON),
     Concept("tick_hz", "tick rate", "more ticks take more time from the tasks"),
     Concept("priorities", "number of priorities", "a search for the next task may be longer, its lists take memory"),
-    Concept("time_slicing", "time slicing", "equal tasks are switched at ticks besides where they yield", OFF_ON),
+    Concept("time_slicing", "time slicing", "tasks of equal priority are also switched at ticks", OFF_ON),
     Concept("tickless_idle", "tickless idle", "idle time has no ticks, but its end takes longer", OFF_ON),
     Concept("mpu", "memory protection", "every switch loads regions, every call may cross into the kernel", OFF_ON),
     Concept(
         "task_selection",
         "task selection",
-        "the next task is found by search or by one instruction",
+        "the next task is found by a search or by one instruction",
         ("generic", "optimised"),
     ),
 )
@@ -75,10 +75,10 @@ def _value_reader(key: str) -> Callable[[BuildRecord], str | None]:
 
 
 BUILD_CONCEPTS: Final[tuple[tuple[Concept, Callable[[BuildRecord], str | None]], ...]] = (
-    (Concept("opt", "optimisation", "the compiler was asked for other code"), optimisation_level),
-    (Concept("options", "compiler options", "the compiler was asked for other code"), code_options),
+    (Concept("opt", "optimisation", "the compiler generates other code"), optimisation_level),
+    (Concept("options", "compiler options", "the compiler generates other code"), code_options),
     (
-        Concept("file_options", "options of single files", "the compiler was asked for other code there"),
+        Concept("file_options", "options of single files", "the compiler generates other code for these files"),
         options_of_single_files,
     ),
     (
@@ -86,22 +86,22 @@ BUILD_CONCEPTS: Final[tuple[tuple[Concept, Callable[[BuildRecord], str | None]],
         lambda build: "1" if _flag_reader("-flto")(build) else "0",
     ),
     (
-        Concept("compiler", "compiler", "other compilers make other code"),
+        Concept("compiler", "compiler", "other compilers generate other code"),
         lambda build: build.get("compiler", {}).get("banner"),
     ),
     (
-        Concept("clock_hz", "clock", "memories and buses are slower or faster beside the core"),
+        Concept("clock_hz", "clock", "memories and buses are slower or faster relative to the core"),
         _value_reader("clock_hz"),
     ),
     (
-        Concept("wait_states", "flash wait states", "code out of flash waits longer"),
+        Concept("wait_states", "flash wait states", "code in flash waits longer"),
         lambda build: build.get("clock", {}).get("wait_states"),
     ),
-    (Concept("feature.icache", "instruction cache", "code out of flash waits", OFF_ON), _feature_reader("icache")),
+    (Concept("feature.icache", "instruction cache", "code in flash waits", OFF_ON), _feature_reader("icache")),
     (Concept("feature.dcache", "data cache", "constants and data wait", OFF_ON), _feature_reader("dcache")),
-    (Concept("feature.prefetch", "prefetch", "straight code out of flash waits", OFF_ON), _feature_reader("prefetch")),
-    (Concept("code", "code placement", "RAM and flash answer at other speeds"), _value_reader("code")),
-    (Concept("data", "data placement", "memories answer at other speeds"), _value_reader("data")),
+    (Concept("feature.prefetch", "prefetch", "straight code in flash waits", OFF_ON), _feature_reader("prefetch")),
+    (Concept("code", "code placement", "RAM and flash have other speeds"), _value_reader("code")),
+    (Concept("data", "data placement", "memories have other speeds"), _value_reader("data")),
 )
 """Concepts that a manifest tells for every kernel, and how. Their ids are keys of `--config`, but for
 the options that a build file alone can change."""

@@ -82,13 +82,13 @@ def read_cost_file(path: Path) -> tuple[Cost, ...]:
     if not path.is_file():
         return ()
     costs = read_toml(path, CostFile)
-    again = "remove it, and `rtoslab sweep PLAN.toml --costs` writes it anew"
+    again = "remove it, and `rtoslab sweep PLAN.toml --costs` writes it again"
     if costs.format not in {UNSEALED, FORMAT}:
-        raise PlanError(f"{path} has format {costs.format}, this version reads {FORMAT}; {again}.")
+        raise PlanError(f"{path} has format {costs.format}, but this version reads format {FORMAT}; {again}.")
     if not costs.seal:
-        raise PlanError(f"{path} has no seal: an earlier version wrote it, or a hand did; {again}.")
+        raise PlanError(f"{path} has no seal, so it was written by an earlier version or by hand; {again}.")
     if costs.seal != costs.digest:
-        raise PlanError(f"{path} is not what was written: a value was edited; {again}.")
+        raise PlanError(f"{path} was edited; {again}.")
     return costs.cost
 
 

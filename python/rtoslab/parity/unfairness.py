@@ -49,7 +49,11 @@ class Unfairness:
     def cost_text(self) -> str:
         """Returns the costs in the compared benchmarks. If none of these was measured, in those that were."""
         costs_text = [f"{change}: {_percent_text(item, self.benchmarks)}" for change, item in self.costs]
-        unknown = "set it alike and measure again" if self.concept.is_board_setting else "a sweep over it would tell"
+        unknown = (
+            "set it to the same value and measure again"
+            if self.concept.is_board_setting
+            else "a sweep over this option measures it"
+        )
         return "; ".join(costs_text) or f"not measured; {unknown}"
 
 

@@ -40,7 +40,7 @@ def _band_sentence(name: str, band: Band) -> str:
     """Returns a sentence on one figure over all placements."""
     placements = count_text(len(band.values), "placement")
     if not band.width:
-        return f"{name}: {band.median:,.2f} in each of {placements}; the place costs nothing here."
+        return f"{name}: {band.median:,.2f} in each of {placements}, so the placement has no effect."
     return (
         f"{name}: median {band.median:,.2f} cycles, band {band.least:,.2f} to {band.most:,.2f} "
         f"({band.width_percent:.2f} %) over {placements}."
@@ -60,14 +60,14 @@ def _figures_section(study: PlacementStudy) -> Section:
             for number, value in zip(study.placements, band.values, strict=True)
         ]
         tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), item))
-    prose = ("Placement 0 is the linker's own order. The instructions are the same in all of them.",)
+    prose = ("Placement 0 is the linker's own order. The instructions are the same in all placements.",)
     return Section(f"figures{_section_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
 
 
 def _functions_section(study: PlacementStudy) -> Section:
-    title, ident = f"Which functions moved{_instrument_text(study)}", f"functions{_section_suffix(study)}"
+    title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_section_suffix(study)}"
     if not study.functions:
-        return Section(ident, title, [f"No function's own cycles moved by {LEAST_MOVED} per {study.unit}."])
+        return Section(ident, title, [f"No function's own cycles changed by {LEAST_MOVED} or more per {study.unit}."])
     moved = study.functions[:SHOWN_FUNCTIONS]
     rows = [
         [
@@ -82,21 +82,30 @@ def _functions_section(study: PlacementStudy) -> Section:
     ]
     columns = ("function", ">moved", ">r", ">own", ">best at", ">worst at")
     rest = len(study.functions) - len(moved)
-    note = f"{rest} more functions moved less." if rest > 0 else ""
-    table = TableData(f"Own cycles per {study.unit}, most moved first", columns, rows, note)
+    note = f"{rest} more functions changed less." if rest > 0 else ""
+    table = TableData(f"Own cycles per {study.unit}, largest change first", columns, rows, note)
     return Section(ident, title, _functions_prose(study), (), [table])
 
 
 def _functions_prose(study: PlacementStudy) -> list[str]:
     own = [function.name for function in study.functions if (function.explained_share or 0.0) >= EXPLAINS]
     text = (
-        f"moved: most less least. r: how it goes with all cycles per {study.unit} (1: together). own: the part of its "
-        "spread that its own address in the line explains. best at, worst at: that address modulo the line of "
-        f"{study.line_bytes} bytes, with its mean cycles there."
+        f"moved: largest minus smallest. r: correlation with all cycles per {study.unit}. own: the share of its "
+        "variance that its own address in the line explains. best at, worst at: this address modulo the line of "
+        f"{study.line_bytes} bytes, with the mean cycles there."
     )
     if own:
-        return [text, f"Their own place explains half or more of what moved: {', '.join(own[:SHOWN_FUNCTIONS])}."]
-    return [text, "No function's own place explains half of what it moved: it is what they share that does."]
+        return [
+            text,
+            (f"The function's own address explains half or more of the change: {', '.join(own[:SHOWN_FUNCTIONS])}."),
+        ]
+    return [
+        text,
+        (
+            "No function's own address explains half of its change. The cause is the caches or buffers that "
+            "the functions share."
+        ),
+    ]
 
 
 def _section_suffix(study: PlacementStudy) -> str:

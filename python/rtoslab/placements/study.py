@@ -44,7 +44,7 @@ def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) 
     studies = [_make_study(catalogue, group) for group in groups.values() if len(group) > 1]
     if not studies:
         why = _failure_clause(outcomes)
-        raise PlanError(f"No point was measured in two placements, so there is nothing to set side by side{why}.")
+        raise PlanError(f"No point was measured in two placements, so nothing can be compared{why}.")
     return studies
 
 

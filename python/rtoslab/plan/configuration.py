@@ -21,7 +21,10 @@ def require_config(config: Mapping[str, str]) -> None:
     """Raises PlanError naming the first key or value that is not allowed."""
     for key, value in config.items():
         if not _KEY.fullmatch(key):
-            raise PlanError(f"--config {quote(key)} is no key; write a macro's name, opt, feature.NAME and so on.")
+            raise PlanError(
+                f"--config {quote(key)} is not a valid key; write the name of a macro, opt, "
+                "feature.NAME or another key from `rtoslab run --help`."
+            )
         if (
             len(value) > _CHARS
             or not _VALUE.fullmatch(value)
@@ -29,8 +32,8 @@ def require_config(config: Mapping[str, str]) -> None:
             or not _has_paired_brackets(value)
         ):
             raise PlanError(
-                f"--config {key}={quote(value)} is no value; write a number, a name or an expression of C of up to "
-                f"{_CHARS} characters, without comments and quotes."
+                f"--config {key}={quote(value)} is not a valid value; write a number, a name or a C expression of "
+                f"up to {_CHARS} characters, without comments and quotes."
             )
 
 

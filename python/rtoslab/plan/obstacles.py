@@ -161,7 +161,7 @@ def placement_option(config: Mapping[str, str]) -> int:
     """Returns the placement's number. The linker's own order is 0, also where no number is given. Raises PlanError."""
     number = optional_number("placement", config) or 0
     if not 0 <= number <= MAX_PLACEMENT:
-        raise PlanError(f"--config placement={number} must lie between 0 and {MAX_PLACEMENT}.")
+        raise PlanError(f"--config placement={number} is not possible; choose a number from 0 to {MAX_PLACEMENT}.")
     return number
 
 

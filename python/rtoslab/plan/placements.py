@@ -14,10 +14,10 @@ def with_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
 
     A kernel that is linked by a script of its port has only the first. Its others are n/a."""
     if not 1 <= count <= MAX_PLACEMENT + 1:
-        raise PlanError(f"{count} placements cannot be asked for; there are 1 to {MAX_PLACEMENT + 1}.")
+        raise PlanError(f"{count} placements are not possible; choose 1 to {MAX_PLACEMENT + 1}.")
     given = next((item for item in plan.points if item.placement), None)
     if given is not None:
-        raise PlanError(f"Either so many placements or the one of --config placement={given.placement}; leave one out.")
+        raise PlanError(f"--placements and --config placement={given.placement} exclude each other; leave one out.")
     points = (_placed_point(catalogue, point, number) for point in plan.points for number in range(count))
     return replace(plan, points=tuple(points))
 

@@ -108,7 +108,7 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
                     seen.add(repr(point))
                     points.append(point)
     if not points:
-        raise PlanError("Nothing to measure was named; say a suite or a benchmark (see `rtoslab list`).")
+        raise PlanError("There is nothing to measure; name a suite or a benchmark (`rtoslab list` shows them).")
     return Plan(tuple(points), suites[0] if len(suites) == 1 else None)
 
 
@@ -156,7 +156,9 @@ def require_point_limit(*axes: Sequence[object]) -> None:
     """Raises PlanError if the axes have more combinations than one experiment may hold."""
     count = math.prod(map(len, axes))
     if count > POINTS:
-        raise PlanError(f"That would be {count:,} points, of which one experiment may have {POINTS:,}; leave some out.")
+        raise PlanError(
+            f"The experiment would have {count:,} points, but at most {POINTS:,} are allowed; leave some out."
+        )
 
 
 def _points_by_kind(
@@ -208,7 +210,7 @@ def _sample_count(
     most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
     samples = optional_number("samples", config)
     if samples is not None and samples < 1:
-        raise PlanError(f"samples={samples}: at least one sample is needed.")
+        raise PlanError(f"samples={samples} is not possible; measure at least one sample.")
     required = samples or (benchmark.full_samples if full else 0) or benchmark.samples
     if most is None or required <= most:
         return required, None

@@ -10,7 +10,7 @@ def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: 
     if function.max_cycles is None and function.max_stack_bytes is None:
         return []
     if not measured.tally.calls and not (measured.open and function.max_cycles is None):
-        return [f"{name}: no call returned{cut_text}, so that its budget is not held"]
+        return [f"{name}: no call returned{cut_text}, so its budget was not checked"]
     lines = []
     if function.max_cycles is not None:
         begin_text = next(
@@ -24,7 +24,7 @@ def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: 
             lines.append(f"{name}: {most:,} cycles {function.by}, {function.max_cycles:,} allowed{begin_text}")
     depths = [call.stack_bytes for call in measured.open]
     if function.max_stack_bytes is not None and None in depths:
-        return [*lines, f"{name}: its stack cannot be told, for it sets the stack pointer itself"]
+        return [*lines, f"{name}: its stack use is not known, because it sets the stack pointer itself"]
     stack = max([measured.tally.stack_bytes or 0, *(depth or 0 for depth in depths)])
     if function.max_stack_bytes is not None and stack > function.max_stack_bytes:
         lines.append(f"{name}: {stack:,} bytes of stack, {function.max_stack_bytes:,} allowed")
@@ -37,7 +37,7 @@ def exceeded_interval_budget(interval: ProjectInterval, measured: MeasuredInterv
         return []
     name = f"{interval.image}: {interval.name}"
     if measured.cycles is None or measured.longest is None:
-        return [f"{name}: no interval ended{cut and f' ({cut})'}, so that its budget is not held"]
+        return [f"{name}: no interval ended{cut and f' ({cut})'}, so its budget was not checked"]
     if measured.cycles.maximum <= interval.max_cycles:
         return []
     began = f"begun in cycle {measured.longest.begin.cycle:,}"

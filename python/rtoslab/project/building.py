@@ -53,7 +53,7 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
     try:
         done = subprocess.run(image.build, cwd=folder, stdin=subprocess.DEVNULL, stdout=2, env=environment, check=False)
     except OSError as cause:
-        reason = f"`{image.build[0]}` does not start: {(cause.strerror or 'it is no program').lower()}"
+        reason = f"`{image.build[0]}` does not start: {(cause.strerror or 'it is not a program').lower()}"
         raise ToolMissingError(
             f"The image {name!r} cannot be built by `{command}` ({reason}); install it, or correct `build` in "
             "rtoslab.toml."

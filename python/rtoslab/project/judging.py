@@ -25,7 +25,7 @@ OTHER_WORK: Final = "other work"
 MOVED: Final = "moved"
 SAME_CODE: Final = "same code"
 UNKNOWN: Final = "unknown"
-NOTHING_MEASURED: Final = "nothing was measured, for no function was called and no interval ended"
+NOTHING_MEASURED: Final = "nothing was measured, because no function was called and no interval ended"
 MOST_NAMES: Final = 3
 PLACEMENT: Final = "placement"
 """A verdict: the bands of both sides' placements overlap, so that another placement may make the difference."""
@@ -106,14 +106,18 @@ def judge_project(
     notes: list[str] = []
     for name, now in after.items():
         lost += [f"{name}: {now.cut_reason}"] if now.cut_reason else []
-        notes += [f"{name}: placements n/a, {now.problem}; measured as it is built"] if now.problem else []
+        notes += (
+            [f"{name}: measured only as it is built, because placements are not possible: {now.problem}"]
+            if now.problem
+            else []
+        )
         then = before.get(name)
         if then is None:
             lost.append(f"{name}: not in the baseline; `rtoslab baseline` adds it")
             continue
         unlike = _different_conditions(then, now)
         if unlike:
-            lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it anew")
+            lost.append(f"{name}: {unlike}; `rtoslab baseline` writes it again")
             continue
         lost += _figures_without_pair(name, then, now)
         changes += [change for key in then.items if key in now.items for change in _item_changes(name, key, then, now)]
@@ -176,7 +180,7 @@ def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> l
         figures = now.items[key].figures
         gone = [figure for figure in item.figures if figure not in figures]
         fresh = [figure for figure in figures if figure not in item.figures]
-        result += [f"{name}: {key} has no {', '.join(gone)} any more"] if gone else []
+        result += [f"{name}: {key} no longer has {', '.join(gone)}"] if gone else []
         result += (
             [f"{name}: {', '.join(fresh)} of {key} not in the baseline; `rtoslab baseline` adds it"] if fresh else []
         )
@@ -248,16 +252,18 @@ def project_sentence(judged: ProjectJudgement) -> str:
     """Returns the gate's answer in sentences."""
     figures = count_text(len(judged.changes), "figure")
     if judged.unanswered:
-        return f"The gate cannot tell: {loss_clauses(judged.unanswered)}."
+        return f"The gate has no result: {loss_clauses(judged.unanswered)}."
     parts = []
     if judged.regressions:
         change, limit = judged.regressions[0]
         moved = sum(regression.cause == MOVED for regression, _ in judged.regressions)
-        by_place = f" {moved} of them by moving alone: the code is the same and lies elsewhere." if moved else ""
+        by_place = (
+            f" {moved} of them only because the code moved: it is the same, but at other addresses." if moved else ""
+        )
         parts.append(
-            f"Regression: {len(judged.regressions)} of {figures} passed their limit; the largest: {change.label}: "
-            f"{change.delta:+g} {change.before.unit} ({change.percent:+.2f} %), allowed {limit}."
-            f"{_cause_sentence(change)}{by_place}"
+            f"Regression: {len(judged.regressions)} of {figures} exceeded their limits; the largest: "
+            f"{change.label}: {change.delta:+g} {change.before.unit} ({change.percent:+.2f} %), allowed "
+            f"{limit}.{_cause_sentence(change)}{by_place}"
         )
     if judged.exceeded_budgets:
         parts.append(f"Over budget: {'; '.join(judged.exceeded_budgets[:3])}.")
@@ -265,7 +271,7 @@ def project_sentence(judged: ProjectJudgement) -> str:
         return " ".join(parts)
     better = sum(figure_change.delta < 0 and not figure_change.overlap for figure_change in judged.changes)
     passing = (
-        f"; {len(judged.passed_moves)} worse by moving alone, which the project lets pass"
+        f"; {len(judged.passed_moves)} worse only because the code moved, which the project allows"
         if judged.passed_moves
         else ""
     )

@@ -253,11 +253,11 @@ def _placement_problem(placed: Sequence[_PlacedImage]) -> str:
         return ""
     keys = [key for key in placed[0].items if key != IMAGE]
     if any(placed_figures.items[key].code != placed[0].items[key].code for placed_figures in placed for key in keys):
-        return "the build gives other instructions for another RTOSLAB_PLACEMENT"
+        return "the build changes instructions with RTOSLAB_PLACEMENT, which may only move functions"
     if all(
         placed_figures.items[key].places == placed[0].items[key].places for placed_figures in placed for key in keys
     ):
-        return "the build takes no placement: no function lies elsewhere for another RTOSLAB_PLACEMENT"
+        return "the build ignores RTOSLAB_PLACEMENT: another value moves no function"
     return ""
 
 

@@ -86,23 +86,32 @@ class ProjectBaseline(Strict):
 def read_project_baseline(path: Path) -> ProjectBaseline:
     """Reads a baseline. Raises CatalogueError naming file and key, PlanError where there is none."""
     if not is_file(path):
-        raise PlanError(f"There is no baseline {path_text(path)}; `rtoslab baseline` writes it from what is measured.")
+        raise PlanError(f"There is no baseline {path_text(path)}; run `rtoslab baseline` to measure and write it.")
     baseline = read_toml(path, ProjectBaseline)
     if baseline.format not in {UNSEALED, FORMAT}:
-        raise PlanError(f"{path} has format {baseline.format}, this version reads {FORMAT}; write the baseline again.")
+        raise PlanError(
+            f"{path} has format {baseline.format}, but this version reads format {FORMAT}; write the baseline again."
+        )
     if not baseline.seal:
         raise PlanError(
-            f"{path} has no seal: an earlier version wrote it, or a hand did; `rtoslab baseline` writes it."
+            f"{path} has no seal, so it was written by an earlier version or by hand; `rtoslab baseline` writes it "
+            "again."
         )
     if baseline.seal != baseline.digest:
-        raise PlanError(f"{path} is not what was written: a value was edited; `rtoslab baseline` writes it anew.")
+        raise PlanError(f"{path} was edited; `rtoslab baseline` writes it again.")
     for item in baseline.item:
         if item.image not in baseline.image:
-            raise CatalogueError(f"{path}, item {item.name!r}: no image is named {item.image!r}; write it again.")
+            raise CatalogueError(
+                f"{path}, item {item.name!r}: no image is named {item.image!r}; run `rtoslab "
+                "baseline` to write it again."
+            )
         placements = baseline.image[item.image].placements
         for name, values in item.measured_item(placements).figures.items():
             if len(values) != placements:
-                raise CatalogueError(f"{path}, {item.name}, {name}: {len(values)} values for {placements} placements.")
+                raise CatalogueError(
+                    f"{path}, {item.name}, {name}: {len(values)} values for {placements} "
+                    "placements; run `rtoslab baseline` to write it again."
+                )
     return baseline
 
 
@@ -110,7 +119,7 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
     """Writes the figures as a baseline. The same figures give the same bytes. Raises StoreError."""
     baseline = _make_baseline(figures, simulator)
     lines = [
-        "# Figures that `rtoslab gate` holds new ones against; `rtoslab baseline` writes this file.",
+        "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file.",
         *toml_lines(
             {"format": FORMAT, "seal": baseline.digest, "rtoslab": baseline.rtoslab, "simulator": baseline.simulator}
         ),

@@ -131,14 +131,19 @@ def require_images(project: Project) -> None:
             )
         by = item.by if isinstance(item, ProjectFunction) else ""
         if (item.image, item.name, by) in names:
-            raise CatalogueError(f"{PROJECT_FILE}: {quote(item.name)} of {quote(item.image)} stands twice; remove one.")
+            raise CatalogueError(
+                f"{PROJECT_FILE}: {quote(item.name)} of {quote(item.image)} is there twice; remove one."
+            )
         names.add((item.image, item.name, by))
     unused = sorted(set(project.image) - {item.image for _, item in images})
     if unused and project.diagnose is None:
         raise CatalogueError(
-            f"{PROJECT_FILE}: no [[function]] and no [[interval]] names the image {quote(unused[0])}; "
-            "name one or remove it."
+            f"{PROJECT_FILE}: no [[function]] and no [[interval]] uses the image {quote(unused[0])}; add one or "
+            "remove the image."
         )
     for name, image in project.image.items():
         if image.placements > 1 and not image.build:
-            raise CatalogueError(f"{PROJECT_FILE}, image {quote(name)}: placements need a `build` that makes them.")
+            raise CatalogueError(
+                f"{PROJECT_FILE}, image {quote(name)}: placements need a `build` command that "
+                "builds them; add `build` or remove `placements`."
+            )

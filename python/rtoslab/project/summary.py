@@ -16,7 +16,7 @@ _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 def regression_table(judged: ProjectJudgement) -> Table:
     """Returns the figures beyond their limit, the largest share first."""
     rows = [(*_change_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
-    return Table("regressions", "Passed their limit", _COLUMNS, rows)
+    return Table("regressions", "Exceeded their limits", _COLUMNS, rows)
 
 
 def change_table(judged: ProjectJudgement) -> Table:
@@ -111,7 +111,7 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
         if figure_change.label in limits:
             message = (
                 f"{_format_metric(figure_change.before)} {figure_change.before.unit} before, "
-                f"{_format_metric(figure_change.after)} now: it passed its limit {limits[figure_change.label]}"
+                f"{_format_metric(figure_change.after)} now: it exceeded its limit {limits[figure_change.label]}"
             )
             ET.SubElement(
                 case,

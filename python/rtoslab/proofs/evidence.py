@@ -98,7 +98,10 @@ class Evidence:
         }
         value = values.get(name)
         if value is None:
-            raise CatalogueError(f"A proof of {self.benchmark.id} asks for {name!r}, which is no parameter of it.")
+            raise CatalogueError(
+                f"A proof of {self.benchmark.id} asks for {name!r}, which is not a parameter of "
+                "it; correct benchmark.toml."
+            )
         return int(value) == int(number) if sign == "=" else int(value) > int(number)
 
     def collisions(self, core: int, service: str) -> int | None:

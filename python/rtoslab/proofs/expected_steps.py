@@ -108,7 +108,7 @@ def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedSte
         case [who, service, *operands] if _is_actor(who):
             fails = operands[-1:] == [FAILS]
             return ExpectedStep(text, "call", who, service, tuple(operands[:-1] if fails else operands), fails)
-    raise CatalogueError(f"{text!r} is no step of a round; correct benchmark.toml, see proofs/expected_steps.py.")
+    raise CatalogueError(f"{text!r} is not a step of a round; correct benchmark.toml, see proofs/expected_steps.py.")
 
 
 def _is_actor(word: str) -> bool:

@@ -34,12 +34,12 @@ def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
     seal = _read_seal(folder, files.get(SEAL_FILE))
     again = _AGAIN.format(folder=folder)
     if seal["folder"] != name:
-        raise AlteredError(f"{folder} holds what was stored as {seal['folder']}; give it back its name, or {again}")
+        raise AlteredError(f"{folder} was renamed and was stored as {seal['folder']}; give it its old name, or {again}")
     for item, digest in seal["files"].items():
         if item not in files:
-            raise AlteredError(f"{folder / item} is missing though it was stored; {again}")
+            raise AlteredError(f"{folder / item} was stored but is missing now; {again}")
         if hashlib.sha256(files[item]).hexdigest() != digest:
-            raise AlteredError(f"{folder / item} was altered after it was stored; {again}")
+            raise AlteredError(f"{folder / item} was changed after it was stored; {again}")
 
 
 def read_sealed(folder: Path) -> dict[str, bytes]:
@@ -73,9 +73,7 @@ def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
     """Returns the content of a seal after a check of its own digest: it must be byte for byte what is written today."""
     again = _AGAIN.format(folder=folder)
     if content is None:
-        raise AlteredError(
-            f"{folder / SEAL_FILE} is missing, so nothing shows that the rest is as it was stored; {again}"
-        )
+        raise AlteredError(f"{folder / SEAL_FILE} is missing, so the other files cannot be checked; {again}")
     try:
         seal = parse_object(content)
         body = {key: seal[key] for key in ("files", "folder", "format")}
@@ -84,7 +82,7 @@ def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
             return body
     except (ValueError, KeyError, TypeError):
         pass
-    raise AlteredError(f"{folder / SEAL_FILE} was altered after it was stored; {again}")
+    raise AlteredError(f"{folder / SEAL_FILE} was changed after it was stored; {again}")
 
 
 def _digest(body: Mapping[str, Any]) -> str:

@@ -35,7 +35,9 @@ def read_wire_constants(root: Path) -> WireConstants:
     try:
         return WireConstants(wire_version=int(table["wire_version"]), line_max_chars=int(table["line_max_chars"]))
     except (KeyError, TypeError, ValueError):
-        raise CatalogueError(f"{path} lacks wire_version or line_max_chars; restore it from the repository.") from None
+        raise CatalogueError(
+            f"{path} does not contain wire_version or line_max_chars; restore it from the repository."
+        ) from None
 
 
 # One letter per form keeps the table below readable as a table.

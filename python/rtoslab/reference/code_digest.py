@@ -77,7 +77,7 @@ def _read(path: Path, _sha256: str) -> Mapping[str, str]:
             for pair in json.loads(line).items()
         )
     except ValueError as cause:
-        raise AlteredError(f"{path} was edited by hand ({cause}); take it from the repository again.") from None
+        raise AlteredError(f"{path} was edited by hand ({cause}); restore it from the repository.") from None
 
 
 def add_code_digests(root: Path, names: Iterable[str]) -> None:

@@ -69,7 +69,7 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     groups = group_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
     placed = [placement_values(group) for group in groups if len(group) > 1 and placement_number(group[0].point) == "0"]
     if not any(isinstance(stored_point.result, MeasuredPoint) for stored_point in measured):
-        raise StoreError(f"No point was measured, so {path.name} is not written; `rtoslab run` says what failed.")
+        raise StoreError(f"No point was measured, so {path.name} was not written; `rtoslab run` shows the reason.")
     common = common_part(
         [stored_point.manifest for stored_point in measured if isinstance(stored_point.result, MeasuredPoint)]
     )
@@ -99,8 +99,8 @@ def read_reference(path: Path, like_points: Collection[PointId] | None = None) -
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
-            f"{path} holds no reference results that can be read ({why}); restore it, or renew it with "
-            f"`rtoslab reference refresh {path.parent.name}`."
+            f"{path} cannot be read as reference results ({why}); restore the file, or measure the results again "
+            f"with `rtoslab reference refresh {path.parent.name}`."
         ) from None
     return Reference(path, header["paper"], header["kernel"], points, weights, placed)
 
@@ -120,14 +120,14 @@ def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         parsed = parse_object(line)
         left -= sum(count_values(series) for series in parsed.get("result", {}).get("series", ()))
         if left < 0:
-            raise ValueError(f"its distributions stand for more than {SERIAL_VALUES:,} values")
+            raise ValueError(f"its distributions have more than {SERIAL_VALUES:,} values")
         yield parsed
 
 
 def _parse_header(path: Path, line: str) -> dict[str, Any]:
     header = parse_object(line)
     if (header["format"], header["paper"], header["kernel"]) != (FORMAT, path.parent.name, path.stem):
-        raise ValueError("it says another format, paper or kernel")
+        raise ValueError("its format, paper or kernel is another one")
     return header
 
 

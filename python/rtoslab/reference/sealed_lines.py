@@ -25,7 +25,7 @@ def unseal_lines(text: str) -> list[str]:
     """Returns the lines without their seal. Raises ValueError if they are not what was sealed."""
     *lines, seal = text.splitlines(keepends=True) or [""]
     if parse_object(seal) != {_SEAL: _digest("".join(lines))}:
-        raise ValueError("its checksum is another one")
+        raise ValueError("its checksum does not match")
     return lines
 
 

@@ -98,7 +98,7 @@ def _draw_gain(chart: ChartData) -> Drawn:
         text="says:N", x=alt.value(WIDTH)
     )
     return draw_upright_bars(
-        _bars_by_test(chart, "gain", "throughput, several cores over one"), rules, named, least_top=2.0
+        _bars_by_test(chart, "gain", "throughput with several cores, relative to one"), rules, named, least_top=2.0
     )
 
 
@@ -122,7 +122,7 @@ def _draw_cycles(chart: ChartData) -> Drawn:
 
 def _draw_losses(chart: ChartData) -> Drawn:
     """Draws the cycles of a count by cause, in multiples of the lone core's."""
-    title = "cycles of a core per count, in multiples of the lone core's"
+    title = "cycles of a core per count, relative to one core alone"
     x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
     return _draw_stacked_by_cause(chart.rows, "multiple", x)
 

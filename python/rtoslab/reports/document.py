@@ -49,7 +49,7 @@ def make_document(
     `beside`: reference results, which are shown with these points' figures, but not counted.
     """
     if not points:
-        raise ReportError("These runs hold no finished point; run `rtoslab run` first.")
+        raise ReportError("These runs contain no finished point; run `rtoslab run` first.")
     suite = catalogue.suites[suite_id].facts if suite_id is not None and suite_id in catalogue.suites else None
     verified = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     placed = placed_points(verified)
@@ -122,7 +122,7 @@ def _conditions_text(
         sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
     if unfair:
         differing = ", ".join(dict.fromkeys(unfairness.concept.title for unfairness in unfair))
-        sentences.append(f"The kernels were not measured alike in everything; different are: {differing}.")
+        sentences.append(f"The kernels were not measured under equal conditions. Differences: {differing}.")
     return " ".join(filter(None, sentences))
 
 

@@ -56,7 +56,7 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
     for gone, name in zip(absent, together[len(compared) :], strict=True):
         where = [mark_names(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
-    table.caption = f"{', '.join(used)}: medians; all else by the probe, else the counter; us: the median."
+    table.caption = f"{', '.join(used)}: medians. All other columns: by the probe, else the counter. us: the median."
     table.caption_justify = "left"
     return table
 

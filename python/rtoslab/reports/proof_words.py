@@ -14,4 +14,4 @@ def proofs_clause(measured: Sequence[MeasuredPoint], of_what: str = "") -> str:
     if held == every:
         return f"all {held:,} proofs{of_what} hold"
     verb = "holds" if held == 1 else "hold"
-    return f"of {every:,} proofs{of_what} {held:,} {verb}, the others had nothing to look at"
+    return f"of {every:,} proofs{of_what} {held:,} {verb}, the others do not apply"

@@ -30,7 +30,7 @@ from rtoslab.reports.table import band_text
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import AnyResult
 
-BANDS: Final = "In brackets: over a point's placements; before them the median."
+BANDS: Final = "A figure is the median over placements, with its range in brackets."
 
 
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
@@ -65,7 +65,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
         console.print(BANDS, soft_wrap=True)
         single = [point_label(point.middle) for point in placed if len(point.placements) == 1]
         if single:
-            console.print(Text(f"In one placement alone, without a band: {', '.join(single)}."), soft_wrap=True)
+            console.print(Text(f"Measured in one placement, without a band: {', '.join(single)}."), soft_wrap=True)
     _show_missing(results, console)
 
 

@@ -23,7 +23,7 @@ class Column(Sequence[int]):
         """Raises ValueError for a value that is negative or no whole number."""
         array = values if isinstance(values, np.ndarray) else _whole_numbers(list(values))  # type: ignore[arg-type]
         if array.size and (array.ndim != 1 or array.dtype.kind not in "iu" or int(array.min()) < 0):
-            raise ValueError("samples are whole numbers from 0 on")
+            raise ValueError("samples must be whole numbers of 0 or more")
         largest = int(array.max()) if array.size else 0
         width = next(item for item in _WIDTHS if largest <= np.iinfo(item).max)
         self._kept: NDArray[Any] = np.ascontiguousarray(array.reshape(-1), dtype=width)
@@ -69,7 +69,7 @@ class Column(Sequence[int]):
 def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
     # In a loop of Python's own this takes most of the time that a stored distribution is read in.
     if not set(map(type, values)) <= {int} or (values and not 0 <= min(values) <= max(values) < 1 << 64):  # type: ignore[type-var, operator]
-        raise ValueError("samples are whole numbers from 0 on")
+        raise ValueError("samples must be whole numbers of 0 or more")
     return np.array(values, np.uint64)
 
 
@@ -77,7 +77,7 @@ def _to_column(values: Any) -> Column:
     if isinstance(values, Column):
         return values
     if not isinstance(values, list | tuple | np.ndarray):
-        raise ValueError("samples are a list of whole numbers")  # noqa: TRY004 (pydantic hears no other)
+        raise ValueError("samples must be a list of whole numbers")  # noqa: TRY004 (pydantic hears no other)
     return Column(values)
 
 

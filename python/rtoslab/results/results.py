@@ -171,9 +171,9 @@ class MeasuredPoint(StoredModel):
     @model_validator(mode="after")
     def _check(self) -> "MeasuredPoint":
         if not self.proofs or any(proof.verdict is Verdict.FAILS for proof in self.proofs):
-            raise ValueError("a measured point needs proofs, and all of them must hold")
+            raise ValueError("a measured point needs proofs, and all must hold")
         if all(proof.verdict is Verdict.UNSEEN for proof in self.proofs):
-            raise ValueError("a measured point needs at least one proof that could look")
+            raise ValueError("a measured point needs at least one proof that applies")
         return self
 
     @property

@@ -141,7 +141,7 @@ def analyse_charged(
         if responses == latest_ends:
             return Analysis(model, tasks, handlers)
         latest_ends = responses
-    reason = f"what the cores wait for each other does not settle within {ROUNDS} rounds"
+    reason = f"the waits of the cores for each other do not converge within {ROUNDS} rounds"
     unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=Obstacle.STEPS) for task in tasks)
     return Analysis(model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), handlers)
 
@@ -204,7 +204,7 @@ def _bound_task(task: Task, system: System, charge: Charges, other_cores: OtherC
     whole = replace(demand, others=[*above, *equals]) if in_order else demand
     load = whole.utilisation()
     if load > 1:
-        reason = f"everything at least as urgent asks for {float(100 * load):.1f} % of the processor"
+        reason = f"tasks and interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
         return _without_bound(task, reason, load, Obstacle.OVERLOAD)
     reason = _model_obstacle(task, system, charge, other_cores)
     if reason:
@@ -268,12 +268,12 @@ def _model_obstacle(task: Task, system: System, charge: Charges, other_cores: Ot
     if other_cores.obstacle:
         return other_cores.obstacle
     if charge.tick_period and task.period < charge.tick_period and not task.released_by:
-        return "its period is shorter than the tick's, by which it is released"
+        return "its period is shorter than that of the tick that releases it"
     late = _longest_tick_wait(task.core, system, charge, other_cores) if charge.tick_period else 0
     if late is None or late >= charge.tick_period > 0:
         lateness = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
         every = system.microseconds(charge.tick_period)
-        return f"the kernel's tick may be masked {lateness}, and comes every {every:,.1f} us: ticks would be lost"
+        return f"the kernel's tick may be masked {lateness}, and its period is {every:,.1f} us, so ticks would be lost"
     return ""
 
 
@@ -320,7 +320,7 @@ def _bound_interrupt(
     demand = CompetingDemand(task, (), above, (), only, masked)
     load = demand.utilisation()
     if load > 1:
-        reason = f"interrupts at least as urgent ask for {float(100 * load):.1f} % of the processor"
+        reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
         return _without_bound(handler, reason, load, Obstacle.OVERLOAD)
     try:
         response, parts = longest_response(demand, 0, max_steps, _response_limit(handler, max_steps))

@@ -31,28 +31,38 @@ still pending."""
 def task_rows(system: System, firmware: TaskSetFirmware, work: BusyWork) -> list[TaskRow]:
     """Returns the tasks as rows of the image's table. Raises CheckError naming the task that does not fit."""
     if (last := max(system.cores)) >= firmware.cores:
-        raise CheckError(f"The set has a task on core {last}, the image's last is {firmware.cores - 1}; correct it.")
+        raise CheckError(
+            f"The set has a task on core {last}, but the last core of the image is "
+            f"{firmware.cores - 1}; correct the task's core."
+        )
     if system.clock_hz != firmware.clock_hz:
-        raise CheckError(f"The task set was made for {system.clock_hz} Hz, the board runs at {firmware.clock_hz}.")
+        raise CheckError(
+            f"The task set is for {system.clock_hz} Hz, but the board runs at {firmware.clock_hz} Hz; "
+            "use overheads of this board."
+        )
     if len(system.tasks) > firmware.max_tasks:
         raise CheckError(
-            f"The image holds {firmware.max_tasks} tasks, the set has {len(system.tasks)}; check a part of it."
+            f"The image can run {firmware.max_tasks} tasks, but the set has {len(system.tasks)}; check a part of "
+            "the set."
         )
     levels = sorted({task.priority for task in system.tasks})
     if len(levels) > firmware.priority_count:
         raise CheckError(
-            f"The image has {firmware.priority_count} priorities, the set {len(levels)}; check a part of it."
+            f"The image has {firmware.priority_count} priorities, but the set {len(levels)}; check a part of the set."
         )
     if len(system.interrupts) > INTERRUPT_LINES:
         raise CheckError(
-            f"The image has {INTERRUPT_LINES} interrupts, the set {len(system.interrupts)}; check a part of it."
+            f"The image has {INTERRUPT_LINES} interrupts, but the set {len(system.interrupts)}; check a part of "
+            "the set."
         )
     resources = sorted({name for task in system.tasks for name, _ in task.sections})
     if len(resources) > MUTEXES:
-        raise CheckError(f"The image has {MUTEXES} mutexes, the set {len(resources)} resources; check a part of it.")
+        raise CheckError(
+            f"The image has {MUTEXES} mutexes, but the set {len(resources)} resources; check a part of the set."
+        )
     if resources and system.protocol == "ceiling":
         raise CheckError(
-            "No kernel here has the priority ceiling protocol; check with protocol inheritance or immediate_ceiling."
+            "No kernel has the priority ceiling protocol; use the protocol inheritance or immediate_ceiling."
         )
     if resources and system.protocol == "immediate_ceiling" and not firmware.kernel.services["priority_set"]:
         raise CheckError(f"{firmware.kernel.id} cannot raise a task to a ceiling; check the set with inheritance.")
@@ -84,7 +94,9 @@ def _task_row(
     if task.masked:
         protected.append((task.masked // scale, Protection.MASKED, 0))
     if len(protected) + 2 > MAX_PARTS:
-        raise CheckError(f"{task.name}: the image has {MAX_PARTS - 2} sections and masks a task; check a part of it.")
+        raise CheckError(
+            f"{task.name}: the image has {MAX_PARTS - 2} sections and masks per task; check a part of the set."
+        )
     left = task.wcet // scale - sum(cycles for cycles, _, _ in protected)
     ends = [(left // 2, Protection.PLAIN, 0), (left - left // 2, Protection.PLAIN, 0)]
     parts = tuple(
@@ -100,8 +112,8 @@ def _whole_ticks(task: Task, cycles: Fraction, key: str, firmware: TaskSetFirmwa
     if ticks.denominator != 1:
         tick_us = 1_000_000 / firmware.tick_hz
         raise CheckError(
-            f"{task.name}: its {key} is {float(ticks):g} ticks of {tick_us:g} us, but the kernel releases tasks by "
-            'whole ticks; change it, the tick rate with --config, or say release = "interrupt".'
+            f"{task.name}: its {key} is {float(ticks):g} ticks of {tick_us:g} us, but the kernel releases tasks at "
+            'whole ticks; change the time, change the tick rate with --config, or write release = "interrupt".'
         )
     return int(ticks)
 
@@ -150,8 +162,8 @@ def _interrupt_line(
     gap = int(wcet) + _GAP_CYCLES
     if period < gap or jitter > period - gap:
         raise CheckError(
-            f"{handler.name}: with its period and jitter it could be raised again while it is pending, and be lost; "
-            f"the check needs {gap} cycles between two."
+            f"{handler.name}: with this period and jitter, an interrupt could be raised while the one before is "
+            f"still pending, and be lost; the check needs {gap} cycles between two."
         )
     raised: list[int] = []
     arrivals: list[int] = []

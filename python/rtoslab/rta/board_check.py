@@ -165,12 +165,14 @@ def _check_notes(system: System, observations: list[ObservedTask]) -> list[str]:
     """Returns notes on what the run does not show: jitter of the tick's releases, work shorter than its WCET."""
     notes = []
     if any(task.jitter and not task.released_by for task in system.tasks):
-        notes.append("The tick releases without jitter: it is in the bounds, but not seen.")
+        notes.append("The tick releases tasks without jitter, so the jitter in the bounds was not observed.")
     short = [
         f"{one.name} by {float(Fraction(one.wcet - pair.job_work, system.units_per_cycle)):g}"
         for one, pair in zip(system.tasks, observations, strict=True)
         if one.wcet != pair.job_work
     ]
     if short:
-        notes.append(f"Work that lasts exactly the wcet cannot be had here, it is shorter: {', '.join(short)} cycles.")
+        notes.append(
+            f"The generated work cannot last exactly the WCET on this board. It is shorter: {', '.join(short)} cycles."
+        )
     return notes

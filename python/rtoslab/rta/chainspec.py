@@ -25,12 +25,12 @@ def parse_chain(row: Mapping[str, Any], name: str, known_tasks: Iterable[str], w
     """Returns the chain of one `[[chain]]` table. Raises TaskSetError."""
     tasks: Sequence[object] = row.get("tasks", ())
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) for task in tasks):
-        raise TaskSetError(f'{where} has no tasks; write tasks = ["first", "second"], in the order of the data.')
+        raise TaskSetError(f'{where} lists no tasks; write tasks = ["first", "second"], in the order of the data.')
     missing = next((task for task in tasks if task not in set(known_tasks)), None)
     if missing is not None:
-        raise TaskSetError(f"{where}: {quote(str(missing))} is no task here; name one of the file's.")
+        raise TaskSetError(f"{where}: {quote(str(missing))} is not a task of this file; name one.")
     if len(set(tasks)) < len(tasks):
-        raise TaskSetError(f"{where} names a task twice; data passes each once.")
+        raise TaskSetError(f"{where} names a task twice, but data passes each task once; remove one.")
     deadline = parse_duration(row, "deadline", where)
     if deadline is None or deadline.value == 0:
         raise TaskSetError(f"{where} has no deadline; add deadline_us.")

@@ -184,7 +184,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "gives in interrupts": lambda all_: replace(all_, give=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
-    "kernel not interruptible": lambda all_: replace(all_, kernel_blocking=0, longest_mask=0),
+    "kernel cannot be interrupted": lambda all_: replace(all_, kernel_blocking=0, longest_mask=0),
     "releases and calls from other cores": lambda all_: replace(all_, core_request=0, release_delay=0),
     "other cores on the bus": lambda all_: replace(all_, bus_share=Fraction(0)),
 }

@@ -34,7 +34,7 @@ def find_other_cores(
     for name, users in resources_across_cores(system).items():
         users_text = ", ".join(users)
         return OtherCores(
-            obstacle=f"{name} is shared by tasks of several cores ({users_text}), which is outside this analysis"
+            obstacle=f"{name} is shared by tasks of several cores ({users_text}), which this analysis does not support"
         )
     for other in (core_tasks for core_tasks in charges_by_core if core_tasks != core):
         charge, tasks = charges_by_core[other], [task for task in system.tasks if task.core == other]
@@ -42,7 +42,7 @@ def find_other_cores(
         unbounded = next((name for name, end in late.items() if end is None), "")
         if unbounded:
             return OtherCores(
-                obstacle=f"{unbounded} on another core has none, whose calls of the kernel it may wait for"
+                obstacle=f"{unbounded} on another core has no bound, and it may wait for the kernel calls of that task"
             )
         # A job uses the kernel from its release to its end, which may fall into the window from before it.
         jobs = [replace(task, jitter=late[task.name] or 0, offset=None) for task in tasks]

@@ -90,7 +90,7 @@ class CompetingDemand:
             "tick": ticks * charge.tick,
             "releases": charge.release * self._count_releases(window, meetings if charge.compensated_tick else ticks),
             "deferred": (charge.deferred_tick + charge.compensated_tick) * meetings,
-            "asked by other cores": charge.core_request * self._count_core_requests(window, ticks)
+            "requested by other cores": charge.core_request * self._count_core_requests(window, ticks)
             if charge.core_request
             else 0,
             "bus": math.ceil(charge.bus_share * (own * self.task.wcet + tasks)) if charge.bus_share else 0,

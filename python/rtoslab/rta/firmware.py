@@ -182,12 +182,12 @@ def build_firmware(
     settings = {**config, "param.events": "1"} if events else config
     if events and cores > 1:
         raise CheckError(
-            "On several cores the image has tasks that the tick releases, no interrupts, sections or masks; analyse "
-            "such a set with --overheads, or check its cores one by one."
+            "On several cores, --check supports only tasks released by the tick, without interrupts, sections or "
+            "masks; analyse this set with --overheads, or check its cores one by one."
         )
     point = make_point(benchmark, kernel_entry, board_entry, cores, WINDOW_MS, settings)
     if point.not_applicable is not None:
-        raise CheckError(f"No task set can be run here: {point.not_applicable}.")
+        raise CheckError(f"The task set cannot be run: {point.not_applicable}.")
     conformance = examine_port(catalogue, point)
     conformance.require()
     built = build_point_image(catalogue, point)
@@ -209,7 +209,7 @@ def _task_table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
     benchmarks = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
     if len(benchmarks) != 1:
         raise CheckError(
-            f"{len(benchmarks)} benchmarks say task_table = true; one of firmware/benchmarks/ must, no other."
+            f"{len(benchmarks)} benchmarks have task_table = true; exactly one in firmware/benchmarks/ must have it."
         )
     return benchmarks[0]
 
@@ -219,7 +219,7 @@ def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int
     machine = start_machine(built.elf.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if match is None:
-        raise CheckError(f"The image {built.elf} does not say its tick_hz; build it from this checkout's firmware.")
+        raise CheckError(f"The image {built.elf} does not state its tick_hz; build it from this checkout's firmware.")
     return int(match[1])
 
 
@@ -245,7 +245,7 @@ def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) ->
     reason = next(
         (one_line(unquote(line)[:160]) for line in lines if " error " in line or " fault " in line), "nothing"
     )
-    raise CheckError(f"The image did not open its window; what it said of it: {reason}.")
+    raise CheckError(f"The image did not begin its measured window, with the message: {reason}.")
 
 
 def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
@@ -267,4 +267,4 @@ def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
             at = segment.offset + table_symbol.value - start
             image[at : at + len(data)] = data
             return
-    raise CheckError(f"{symbol} is not stored in the image; build it from this checkout's firmware.")
+    raise CheckError(f"{symbol} has no initial value in the image; build it from this checkout's firmware.")

@@ -68,7 +68,10 @@ def measure_overheads(
     except (OverheadsError, ValidationError):
         pass
     if firmware.cores > 1 and one_core is None:
-        raise CheckError(f"Overheads of {firmware.kernel.id} on several cores need those on one; measure them first.")
+        raise CheckError(
+            f"The overheads of {firmware.kernel.id} on several cores need its overheads on one core; "
+            "measure those first."
+        )
     fitted_overheads = fit_overheads(make_ledger(_training_traces(firmware, work, progress), work), firmware, one_core)
     make_folder(cached.parent)
     write_whole(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")

@@ -179,7 +179,7 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
     except ValidationError as cause:
         key = missing_key(cause)
         if key is not None:
-            raise OverheadsError(f"{source} lacks {key}; add {_HINTS.get(key, key)}.") from None
+            raise OverheadsError(f"{source} does not contain {key}; add {_HINTS.get(key, key)}.") from None
         raise OverheadsError(f"{source}, {validation_problem(cause)}; correct or remove it.") from None
 
 

@@ -117,18 +117,18 @@ def _tick_sections(study: TaskSetStudy) -> list[Section]:
     }
     rows = [[name, f"{us(value):,.1f}", f"{value / totals['observed']:.3f}"] for name, value in totals.items()]
     table = TableData(
-        f"{count_text(len(taken), 'tick')} that met only work, switches included",
+        f"{count_text(len(taken), 'tick')} that interrupted only work, including switches",
         ("tick's handlers", ">us", ">times the observed"),
         rows,
     )
     prose = (
-        "Charging the worst tick every period counts a release of every task at every tick. The partition counts a "
-        "base each tick, and each task's release when it is released."
+        "The worst-tick model charges a release of every task at every tick. The split-tick model charges a base "
+        "at every tick, and each task's release when it is released."
     )
     return [
         Section(
             "tick",
-            "The tick, charged two ways",
+            "The tick in two models",
             (prose,),
             plots.nonempty_charts(plots.tick_chart(study, check)),
             (table,),

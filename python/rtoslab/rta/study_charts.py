@@ -84,7 +84,7 @@ def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
         if handler.start < end
     ]
     return ChartData(
-        "timeline", rows, "The schedule from the critical instant on; upright marks are releases.", x_title="us"
+        "timeline", rows, "The schedule from the critical instant. Vertical marks are releases.", x_title="us"
     )
 
 
@@ -139,7 +139,7 @@ def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:
         for name, values in series.items()
         for at, value in enumerate(values)
     ]
-    caption = "The tick's handlers, with the switch where they hand over, tick by tick."
+    caption = "Cycles of the tick's handlers, including the switch if there is one, tick by tick."
     return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
 
 
@@ -167,7 +167,7 @@ def pessimism_chart(study: TaskSetStudy) -> ChartData | None:
                         "text": f"{percent:.1f}",
                     }
                 )
-    caption = "What the kernel's overhead adds to each bound, by the two ways to charge for the tick."
+    caption = "Increase of each bound by the kernel's overhead, in the two models of the tick."
     return (
         ChartData("bars", rows, caption, x_title="task", y_title="above the bound without overhead, %")
         if rows

@@ -146,7 +146,9 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
     times = [time for spec in specs for time in _spec_times(spec)] + [chain.deadline for chain in task_set.chains]
     if clock_hz is None and any(item.in_cycles for item in times):
-        raise TaskSetError(f"{task_set.source} gives times in cycles; say with --clock or --board how long one is.")
+        raise TaskSetError(
+            f"{task_set.source} contains times in cycles; add --clock or --board, which give the length of a cycle."
+        )
     per_cycle = 1
     if clock_hz is None:
         rate = math.lcm(1_000_000, *(item.value.denominator for item in times))
@@ -207,12 +209,12 @@ def _require_parts(task: Task, source: str) -> None:
     """Raises TaskSetError if a part of the WCET, or all sections together, are longer than the WCET."""
     sections = sum(length for _, length in task.sections)
     for what, length in (
-        ("masked stretch is", task.masked),
+        ("masked section is", task.masked),
         *((f"section of {name} is", length) for name, length in task.sections),
         ("sections together are", sections),
     ):
         if length > task.wcet:
-            raise TaskSetError(f"{source}, task {task.name}: its {what} longer than its wcet; correct one of them.")
+            raise TaskSetError(f"{source}, task {task.name}: its {what} longer than its WCET; correct one of them.")
 
 
 def _spec_times(spec: TaskSpec | InterruptSpec) -> list[Duration]:

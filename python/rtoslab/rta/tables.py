@@ -94,8 +94,8 @@ def check_table(study: TaskSetStudy) -> TableData | None:
     part = "the hyperperiod" if times == 1 else f"{times:.3g} times the hyperperiod"
     ticks, jobs = count_text(check.ticks, "tick"), count_text(check.jobs, "job")
     note = (
-        f"From the critical instant on, {part}: {ticks} of {tick_us:g} us, {jobs}. "
-        "Each model's bound over the longest response: below 1 it would be wrong."
+        f"From the critical instant on, {part}: {ticks} of {tick_us:g} us, {jobs}. `/ max`: the bound of each "
+        "model divided by the longest response. A value below 1 would mean that the bound is wrong."
     )
     return TableData("Responses observed on the virtual board, us", columns, rows, note)
 
@@ -111,8 +111,11 @@ def chains_table(study: TaskSetStudy) -> TableData | None:
         for chain in study.chain_bounds
     ]  # fmt: skip
     paths = "; ".join(f"{chain.name}: {' > '.join(chain.tasks)}" for chain in study.system.chains)
-    note = f"From what the first task looks at to the last one's answer, each with its next job. {paths}."
-    return TableData("Chains from end to end, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
+    note = (
+        "From the input of the first task to the output of the last one. Each task uses the data in its next "
+        f"job. {paths}."
+    )
+    return TableData("End-to-end latencies of chains, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
 
 
 def parts_table(study: TaskSetStudy) -> TableData:
@@ -122,9 +125,11 @@ def parts_table(study: TaskSetStudy) -> TableData:
         [task.name, *(_format_us(study, task.parts.get(name)) for name in causes), _format_bound(study, task)]
         for task in study.analysis.tasks
     ]
-    note = "`waiting` is what arrived before the worst job, and counts against it; the rest adds up to the bound."
+    note = (
+        "`waiting` is work that arrived before the worst job, and is subtracted. The other parts add up to the bound."
+    )
     return TableData(
-        f"What the bounds are made of ({MODEL_NAMES[study.model]}), us",
+        f"Parts of the bounds ({MODEL_NAMES[study.model]}), us",
         ("task", *(f">{name}" for name in causes), ">bound"),
         rows,
         note if "waiting" in causes else "",
@@ -138,7 +143,7 @@ def costs_table(study: TaskSetStudy) -> TableData | None:
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
     rows = [[task, *(_format_us(study, costs.get(name)) for name in parts)] for task, costs in study.costs.items()]
     return TableData(
-        "What each overhead costs: by how much the bound is lower without it, us",
+        "Cost of each overhead: how much lower the bound would be without it, us",
         ("task", *(f">{name}" for name in parts)),
         rows,
     )
@@ -194,9 +199,8 @@ def _bounded_search_sentence(grown: Sensitivity) -> str:
     if not names:
         return ""
     return (
-        " The search was bounded to "
-        f"{count_text(STEPS_PER_BOUND, 'step')} a bound, and ended there for {', '.join(names)}: at least "
-        "as much growth as shown is possible, perhaps more."
+        f" The search was limited to {count_text(STEPS_PER_BOUND, 'step')} per bound and reached this limit for "
+        f"{', '.join(names)}: more growth than shown may be possible."
     )
 
 
@@ -207,8 +211,17 @@ def fits_table(overheads: Overheads) -> TableData:
          f"{fit.largest_above:+,.1f}", f"{fit.largest_observed:,}"]
         for fit in overheads.fit
     ]  # fmt: skip
-    columns = ("overhead", "model", ">samples", ">base", ">slope", ">rms left over", ">largest above", ">largest seen")
-    note = "The analysis uses values that no sample exceeds, not the fit itself."
+    columns = (
+        "overhead",
+        "model",
+        ">samples",
+        ">base",
+        ">slope",
+        ">RMS of the rest",
+        ">largest above",
+        ">largest seen",
+    )
+    note = "The analysis uses values that no sample exceeds instead of the fit."
     return TableData("Fitted overheads, cycles", columns, rows, note)
 
 

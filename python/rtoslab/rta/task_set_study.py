@@ -114,20 +114,25 @@ class TaskSetStudy:
         exceeded, uncovered = self.tasks_over_bound, self.uncovered_entries
         if exceeded:
             names = ", ".join(exceeded)
-            return [f"No bound can be trusted: {names} took longer than bounded; measure the overheads again."]
+            return [f"No bound can be trusted: {names} took longer than the bound; measure the overheads again."]
         if uncovered:
             worst, clock = uncovered[0], self.system.clock_hz
             seen = f"at {1e3 * worst.ended_at / clock:,.3f} ms {worst.event} took {worst.took_cycles:,} cycles"
             charged = f"the overheads charge it with {worst.charged_cycles:,} ({len(uncovered)} such)"
-            advice = "write larger overheads by hand (--save-overheads, then --overheads)"
-            return [f"No bound can be trusted: {seen}, {charged}. What was measured does not cover this set; {advice}."]
+            advice = "save the overheads (--save-overheads), increase them in the file, and use it with --overheads"
+            return [
+                (
+                    f"No bound can be trusted: {seen}, {charged}. The measured overheads do not cover this task "
+                    f"set; {advice}."
+                )
+            ]
         late = [self._missed_chain_text(chain) for chain in self.chain_bounds if not chain.meets_deadline]
         if analysis.schedulable and late:
             return late
         if analysis.schedulable and self.unknown_costs:
-            left_out = f"the overheads do not tell {', '.join(self.unknown_costs)}, which is left out of the bounds"
-            advice = "write it into a file of overheads (--save-overheads, then --overheads)"
-            return [f"Every bound is below its deadline, but {left_out}: no yes; {advice}."]
+            left_out = f"the overheads do not contain {', '.join(self.unknown_costs)}, which the bounds leave out"
+            advice = "save the overheads (--save-overheads), add it to the file, and use it with --overheads"
+            return [f"No answer: every bound is below its deadline, but {left_out}; {advice}."]
         if analysis.schedulable:
             tightest = min(bounds, key=lambda bound: (bound.slack or 0) / bound.deadline)
             left = f"{self._format_us(tightest.slack or 0)} of {self._format_us(tightest.deadline)} us left"
@@ -140,7 +145,7 @@ class TaskSetStudy:
     def _missed_chain_text(self, chain: ChainBound) -> str:
         """Returns the sentence for a chain that misses its deadline."""
         if chain.latency is None:
-            return f"No answer: the chain {chain.name} has no bound, for one of its tasks has none."
+            return f"No answer: the chain {chain.name} has no bound, because one of its tasks has none."
         latency, deadline = self._format_us(chain.latency), self._format_us(chain.deadline)
         return f"No: the chain {chain.name} may take {latency} us from end to end, its deadline is {deadline} us."
 
@@ -150,16 +155,14 @@ class TaskSetStudy:
         if overheads is None:
             return []
         tick_hz = overheads.clock_hz / overheads.tick.period_cycles
-        where = (
-            " on ".join(item for item in (overheads.kernel, overheads.board) if item) or "a kernel written down by hand"
-        )
+        where = " on ".join(item for item in (overheads.kernel, overheads.board) if item) or "overheads written by hand"
         config = "".join(f", {name}={value}" for name, value in overheads.config.items() if value)
         if overheads.smp.cores > 1:
             longer = overheads.smp.contention_permille / 10
             config += f", {overheads.smp.cores} cores, work up to {longer:g} % longer for that"
         source = f"; its overheads: {overheads.note}" if overheads.note else ""
         seen = (
-            "" if self.check is None else f", {count_text(self.check.jobs, 'job')} of this set held against the bounds"
+            "" if self.check is None else f", {count_text(self.check.jobs, 'job')} of this set compared with the bounds"
         )
         return [f"For {where} at {overheads.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
 
@@ -167,7 +170,7 @@ class TaskSetStudy:
         """Returns the sentence for a task that misses its deadline."""
         if bound.response is None:
             answer = "No" if bound.can_be_missed else "No answer"
-            return f"{answer}: {bound.name} has no bound, for {bound.reason}."
+            return f"{answer}: {bound.name} has no bound, because {bound.reason}."
         parts = sorted(bound.parts.items(), key=lambda part: -part[1])
         spent = ", ".join(f"{name} {self._format_us(value)}" for name, value in parts if value > 0)
         return (
@@ -199,14 +202,14 @@ def study_bounds(task_set: TaskSet, overheads: Overheads | None, clock_hz: int |
     system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
     if overheads is None:
-        notes.append("No overheads are known, so the kernel costs nothing here: give --kernel or --overheads.")
+        notes.append("No overheads are known, so the kernel is assumed to cost nothing; add --kernel or --overheads.")
     else:
         system, observed_overheads = _with_observed_order(system, overheads)
         notes += observed_overheads
         system, late = with_tick_releases(system, overheads.tick.period_cycles * system.units_per_cycle)
         if late:
             notes.append(
-                f"Released by the tick, which is up to one tick later than their periods say: {', '.join(late)}."
+                f"These tasks are released by the tick, up to one tick after their period begins: {', '.join(late)}."
             )
         notes += _missing_cost_notes(system, overheads)
     models = tuple(OverheadModel) if overheads is not None else (OverheadModel.NO_OVERHEAD,)
@@ -220,9 +223,10 @@ def _with_observed_order(system: System, overheads: Overheads) -> tuple[System, 
     shared = len({(task.core, task.priority) for task in system.tasks}) < len(system.tasks)
     if system.equals != "fifo" or overheads.equals in {"", "fifo"} or not shared:
         return system, []
-    how = "by the tick" if overheads.equals == "slices" else "and put a preempted task behind its equals"
+    how = "by the tick" if overheads.equals == "slices" else "and put a preempted task after the others of its priority"
     note = (
-        f"The kernel was seen to let equals take turns {how}, not in the order of their releases: any order is bounded."
+        f"The kernel lets tasks of equal priority take turns {how}, not in the order of their releases. The bounds "
+        "hold for any order."
     )
     return replace(system, equals="any"), [note]
 
@@ -260,7 +264,7 @@ def _missing_cost_notes(system: System, overheads: Overheads) -> list[str]:
         missing += [f"operations.{name}" for name in operations if name not in overheads.operations]
     if len(system.cores) > 1:
         missing += _unknown_core_costs(system, overheads)
-    notes = [f"The overheads do not tell {', '.join(missing)}: counted as nothing."] if missing else []
+    notes = [f"The overheads do not contain {', '.join(missing)}, which is counted as 0."] if missing else []
     if len(system.cores) > overheads.smp.cores:
-        notes.append("Handlers and switches are charged as the one-core kernel's; on several cores they take longer.")
+        notes.append("Handlers and switches are charged as on one core, although they take longer on several cores.")
     return notes

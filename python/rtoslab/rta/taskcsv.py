@@ -23,12 +23,14 @@ def parse_csv(text: str, source: str) -> dict[str, Any]:
             if head is None:
                 head = [cell.strip() for cell in row]
                 if len(set(head)) != len(head):
-                    raise TaskSetError(f"{where}: two columns have the same name; give each one of its own.")
+                    raise TaskSetError(f"{where}: two columns have the same name; rename one.")
             elif row:
                 if len(row) != len(head):
-                    raise TaskSetError(f"{where}: the row has not as many cells as the head; correct that line.")
+                    raise TaskSetError(
+                        f"{where}: the row has another number of cells than the header; correct that line."
+                    )
                 if len(tasks) >= ROWS:
-                    raise TaskSetError(f"{source} holds more than {ROWS:,} tasks; split it.")
+                    raise TaskSetError(f"{source} contains more than {ROWS:,} tasks; split it.")
                 tasks.append(_csv_task(zip(head, (cell.strip() for cell in row), strict=True), where))
     except csv.Error as cause:
         raise TaskSetError(f"{source}, line {rows.line_num}: {cause}; correct that line.") from None

@@ -116,7 +116,8 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     _require_known_keys(table, _TOP_KEYS, source)
     if str(table.get("policy", _POLICY)) != _POLICY:
         raise TaskSetError(
-            f"{source}: policy {quote(str(table['policy']))} is n/a: every kernel here schedules by fixed priorities; "
+            f"{source}: policy {quote(str(table['policy']))} is not supported, because all kernels schedule by "
+            f"fixed priorities; "
             f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
         )
     tasks = tuple(
@@ -127,13 +128,13 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
         for number, row in enumerate(_list_of_tables(table, "interrupt", source), 1)
     )
     if len(tasks) + len(interrupts) + sum(len(task.sections) for task in tasks) > ROWS:
-        raise TaskSetError(f"{source} holds more than {ROWS:,} tasks, interrupts and sections; split it.")
+        raise TaskSetError(f"{source} contains more than {ROWS:,} tasks, interrupts and sections; split it.")
     if not tasks:
-        raise TaskSetError(f"{source} holds no task; write a [[task]] with name, period_us, wcet_us and priority.")
+        raise TaskSetError(f"{source} contains no task; write a [[task]] with name, period_us, wcet_us and priority.")
     names = [task.name for task in tasks] + [interrupt.name for interrupt in interrupts]
     for name in names:
         if names.count(name) > 1:
-            raise TaskSetError(f"{source} names {quote(name)} twice; give each task and interrupt a name of its own.")
+            raise TaskSetError(f"{source} names {quote(name)} twice; give each task and interrupt another name.")
     _require_released_tasks(tasks, interrupts, source)
     return TaskSet(
         title=_parse_text(table, "title", title, source),
@@ -165,7 +166,9 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
         task = by_name.get(interrupt.gives)
         where = f"{source}, interrupt {interrupt.name}"
         if task is None:
-            raise TaskSetError(f"{where} gives to {quote(interrupt.gives)}, which is no task here; name one.")
+            raise TaskSetError(
+                f"{where} gives to {quote(interrupt.gives)}, which is not a task of this file; name one."
+            )
         if interrupt.gives in given:
             raise TaskSetError(f"{where}: {task.name} is released by another interrupt already; keep one of them.")
         if (task.period, task.jitter, task.core) != (
@@ -174,8 +177,8 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
             interrupt.core,
         ) or task.offset is not None:
             raise TaskSetError(
-                f"{where}: {task.name}, which it releases, has another period, jitter or core, or an offset; give both "
-                "the same, and no offset."
+                f"{where}: {task.name}, which it releases, has an offset or another period, jitter or core; give "
+                "both the same values and no offset."
             )
         given.add(interrupt.gives)
 
@@ -225,8 +228,8 @@ def _parse_core(row: Mapping[str, Any], where: str) -> int:
     requested = row.get("core", 0)
     if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
         raise TaskSetError(
-            f"{where}: core is {quote(str(requested))}: a task that may run on several (global scheduling) is outside "
-            "this analysis; give each a core of its own."
+            f"{where}: core is {quote(str(requested))}: this analysis does not support tasks that run on several "
+            "cores (global scheduling); give each task one core."
         )
     core = _parse_whole(row, "core", where, 0)
     if core >= MAX_CORES:
@@ -249,12 +252,12 @@ def _parse_times(row: Mapping[str, Any], where: str) -> tuple[Duration, Duration
         if times is None:
             raise TaskSetError(f"{where} has no {name}; add {name}_us.")
         if times.value == 0:
-            raise TaskSetError(f"{where}: {name} is 0; it must be longer than that.")
+            raise TaskSetError(f"{where}: {name} is 0; give a longer time.")
     assert period is not None
     assert wcet is not None
     deadline = parse_duration(row, "deadline", where) or period
     if deadline.value == 0:
-        raise TaskSetError(f"{where}: deadline is 0; it must be longer than that.")
+        raise TaskSetError(f"{where}: deadline is 0; give a longer time.")
     return period, wcet, deadline
 
 
@@ -290,7 +293,9 @@ def _parse_text(row: Mapping[str, Any], key: str, default: str, where: str) -> s
     """Returns a name or title, on one line and no longer than a table can show."""
     value = row.get(key, default)
     if not isinstance(value, str | int | Decimal) or len(str(value)) > MAX_NAME_CHARS or not str(value).isprintable():
-        raise TaskSetError(f"{where}: its {key} is no text of up to {MAX_NAME_CHARS} printable characters; correct it.")
+        raise TaskSetError(
+            f"{where}: its {key} is not a text of up to {MAX_NAME_CHARS} printable characters; correct it."
+        )
     return str(value)
 
 

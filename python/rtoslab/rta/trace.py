@@ -72,7 +72,10 @@ def run_task_set(
     for at, line in enumerate(lines, 1):
         taken = sum(handler.line == at for handler in trace.handlers)
         if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
-            raise CheckError("An interrupt was raised while it was pending, and lost; it waited for its whole period.")
+            raise CheckError(
+                "An interrupt was lost, because it was raised while the one before was still "
+                "pending; use a longer period."
+            )
     return trace
 
 
@@ -95,8 +98,9 @@ def _require_stacks(
     _record_events(firmware, image, ticks, lines, origin, machine)
     if overruns := count_overrun_stacks(before, stack_ends(machine, firmware, blocks)):
         raise CheckError(
-            f"The run does not do what its tasks say, and {count_text(overruns, 'stack')} ran full: this "
-            "configuration needs more stack than the image gives a task; choose another, such as --config opt=-O2."
+            f"The tasks did not run as specified, and {count_text(overruns, 'stack')} overflowed: this "
+            "configuration needs more stack than the image gives a task; choose another one, such as --config "
+            "opt=-O2."
         ) from cause
 
 
@@ -142,7 +146,7 @@ def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], t
         return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
     begins = events[(events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & np.isin(events["value"], by_tick)]
     if len(begins) == 0:
-        raise CheckError("No job of the task set began; are its tasks more than the processor can start?")
+        raise CheckError("No job of the task set began; reduce the load of the tasks.")
     first = (int(begins["cycle"][0]) - phase) // tick_cycles - min(rows[at].offset_ticks for at in by_tick)
     return phase + first * tick_cycles
 
@@ -229,7 +233,7 @@ def _tick_phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
     """Returns a cycle at which the tick was due, in the phase of the earliest recognised one."""
     ticks = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK)]
     if len(ticks) == 0:
-        raise CheckError("The image took no tick; is its SysTick running?")
+        raise CheckError("The image took no tick interrupt; check that its SysTick runs.")
     due = ticks["cycle"].astype(np.int64) - ticks["value"].astype(np.int64)
     first = int(due[0])
     half = tick_cycles // 2
@@ -334,11 +338,17 @@ class _TraceReader:
             return
         self.begun_parts[task] = 0
         if task not in self.job_begins:
-            raise CheckError(f"A job of task {task} ended that had not begun; the image is not the one that was built.")
+            raise CheckError(
+                f"A job of task {task} ended that had not begun, so the image is not the one that was "
+                "built; build it again."
+            )
         job = self._next_job(task, self.job_begins.pop(task), cycle)
         self.ended_jobs[task] += 1
         if job.begin < job.release:
-            raise CheckError(f"Job {job.number} of task {task} began before its period; the check cannot be trusted.")
+            raise CheckError(
+                f"Job {job.number} of task {task} began before its period, so the check is not valid; "
+                "this is an error in rtoslab, please report it."
+            )
         self.trace.jobs.append(job)
 
     def _next_job(self, task: int, begin: int, end: int, later: int = 0) -> Job:

@@ -65,7 +65,7 @@ def parse_duration(table: Mapping[str, object], name: str, where: str) -> Durati
     if not keys:
         return None
     if len(keys) > 1:
-        raise TaskSetError(f"{where} gives {name} twice ({one_line(', '.join(keys)[:80])}); keep one.")
+        raise TaskSetError(f"{where} contains {name} twice ({one_line(', '.join(keys)[:80])}); keep one.")
     key = keys[0]
     unit = key.removeprefix(name).removeprefix("_")
     if unit not in UNITS:
@@ -83,12 +83,12 @@ def parse_number(value: object, where: str) -> Fraction:
     """Returns an exact number that is not negative. Text is accepted too, as CSV files have it. Raises TaskSetError."""
     try:
         if isinstance(value, bool) or not isinstance(value, int | Decimal | str | Fraction):
-            raise ValueError("it is no number")  # noqa: TRY004, TRY301
+            raise ValueError("it is not a number")  # noqa: TRY004, TRY301
         result = exact_fraction(value)
     except ValueError as cause:
         raise TaskSetError(
             f"{where}: {_quote_value(value)} is not a number ({cause}); write one such as 12 or 12.5."
         ) from None
     if result < 0:
-        raise TaskSetError(f"{where}: {value} is negative; a length of time is 0 or more.")
+        raise TaskSetError(f"{where}: {value} is negative; write a time of 0 or more.")
     return result

@@ -32,7 +32,7 @@ class BusyWork:
         """
         least = max(self.base_cycles.values()) + _FEW_ROUNDS * self.iteration_cycles
         if cycles < least:
-            raise CheckError(f"Work of {cycles} cycles is too short for this board; it can be had from {least} on.")
+            raise CheckError(f"Work of {cycles} cycles is too short for this board; the shortest is {least} cycles.")
         choices = [(divmod(cycles - base, self.iteration_cycles), extra) for extra, base in self.base_cycles.items()]
         (rounds, _), extra = min(choices, key=lambda row: row[0][1])
         return rounds, extra
@@ -57,7 +57,10 @@ def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
     regular = [by_rounds[0] + item * (many - rounds[0]) for many in rounds]
     if left or regular != by_rounds:
         seen = ", ".join(f"{many}: {span}" for many, span in zip(rounds, by_rounds, strict=True))
-        raise CheckError(f"Rounds of work do not last alike on this board, so no wcet can be met exactly ({seen}).")
+        raise CheckError(
+            "The rounds of the generated work do not take the same time on this board, so no WCET "
+            f"can be reached exactly ({seen}); choose another board or configuration."
+        )
     extras = range(EXTRA_MAX + 1)
     by_extra = _measured_cycles(firmware, [(_FEW_ROUNDS, extra) for extra in extras])
     return BusyWork(item, {extra: span - _FEW_ROUNDS * item for extra, span in zip(extras, by_extra, strict=True)})
@@ -74,6 +77,9 @@ def _measured_cycles(firmware: TaskSetFirmware, works: Sequence[tuple[int, int]]
         for at, work in enumerate(part):
             spans = {job.end - job.begin for job in trace.jobs if job.task == at}
             if len(spans) != 1:
-                raise CheckError(f"Work of {work} rounds and extras lasts {sorted(spans)} cycles, not always the same.")
+                raise CheckError(
+                    f"Work of {work} rounds and extras lasts {sorted(spans)} cycles, but must always "
+                    "take the same time."
+                )
             result += spans
     return result

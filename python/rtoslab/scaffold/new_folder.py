@@ -52,8 +52,8 @@ def make_new_folder(
     _require_free_name(catalogue, kind, name)
     if folder is None and not is_checkout(catalogue.root):
         raise CatalogueError(
-            f"An installed rtoslab has no room for a {kind} of yours; run this in a checkout of rtoslab"
-            f"{', or name a folder with --in' * (kind == 'kernel')}."
+            f"A {kind} cannot be added to an installed rtoslab; run the command in a checkout of "
+            f"rtoslab{', or name a folder with --in' * (kind == 'kernel')}."
         )
     replacements = {
         "NAME": name,
@@ -76,7 +76,7 @@ def make_new_folder(
         )
     for place in (target, *beside):
         if place.exists():
-            raise CatalogueError(f"{place} is there already; choose another name, or remove it first.")
+            raise CatalogueError(f"{place} exists already; choose another name, or remove it first.")
     _write_new_folder(target, files, beside)
     return NewFolder(target, (*(target / file for file in files), *beside))
 
@@ -86,7 +86,7 @@ def _require_free_name(catalogue: Catalogue, kind: str, name: str) -> None:
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
         raise CatalogueError(
             f"{quote(name)} cannot be a {kind}'s name; use at most {_LONGEST} lower-case letters, digits, - and _, "
-            "a letter first."
+            "beginning with a letter."
         )
     if kind in {"benchmark", "paper"} and "-" in name:
         raise CatalogueError(f"{quote(name)} cannot be a {kind}'s name; write {name.replace('-', '_')}, with _ for -.")
@@ -101,14 +101,15 @@ def _require_free_name(catalogue: Catalogue, kind: str, name: str) -> None:
         if name in names:
             raise CatalogueError(f"There is a {what} {name} already; choose another name for the {kind}.")
     if name in _RESERVED or name.startswith(("footprint-", "scene-")):
-        raise CatalogueError(f"{name} means something else to rtoslab; choose another name for the {kind}.")
+        raise CatalogueError(f"{name} has another meaning in rtoslab; choose another name for the {kind}.")
 
 
 def _require_title(title: str) -> str:
     """Returns a title that TOML, a CSV file and a comment of C can contain. Raises CatalogueError for any other."""
     if not title.isprintable() or set(title) & set('"\\,') or "*/" in title or len(title) > 2 * _LONGEST:
         raise CatalogueError(
-            f'{quote(title)} cannot be a title; at most {2 * _LONGEST} characters, without ", \\, commas and line ends.'
+            f'{quote(title)} cannot be a title; use at most {2 * _LONGEST} characters, without ", \\, commas and '
+            "line ends."
         )
     return title
 

@@ -12,14 +12,16 @@ from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turns_by_chan
 from rtoslab.stability.shares import PLACEMENT, Stability, Turn, VerdictShare
 
 _HOW = (
-    "A build is one image of each kernel: one combination of version, optimisation and assertions, or one switch of a "
-    "kernel alone, in one placement of the code. A statement holds in a build if it holds in all of its cases there. "
-    "Kernels are compared in builds of the same flags. Placements of one build are independent draws, so their share "
-    "has an interval (95 %, Wilson). The flags are chosen and not drawn, so the share over all builds is a count."
+    "A build is one image of each kernel: one combination of version, optimisation and assertions, or one switch "
+    "of a kernel alone, in one placement of the code. A statement holds in a build if it holds in all of its "
+    "cases there. Kernels are compared in builds of the same flags. Placements of one build are independent "
+    "random samples, so their share has a 95 % interval (Wilson). The flags are chosen and not random, so the "
+    "share over all builds is only a count."
 )
 _COMPARED = (
-    "Each change is compared with the suites' own level of the same factor, everything else alike. A change of flags "
-    "also moves the code, so its row contains what placement does. The row `placement` is that alone."
+    "Each change is compared with the suites' own level of the same factor, with everything else equal. A change "
+    "of flags also moves the code, so its row includes the effect of the placement. The row `placement` shows "
+    "this effect alone."
 )
 _CHARTED_STATEMENTS: Final = 6
 """So many of the least stable statements have a chart."""
@@ -56,15 +58,15 @@ def stability_summary(judged: JudgedPaper) -> str:
     by_placement = sum(_is_turned_by_placement(statement.whole) for statement in judged.statements)
     text = (
         f"{count_text(len(judged.builds), 'build')} of each kernel in up to {judged.stored.placements} placements. "
-        f"{count_text(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in some. "
-        f"The place of the code alone turns {by_placement}."
+        f"{count_text(len(wholes), 'statement')}: {always} true in every build, {never} in none, {turning} in "
+        f"some. The placement of the code alone changes the result of {by_placement}."
     )
     changes = {
         change: count for change, count in turns_by_change(judged.statements).items() if change != PLACEMENT and count
     }
     if changes:
         change, count = next(iter(changes.items()))
-        text += f" Of the other changes {change} turns the most: {count}."
+        text += f" Of the other changes, {change} affects the most: {count}."
     return text
 
 
@@ -85,12 +87,12 @@ def _statements_section(judged: JudgedPaper) -> Section:
         for statement in sorted(judged.statements, key=lambda one: abs(one.whole.overall_share.fraction - 0.5))
     ]
     columns = (
-        "the paper says (section)", ">holds, suites' build", ">holds, all builds", "turned most often by",
-        "fewest changes that turn it",
+        "the paper says (section)", ">holds, suites' build", ">holds, all builds", "changed most often by",
+        "fewest changes that reverse it",
     )  # fmt: skip
     note = (
-        "Suites' build: over its placements. Turned: the verdict changes between two builds that differ in this alone. "
-        "A tie does not count as held."
+        "Suites' build: over its placements. Changed: the verdict differs between two builds that differ only in "
+        "this. A tie does not count as held."
     )
     return Section("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
 
@@ -116,7 +118,7 @@ def _fewest_text(stability: Stability) -> str:
     """Returns the fewest changes that turn the statement, as text."""
     fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
-        return "nothing measured turns it" if stability.base_verdict != "tie" else "a tie in the suites' build"
+        return "no measured change reverses it" if stability.base_verdict != "tie" else "a tie in the suites' build"
     return ", ".join(fewest_changes)
 
 
@@ -129,9 +131,9 @@ def _changes_section(judged: JudgedPaper) -> Section:
         [change, str(sum(bool(entry.turned) for entry in result)), str(len(result)), _mean_percent(result)]
         for change, result in sorted(turns.items(), key=lambda item: -_mean_share(item[1]))
     ]
-    columns = ("change", ">statements turned", ">statements compared", ">pairs turned, mean")
-    table = TableData("What turns statements", columns, rows)
-    return Section("changes", "What turns them", (_COMPARED,), (), (table,))
+    columns = ("change", ">statements turned", ">statements compared", ">pairs changed, mean")
+    table = TableData("Changes that reverse statements", columns, rows)
+    return Section("changes", "Changes that reverse them", (_COMPARED,), (), (table,))
 
 
 def _mean_share(turns: Sequence[Turn]) -> float:
@@ -154,8 +156,12 @@ def _values_section(judged: JudgedPaper) -> Section:
         for judged_statement in _least_stable(unstable)
         if (chart := _values_chart(judged, judged_statement)) is not None
     ]
-    prose = ("Each mark is one build in one placement. Kernels whose marks mix have no order.",) if charts else ()
-    return Section("values", "The values behind them", prose, tuple(charts))
+    prose = (
+        ("Each mark is one build in one placement. Kernels with overlapping marks have no fixed order.",)
+        if charts
+        else ()
+    )
+    return Section("values", "The measured values", prose, tuple(charts))
 
 
 def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
@@ -209,7 +215,7 @@ def _cases_section(judged: JudgedPaper) -> Section:
         for stability in statement.cases
     ]
     columns = (
-        "the paper says (section)", "case", ">holds, suites' build", ">holds, all builds", "turned most often by",
+        "the paper says (section)", "case", ">holds, suites' build", ">holds, all builds", "changed most often by",
     )  # fmt: skip
     return Section(
         "cases", "Case by case", (), (), (TableData("Share of builds, by case", columns, rows),), folded=True
@@ -233,5 +239,5 @@ def _builds_section(judged: JudgedPaper) -> Section:
 
 
 def _not_judged_section(judged: JudgedPaper) -> Section:
-    rows = [[claim.section, claim.says, claim.why or "no value of it in any build"] for claim in judged.not_judged]
+    rows = [[claim.section, claim.says, claim.why or "not measured in any build"] for claim in judged.not_judged]
     return Section("open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),))

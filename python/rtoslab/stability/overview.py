@@ -22,15 +22,16 @@ from rtoslab.stability.place_effects import (
 from rtoslab.stability.shares import PLACEMENT
 
 _SPREAD: Final = (
-    "Each figure is one operation of one kernel, as a median or as cycles a count, in several placements of the same "
-    "code. Its spread is how much more the slowest placement takes than the quickest. Figures whose code the place "
-    "cannot move, as on a board without wait states, were measured in one placement and are not counted."
+    "Each figure is one operation of one kernel, as a median or as cycles a count, in several placements of the "
+    "same code. Its spread is how much longer the slowest placement takes than the fastest. Figures that do not "
+    "depend on the placement, as on a board without wait states, were measured in one placement and are not "
+    "counted."
 )
 _PAIRS: Final = (
-    "A pair is two kernels at the same operation of the same paper, board and configuration. Its order turns if one "
-    "kernel is quicker in some placements and the other one in others. A pair is close if the medians differ by less "
-    "than a tenth. The last column is the mean chance, over the pairs that turn, that one build of each kernel shows "
-    "the order of the minority."
+    "A pair is two kernels at the same operation of the same paper, board and configuration. Its order is "
+    "reversed if one kernel is faster in some placements and the other one in others. A pair is close if the "
+    "medians differ by less than 10 %. The last column is the mean probability, over the reversed pairs, that one "
+    "build of each kernel shows the less frequent order."
 )
 
 
@@ -49,7 +50,7 @@ def overview_document(
     ]
     document = Document(
         title="How much of a ranking is the linker?",
-        subtitle="The same code of each kernel, in other places",
+        subtitle="The same code of each kernel at other addresses",
         summary=overview_summary(figures, by_paper, judged),
         sections=(
             Section("pairs", "Pairs of kernels", (_PAIRS,), (), _pairs_tables(figures, by_paper, names)),
@@ -65,7 +66,7 @@ def overview_summary(
 ) -> str:
     """Returns the answer in sentences."""
     if not pairs:
-        return "No reference results of two kernels stand in several placements, so nothing can be said."
+        return "No two kernels have reference results in several placements, so nothing can be compared."
     whole, first = pairs[-1], board_spreads(figures)[0]
     share = _format_percent(whole.turned / whole.pairs)
     pairs_text = count_text(whole.pairs, "pair")
@@ -73,7 +74,7 @@ def overview_summary(
     if whole.close:
         share = _format_percent(whole.close_turned / whole.close)
         sentences.append(
-            f"It changes the order of {share} of the {whole.close} whose medians differ by less than a tenth."
+            f"It changes the order of {share} of the {whole.close} whose medians differ by less than 10 %."
         )
     sentences.append(
         f"On the {first.board} the slowest placement of a build takes "
@@ -105,7 +106,15 @@ def _pairs_tables(
 
 def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
     """Returns the table of pairs whose order the place turns, by paper or by board."""
-    columns = (by, ">pairs", ">order turns", ">share", ">close pairs", ">of these turn", ">chance of the other order")
+    columns = (
+        by,
+        ">pairs",
+        ">order reversed",
+        ">share",
+        ">close pairs",
+        ">of these reversed",
+        ">probability of the other order",
+    )
     lines = [
         [
             row.name, str(row.pairs), str(row.turned), _format_percent(row.turned / row.pairs), str(row.close),
@@ -118,7 +127,7 @@ def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
 
 def spread_table(rows: Sequence[BoardSpread]) -> TableData:
     """Returns the table of how far the place moves figures, by board."""
-    columns = ("board", ">figures", ">middle spread", ">nine in ten below", ">largest")
+    columns = ("board", ">figures", ">middle spread", ">90 % below", ">largest")
     lines = [
         [
             row.board,
@@ -135,8 +144,8 @@ def spread_table(rows: Sequence[BoardSpread]) -> TableData:
 def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     """Returns the table of statements that hold in all, some or no builds, by paper."""
     columns = (
-        "paper", ">builds", ">placements", ">statements", ">hold in all", ">in some", ">in none",
-        ">turned by placement", "other change that turns most",
+        "paper", ">builds", ">placements", ">statements", ">true in all", ">in some", ">in none",
+        ">changed by placement", "other change with the largest effect",
     )  # fmt: skip
     lines = []
     for paper in judged:

@@ -75,22 +75,22 @@ def read_stability(path: Path) -> StoredStability:
     except (ValueError, LookupError, TypeError, AttributeError) as cause:
         why = cause if type(cause) is ValueError else type(cause).__name__
         raise AlteredError(
-            f"{path} holds no values of builds that can be read ({why}); restore it, or measure them again with "
-            f"`rtoslab stability {path.stem} --measure`."
+            f"{path} cannot be read as values of builds ({why}); restore the file, or measure the values again "
+            f"with `rtoslab stability {path.stem} --measure`."
         ) from None
 
 
 def _parse_stability(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
     """Returns the content of a parsed file. Raises ValueError if it contradicts itself."""
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
-        raise ValueError("it says another format or paper")
+        raise ValueError("its format or paper is another one")
     stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))
     members = tuple(tuple(int(number) for number in item) for item in head["members"])
     builds = tuple(Build(tuple(map(str, item))) for item in head["builds"])
     factors = tuple(Factor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])
     if len(members) != len(builds) or any(not 0 <= item < len(stored) for build in members for item in build):
-        raise ValueError("its builds name rows that it does not have")
+        raise ValueError("its builds refer to missing rows")
     if any(len(item.levels) != len(factors) for item in builds):
-        raise ValueError("its builds have other factors than it names")
+        raise ValueError("its builds have factors that are not declared")
     made_with = {str(key): str(value) for key, value in head["made_by"].items()}
     return StoredStability(str(head["paper"]), int(head["placements"]), factors, builds, members, stored, made_with)

@@ -47,10 +47,10 @@ class ResultCache:
         path = self.point_path(key)
         if not path.exists():
             return None
-        content = read_bytes(path, CACHED_BYTES, "the kept result", AlteredError)
+        content = read_bytes(path, CACHED_BYTES, "the cached result", AlteredError)
         head, _, packed = content.partition(b"\n")
         if head != _entry_head(key, packed):
-            raise AlteredError(f"{path} was altered after it was kept.")
+            raise AlteredError(f"{path} was changed after it was stored.")
         with zipfile.ZipFile(io.BytesIO(packed)) as stored:
             return {name: stored.read(name) for name in stored.namelist()}
 

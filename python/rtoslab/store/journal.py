@@ -87,8 +87,8 @@ def read_sessions(run: Path) -> list[Session]:
     for number, item in enumerate(_parse_sessions(run), 1):
         if item is None:
             raise AlteredError(
-                f"Line {number} of {run / JOURNAL_FILE} was altered after it was written; "
-                "delete it if no copy can be had."
+                f"Line {number} of {run / JOURNAL_FILE} was changed after it was written; restore the file from a "
+                "copy, or delete the line."
             )
         sessions.append(item)
     return sessions

@@ -35,7 +35,7 @@ def read_plan(path: Path) -> PlanFile:
     try:
         plan = PlanFile.model_validate_json(read_bytes(path, STORED_BYTES, "the plan", StoreError))
     except ValidationError:
-        raise AlteredError(f"{path} is no plan; restore it from a copy.") from None
+        raise AlteredError(f"{path} is not a valid plan; restore it from a copy.") from None
     if plan.sha256 != plan.digest():
-        raise AlteredError(f"{path} was altered after it was written; restore it from a copy.")
+        raise AlteredError(f"{path} was changed after it was written; restore it from a copy.")
     return plan

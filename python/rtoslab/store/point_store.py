@@ -49,6 +49,7 @@ def store_point(store: PointStore, name: str, files: Mapping[str, bytes]) -> boo
     if others:
         raise StoreError(
             f"{store.point_path(name)} was measured again under the same manifest and gave another "
-            f"{', '.join(others)}; the virtual board must not do that, please report it with both run directories."
+            f"{', '.join(others)}; this is an error in the virtual board, please report it with both run "
+            "directories."
         )
     return False

@@ -62,7 +62,8 @@ class RunDirectory:
                     raise disk_error("make the run directory", path, cause) from None
             elif run.plan().points != points:
                 raise StoreError(
-                    f"{path} was made for other points; choose another --out, or ask for the same points to resume."
+                    f"{path} contains a run of other points; choose another --out, or use the same options as "
+                    "before to resume it."
                 )
         return run
 

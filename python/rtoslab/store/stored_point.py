@@ -76,7 +76,7 @@ def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, 
             stored["series"] = join_samples(stored["series"], files[SAMPLES_FILE])
         return ResultFile.model_validate({"result": stored}).result, manifest
     except (KeyError, TypeError, AttributeError) as cause:
-        raise ValueError(f"no point of this version ({type(cause).__name__})") from None
+        raise ValueError(f"not a point of this version ({type(cause).__name__})") from None
 
 
 def read_point(folder: Path) -> StoredPoint:
@@ -85,7 +85,7 @@ def read_point(folder: Path) -> StoredPoint:
         result, manifest = parse_point_files(read_sealed(folder))
     except ValueError as cause:
         raise AlteredError(
-            f"{folder / RESULT} is none of this version ({type(cause).__name__}); delete the folder {folder} and run "
-            "again."
+            f"{folder / RESULT} is not a result of this version ({type(cause).__name__}); delete the folder "
+            f"{folder} and run again."
         ) from None
     return StoredPoint(folder, result, manifest)

@@ -93,8 +93,7 @@ def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOp
         if _source_digests(root, point) != sources:
             raise StoreError(
                 f"The checkout {root} of a worker has another compiler, or other sources of the firmware, the "
-                "simulator or rtoslab than the one that asks; bring both to the same revision and start the worker "
-                "again."
+                "simulator or rtoslab than this one; update both to the same revision and start the worker again."
             )
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             catalogue = Catalogue(root)
@@ -168,7 +167,7 @@ def _connect(scheduler: str) -> Any:
     except ImportError:
         raise ToolMissingError(
             "--scheduler needs the package distributed, which is not installed; `pip install 'rtoslab[cluster]'` "
-            "brings it."
+            "installs it."
         ) from None
     _require_scheduler(scheduler)
     _silence_loggers()
@@ -211,7 +210,8 @@ def _completed_futures(client: Any, futures: list[Any], scheduler: str) -> Itera
         elif time.monotonic() > deadline_s:
             raise RtoslabError(
                 f"The Dask scheduler at {scheduler} has had no worker for {WORKERS_LIMIT_S} s; start some with "
-                "`dask worker ADDRESS --nthreads 1`. What came back is kept, the same command again goes on."
+                "`dask worker ADDRESS --nthreads 1`. The received points are stored; run the same command again "
+                "to continue."
             )
 
 
@@ -238,7 +238,8 @@ def _report_lost_scheduler(scheduler: str) -> Iterator[None]:
 
 def _lost_error(scheduler: str) -> RtoslabError:
     return RtoslabError(
-        f"The Dask scheduler at {scheduler} was lost; what came back is kept, the same command again goes on."
+        f"The Dask scheduler at {scheduler} was lost; the received points are stored, so run the same command "
+        "again to continue."
     )
 
 
@@ -249,8 +250,8 @@ def _received_point(future: Any, point: Point, scheduler: str) -> ShippedPoint:
     if future.status != "finished":
         cause = future.exception()
         raise RtoslabError(
-            f"The cluster gave up {point.label} ({type(cause).__name__}: {cause}); what came back is kept, the same "
-            "command again goes on."
+            f"The cluster gave up {point.label} ({type(cause).__name__}: {cause}); the received points are stored, "
+            "so run the same command again to continue."
         )
     shipped: ShippedPoint = future.result()
     future.release()

@@ -112,7 +112,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
                 seen.add(repr(marked))
                 points.append(marked)
     if not points:
-        raise PlanError("The sweep has no point; name at least one benchmark, kernel and board.")
+        raise PlanError("The sweep has no point; give at least one benchmark, kernel and board.")
     return with_placements(catalogue, Plan(tuple(points), None), sweep.placements)
 
 

@@ -17,8 +17,9 @@ SHOWN_INTERACTIONS = 20
 LEAST_INTERACTION = 0.002
 MULTIPLES = 12
 _ONE_PLACEMENT = (
-    "Points stand in one placement each, where the place of code matters: what of a change is the option and what the "
-    "place is not known. With `placements = 8` in the plan, what exceeds the bands is claimed."
+    "Each point was measured in one placement, although the placement can change its time. So it is not known "
+    "whether the option or the placement causes a change. With `placements = 8` in the plan, changes larger than "
+    "the bands are reported."
 )
 
 
@@ -30,7 +31,10 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
     observations = Observations(measured, place_dependent_results(points))
     effects = observations.effects()
     if not effects:
-        raise ReportError("No option of this sweep took two values on points alike in all else; nothing can be ranked.")
+        raise ReportError(
+            "No option of this sweep has two values at points that are equal in everything else, so "
+            "nothing can be ranked; give an option two values."
+        )
     sections = [
         _ranking_section(observations, effects),
         _interactions_section(observations),
@@ -70,14 +74,17 @@ def _summary_text(observations: Observations, effects: Sequence[Effect], measure
         f"{count_text(len(observations.options), 'option')} on {count_text(len(observations.times), 'benchmark')}. "
     )
     if first is not None:
-        return f"{text}What matters most is {first.name}: {_largest_change_text(first, first.claimed_targets)}."
+        return (
+            f"{text}The option with the largest effect is {first.name}: "
+            f"{_largest_change_text(first, first.claimed_targets)}."
+        )
     open_effect = next((effect for effect in effects if effect.undecided_targets), None)
     if open_effect is None:
-        return f"{text}No option changes the time by more than the place of the code does."
+        return f"{text}No option changes the time by more than the placement of the code does."
     return (
         f"{text}In one placement each the largest change is that of {open_effect.name}: "
-        f"{_largest_change_text(open_effect, open_effect.undecided_targets)}. What of it is the place "
-        "of the code is not known, so no effect is claimed."
+        f"{_largest_change_text(open_effect, open_effect.undecided_targets)}. The placement of the code may be the "
+        "cause, so no effect is reported."
     )
 
 
@@ -109,8 +116,8 @@ def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> S
     marks = f"one mark for each of {count_text(len(observations.times), 'benchmark')}"
     caption = f"Change of time by option, {marks}; the strongest option first."
     prose = (
-        "The change of time when one option leaves its first value, over every two points that are alike in all "
-        "others. Less is faster."
+        "The change of time when one option leaves its first value, over all pairs of points that are equal in "
+        "all other options. Less is faster."
     )
     columns: tuple[str, ...] = ("option", ">mean", ">least", ">most", ">pairs of points")
     if observations.max_placements > 1 or has_open:
@@ -119,8 +126,8 @@ def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> S
         prose += f" {_ONE_PLACEMENT}"
     if observations.max_placements > 1:
         prose += (
-            f" Each point counts by the median of up to {observations.max_placements} placements of its code; a change "
-            "that some choice of places would undo is called placement."
+            f" Each point counts by the median of up to {observations.max_placements} placements of its code; a "
+            "change that another choice of placements would reverse is called placement."
         )
     return Section(
         "options",
@@ -162,14 +169,16 @@ def _interactions_section(observations: Observations) -> Section | None:
     ]
     pairs = count_text(len(unclear), "pair", "of changes is", "of changes and benchmarks are")
     prose = (
-        "How far two changes together are from what each does alone: 0 % would say that their effects multiply. "
-        f"{pairs} off by {LEAST_INTERACTION:.1%} or more."
+        "How much the effect of two changes together differs from the product of their single effects. At 0 % the "
+        f"effects multiply. {pairs} shown, with a difference of {LEAST_INTERACTION:.1%} or more."
     )
     if any(item.ratio.is_undecided for item in unclear):
         prose += f" {_ONE_PLACEMENT}"
     if len(off) > len(unclear):
-        prose += f" Of {len(off) - len(unclear)} more, some choice of places would undo it: placement."
-    columns = ("one", "other", "benchmark", ">together", ">squares of points")
+        prose += (
+            f" {len(off) - len(unclear)} more are not shown, because another choice of placements would reverse them."
+        )
+    columns = ("one", "other", "benchmark", ">together", ">groups of four points")
     tables = [TableData("Largest first", columns, rows)] if rows else []
     return Section("interactions", "Pairs that interact", (prose,), (), tables)
 
@@ -206,8 +215,8 @@ def _multiples_section(observations: Observations) -> Section | None:
         ]
     caption = (
         f"Time by {along} and {series}, as a multiple of the first configuration; marks are means over all other "
-        f"options, bars reach from the quickest to the slowest"
-        f"{' in any placement' * (observations.max_placements > 1)}."
+        "options, bars reach from the fastest to the "
+        f"slowest{' in any placement' * (observations.max_placements > 1)}."
     )
     chart = ChartData("multiples", rows, caption, x_title=along, y_title="time, multiple")
     return Section("multiples", "Benchmark by benchmark", (), [chart])
@@ -227,8 +236,8 @@ def _quickest_section(observations: Observations) -> Section:
     if observations.max_placements > 1:
         columns = (*columns, ">as quick")
         note = (
-            "By the median over the placements. As quick: so many others are not slower than it wherever their code "
-            "is placed, so that none of them can be told to be the quickest."
+            "By the median over the placements. As quick: the number of other configurations that are not slower "
+            "in every placement, so that the fastest one is not certain."
         )
         prose = (note,)
     return Section("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])

@@ -74,7 +74,7 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMa
             wires=[loop] if all(isinstance(pin, str) for pin in loop) else [],
         )
     except sim.SimError as cause:
-        raise SettingError(f"The virtual board {board.id} cannot be made: {cause}") from None
+        raise SettingError(f"The virtual board {board.id} cannot be created: {cause}") from None
     return machine
 
 
@@ -111,9 +111,9 @@ def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
         try:
             machine.set(key, value)
         except simulator_module().SimError as cause:
-            raise SettingError(f"{name}={value} was refused: {cause}") from None
+            raise SettingError(f"{name}={value} is not possible: {cause}") from None
         except OverflowError:
-            raise SettingError(f"{name}={value} was refused: a setting is a number from 0 to 2^64 - 1.") from None
+            raise SettingError(f"{name}={value} is not possible; a setting is a number from 0 to 2^64 - 1.") from None
 
 
 def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
@@ -124,7 +124,9 @@ def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
         except ValueError:
             raise SymbolError(f"{symbol_or_address!r} is not an address; write 0x and hexadecimal digits.") from None
         if number > LAST_ADDRESS:
-            raise SymbolError(f"{symbol_or_address} is beyond the last address, 0xffffffff; write up to eight digits.")
+            raise SymbolError(
+                f"{symbol_or_address} is larger than the last address, 0xffffffff; write up to eight digits."
+            )
         return code_address(number)
     address = machine.symbol(symbol_or_address)
     if address is None:
@@ -139,7 +141,9 @@ def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]])
     if len(set(fitting.values())) == 1:
         return next(iter(fitting.values()))
     if fitting:
-        raise SymbolError(f"{name!r} may be {' or '.join(sorted(fitting))}; name one with its parameters.")
+        raise SymbolError(
+            f"{name!r} has several meanings: {' or '.join(sorted(fitting))}; use one of them with its parameters."
+        )
     suggestion = _suggest_symbol(name, [symbol for _, _, symbol in symbols])
     raise SymbolError(f"The image has no symbol {name!r}; {suggestion}")
 
@@ -182,7 +186,7 @@ def parse_cycle_count(text: str) -> int | None:
     digits = text.lstrip("0") or "0"
     if len(digits) > len(str(MOST_CYCLES)) or int(digits) > MOST_CYCLES:
         shown = text if len(text) <= 40 else f"a number of {len(text)} digits"
-        raise SymbolError(f"{shown} is beyond the {MOST_CYCLES} cycles that can be counted; give fewer.")
+        raise SymbolError(f"{shown} is more than the {MOST_CYCLES} cycles that can be counted; give fewer.")
     return int(digits)
 
 
@@ -197,7 +201,7 @@ def parse_pin(board: Board, name: str) -> int:
     match = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
     if match is None:
         example = "PB0" if is_ported else "GP5"
-        raise PlanError(f"{board.title} has no pin {quote(name)}; its pins are named like {example}.")
+        raise PlanError(f"{board.title} has no pin {quote(name)}; use names such as {example}.")
     return pin_number(match[0] if is_ported else int(match[2]))
 
 
@@ -217,7 +221,7 @@ def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
         raise kind(message[:1].upper() + message[1:] + ("" if message.endswith(".") else ".")) from None
     except OverflowError:
         raise kind(
-            "A number does not fit: addresses and values have 32 bits, cycles 64, and none is negative."
+            "A number is too large or negative; addresses and values have 32 bits, and cycles 64 bits."
         ) from None
 
 

@@ -49,8 +49,8 @@ def serve_gdb(
         on_text("", machine.take_uart())
         if stop["reason"] != "until":
             raise DebuggerError(
-                f"{image.name} does not come to {until} within {limit:,} cycles (it stops by {stop['reason']}); name "
-                "another place, or leave --until out."
+                f"{image.name} does not reach {until} within {limit:,} cycles (it stopped because of "
+                f"{stop['reason']}); give another place, or leave --until out."
             )
     with simulator_errors(DebuggerError):
         machine.debug(listen, ready, on_text, note, tasks)

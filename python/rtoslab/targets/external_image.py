@@ -39,13 +39,13 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
     facts = catalogue.board(board).facts
     content = read_image(path)
     if not content.startswith(MAGIC):
-        raise ImageFileError(f"{path} is no ELF file; its symbols are what a run is watched by.")
+        raise ImageFileError(f"{path} is not an ELF file, but the run is observed by its symbols; give the ELF file.")
     image = ExternalImage(
         path, content, read_introduction(content, path.name, facts, timing, read_wire_constants(catalogue.root))
     )
     named = image.introduction.begin.board
     if named != facts.id:
-        raise SettingError(f"{path} says it is for the board {named}; run it with --board {named}.")
+        raise SettingError(f"{path} is for the board {named}; run it with --board {named}.")
     return image
 
 

@@ -35,7 +35,7 @@ def read_introduction(
     if known is None:
         start = output[:40].decode("ascii", "replace")
         raise RunError(
-            f"{name} does not hold rtoslab's runner, or is for another board than {board.id}: within {LIMIT_S:g} s "
+            f"{name} does not contain rtoslab's runner, or is for another board than {board.id}: within {LIMIT_S:g} s "
             + (f"it sent no begin record but {start!r}" if output else "it sent nothing")
             + f"; the boards that it fits are {', '.join(fitting_boards(image, name))}."
         )

@@ -31,7 +31,10 @@ def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
     except ValueError as cause:
         raise ImageFileError(f"{name} cannot be read as an ELF file ({cause}); build it again.") from None
     if len(words) % 8:
-        raise ImageFileError(f"{name} has a section {SECTION} of {len(words)} bytes, not of pairs of words.")
+        raise ImageFileError(
+            f"{name} has a section {SECTION} of {len(words)} bytes, which is not a whole number "
+            "of word pairs; build it again."
+        )
     return tuple(
         Mark(code_address(address), tag >> 1, bool(tag & 1)) for address, tag in struct.iter_unpack("<II", words)
     )

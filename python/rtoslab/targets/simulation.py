@@ -28,9 +28,7 @@ from rtoslab.targets.unhandled import unhandled_exceptions
 from rtoslab.targets.watched_run import EXIT, FAILED, PASSED, TIMEOUT, OnOutput, PinDrive, RunEnd, WatchedRun
 
 DEFAULT_SECONDS = 10
-ITM_CLOSED: Final = (
-    "The firmware asked for the ITM, which nobody had switched on. With --itm a debugger opens its ports at reset."
-)
+ITM_CLOSED: Final = "The firmware uses the ITM, which is disabled. --itm enables its ports at reset, like a debugger."
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +258,9 @@ def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
     try:
         return re.compile(text, re.MULTILINE)
     except re.error as cause:
-        raise PlanError(f"{text!r} is no regular expression ({cause}); escape what stands for itself.") from None
+        raise PlanError(
+            f"{text!r} is not a regular expression ({cause}); write a backslash before special characters."
+        ) from None
 
 
 def _is_failure(reason: str, detail: str) -> bool:

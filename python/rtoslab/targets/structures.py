@@ -99,9 +99,10 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
     lacking = [name for name in names if members is not None and name not in members]
     if members is not None and lacking:
         raise SymbolError(
-            f"[{table}] of {kernel}'s kernel.toml names {', '.join(lacking)}, which the structure {structure} of the "
-            f"image does not have; it has {', '.join(sorted(member for member in members if member)[:_SHOWN])}. "
-            "Correct it, or say under [[earlier]] what this version of the kernel has."
+            f"[{table}] of {kernel}'s kernel.toml names {', '.join(lacking)}, which the structure {structure} of "
+            "the image does not have; it has "
+            f"{', '.join(sorted(member for member in members if member)[:_SHOWN])}. Correct it, or add an "
+            "[[earlier]] table with the names in this version of the kernel."
         )
 
 

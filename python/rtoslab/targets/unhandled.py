@@ -47,7 +47,7 @@ def _describe_core(machine: VirtualMachine, core: int) -> str:
     source = f"interrupt {number - FIRST_EXTERNAL}" if number >= FIRST_EXTERNAL else "an exception"
     return (
         f"Core {core} ended in {_symbol_name(machine.symbols(), handler)}, an endless loop that {shared} vectors "
-        f"share: {source} (exception {number}, vector at {table + 4 * number:#010x}) has no handler of its own."
+        f"share: {source} (exception {number}, vector at {table + 4 * number:#010x}) has no handler."
     )
 
 

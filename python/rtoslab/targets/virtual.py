@@ -229,8 +229,8 @@ class _WindowRun:
         by_registers, clocks = self.machine.clock_hz(), self.job.clock_hz
         if abs(by_registers - clocks) > CLOCK_TOLERANCE * clocks:
             raise RunError(
-                f"The image set the core to {by_registers} Hz by the board's registers and is measured as one for "
-                f"{clocks} Hz; correct its clock set-up, or the clock it is built for."
+                f"The image set the core to {by_registers} Hz by the board's registers but is built for {clocks} "
+                "Hz; correct its clock set-up, or the clock of the build."
             )
 
     def _close_window(self, output: RunOutput) -> None:
@@ -287,7 +287,7 @@ class _WindowRun:
         while True:
             stop = self._run_phase(phase, limit_s)
             if stop["reason"] == "until":
-                raise RunError(f"The image ended during its {phase}, before the window was through.")
+                raise RunError(f"The image ended during its {phase}, before the end of the measured window.")
             window = self._read_word(find_address(self.machine, WINDOW_SYMBOL))
             if window == state:
                 return
@@ -298,7 +298,7 @@ class _WindowRun:
         """Runs until the image has sent everything. Raises RunError if it opens another window."""
         while self._run_phase("sending", self.job.sending_limit_s)["reason"] != "until":
             if self._read_word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
-                raise RunError("The image opened a second window; this version measures one.")
+                raise RunError("The image began a second window, but this version measures one.")
 
     def _run_phase(self, phase: str, limit_s: float) -> "Stop":
         """Runs to the next watch or to the stop. Raises RunError for any other end."""
@@ -316,7 +316,7 @@ class _WindowRun:
             if stop["reason"] != "cycles":
                 raise RunError(f"The virtual board stopped during {phase} ({stop['reason']}): {stop['detail']}")
         raise RunError(
-            f"The image did not get through its {phase} within {limit_s:g} s of virtual time; {self._positions_text()}"
+            f"The image did not complete its {phase} within {limit_s:g} s of virtual time; {self._positions_text()}"
         )
 
     def _positions_text(self) -> str:

@@ -100,10 +100,10 @@ class VirtualBoard:
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
         """Runs for cycles, or for seconds of the present clock. Ends earlier for a watch, an `until` or a lock-up."""
         if (cycles is None) == (seconds is None):
-            raise RunError("Say how long to run: either cycles or seconds.")
+            raise RunError("The length of the run is missing; give either cycles or seconds.")
         length = cycles if cycles is not None else round((seconds or 0.0) * self.clock_hz)
         if not 0 <= length <= MOST_CYCLES:
-            raise RunError(f"{length} cycles cannot be run; give 0 to {MOST_CYCLES}.")
+            raise RunError(f"{length} cycles are not possible; give 0 to {MOST_CYCLES}.")
         stop = self._machine.run(length)
         self._record_events()
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])
@@ -125,7 +125,7 @@ class VirtualBoard:
                 break
             stop = finder.run(end - finder.cycle())
         if stop["reason"] != "until" or stop["address"] != address:
-            raise RunError(f"{place} did not execute within {limit_s:g} s of virtual time ({stop['detail']}).")
+            raise RunError(f"{place} was not executed within {limit_s:g} s of virtual time ({stop['detail']}).")
         while self.cycle < finder.cycle():
             self.run(finder.cycle() - self.cycle)
         return self.cycle

@@ -155,7 +155,7 @@ class WatchedRun:
         """Returns the end of the run if its time is over."""
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
-        return RunEnd(TIMEOUT, f"{self.timeout_s:g} virtual seconds are over.")
+        return RunEnd(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")
 
     def _end_by_stop(self, stop: "Stop") -> RunEnd | None:
         """Returns the end of the run if the board stopped for another reason than its cycles."""
@@ -190,5 +190,10 @@ class WatchedRun:
         hits = []
         for reason, pattern in ((FAILED, self.fail), (PASSED, self.expect)):
             if pattern is not None and (match := pattern.search(text)) is not None:
-                hits.append((match.start(), RunEnd(reason, f"{channel} printed {match[0]!r}, as {pattern.pattern!r}.")))
+                hits.append(
+                    (
+                        match.start(),
+                        RunEnd(reason, (f"{channel} printed {match[0]!r}, which matches {pattern.pattern!r}.")),
+                    )
+                )
         return min(hits, key=lambda hit: hit[0])[1] if hits else None

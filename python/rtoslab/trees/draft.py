@@ -36,14 +36,19 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
     """Returns a description of the tree in `path` for a port. Raises CatalogueError naming what was not found."""
     wants = kernel.tree
     if wants is None:
-        raise CatalogueError(f"The port {port} builds its kernel from a package; it says nothing of trees (`[tree]`).")
+        raise CatalogueError(
+            f"The port {port} builds its kernel from a package, because its kernel.toml has no "
+            "[tree]; use another port."
+        )
     index = _index_files(path, wants)
     cores = {core: _core_files(index, wants, words) for core, words in wants.cores.items()}
     common = _common_patterns(index, kernel, wants)
     usable = {core: part for core, part in cores.items() if part["sources"]}
     if not usable:
         looked = "; ".join(f"{core}: {', '.join(words)}" for core, words in wants.cores.items())
-        raise CatalogueError(f"No folder in {path} holds the port for one core (looked for {looked}); check the path.")
+        raise CatalogueError(
+            f"No folder in {path} contains the kernel's port for one core (searched for {looked}); check the path."
+        )
     headers = _header_folders(index, wants, common)
     tree = make_tree(
         {
@@ -68,7 +73,9 @@ def _index_files(root: Path, wants: TreeRequirements) -> _Index:
         )
         seen += len(names)
         if seen > MOST_FILES:
-            raise CatalogueError(f"{root} holds more than {MOST_FILES:,} files; name the kernel's own folder.")
+            raise CatalogueError(
+                f"{root} contains more than {MOST_FILES:,} files; give the folder of the kernel alone."
+            )
         for name in sorted(names):
             place = PurePosixPath(Path(base, name).relative_to(root).as_posix())
             if (
@@ -139,8 +146,8 @@ def _common_patterns(index: _Index, kernel: Kernel, wants: TreeRequirements) -> 
     chosen = _choose_folders(headers)
     if not chosen:
         raise CatalogueError(
-            f"Nothing that the port of {kernel.title} calls is in {index.root}; check the path, or what `[symbols]` "
-            f"and `also` of the port's kernel.toml name: {_first_names(names)}."
+            f"{index.root} contains none of the functions that the port of {kernel.title} calls; check the path, "
+            f"or `[symbols]` and `also` in the port's kernel.toml: {_first_names(names)}."
         )
     missing = names.intersection(wants.also).difference(*headers.values())
     if missing:

@@ -98,7 +98,9 @@ def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: 
     """Returns the description `known` with one more export, and that export's key. Raises CatalogueError."""
     wants, title = _export_wants(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
-        raise CatalogueError(f"{path} is no export of {title}: it has no {wants.config}; see {_how_to_export(kernel)}.")
+        raise CatalogueError(
+            f"{path} is not an export of {title}, because it has no {wants.config}; see {_how_to_export(kernel)}."
+        )
     option_values, absent = read_settings(path / wants.config), _absent_names(kernel, path)
     board, cores, needs = (
         _exported_board(kernel, option_values, absent),
@@ -108,7 +110,7 @@ def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: 
     wrong = _differences_text(kernel, board, needs, absent, option_values)
     if wrong:
         raise CatalogueError(
-            f"The export {path} was not made as the port of {title} asks: {wrong}; {_how_to_repeat(kernel)}."
+            f"The export {path} was not built as the port of {title} requires: {wrong}; {_how_to_repeat(kernel)}."
         )
     if stale := _stale_text(wants, path):
         raise CatalogueError(f"The export {path} {stale}; {_how_to_repeat(kernel)}.")
@@ -116,9 +118,9 @@ def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: 
     lacks = _lacking_services(wants, needs)
     if known is not None and (known.version, known.lacks) != (version, lacks):
         raise CatalogueError(
-            f"The exports of {ident} are of {known.version} and lack {_listed_or_nothing(known.lacks)}, this one is of "
-            f"{version} and lacks {_listed_or_nothing(lacks)}; give it a name of its own: `rtoslab tree add {ident}-2 "
-            f"{path} --port {port}`."
+            f"The exports of {ident} have version {known.version} and lack {_listed_or_nothing(known.lacks)}, but "
+            f"this one has version {version} and lacks {_listed_or_nothing(lacks)}; give it another name: `rtoslab "
+            f"tree add {ident}-2 {path} --port {port}`."
         )
     exports = {**(known.exports if known else {}), key: str(path)}
     first = known.path if known else str(path)
@@ -143,13 +145,13 @@ def export_problem(kernel: Entry[Kernel], key: str) -> str | None:
         return f"no export of {kernel.facts.title} for {_target_text(key)} is known: {_how_to_export(kernel)}"
     path = Path(tree.exports[key])
     if not (path / wants.config).is_file():
-        gone = f"the export of {kernel.id} for {_target_text(key)} is gone from {path}"
-        return f"{gone}: `rtoslab tree add {kernel.id}` names another"
+        gone = f"the export of {kernel.id} for {_target_text(key)} is no longer at {path}"
+        return f"{gone}: `rtoslab tree add {kernel.id}` adds another one"
     option_values = read_settings(path / wants.config)
     needs, absent = _exported_needs(kernel, option_values), _absent_names(kernel, path)
     wrong = _differences_text(kernel, board, needs, absent, option_values)
     if wrong:
-        return f"the export {path} was not made as the port asks: {wrong}; {_how_to_repeat(kernel)}"
+        return f"the export {path} was not built as the port requires: {wrong}; {_how_to_repeat(kernel)}"
     if stale := _stale_text(wants, path):
         return f"the export {path} {stale}; {_how_to_repeat(kernel)}"
     facts = (_read_version(wants, path), _lacking_services(wants, needs), absent)
@@ -157,14 +159,16 @@ def export_problem(kernel: Entry[Kernel], key: str) -> str | None:
         facts != (tree.version, tree.lacks, tree.absent)
         or export_key(board, _exported_cores(wants, option_values), _exported_optimisation(wants, option_values)) != key
     ):
-        return f"the export {path} is another than was described: `rtoslab tree add {kernel.id} {path} --force`"
+        return f"the export {path} has changed since it was added: `rtoslab tree add {kernel.id} {path} --force`"
     return None
 
 
 def _export_wants(kernel: Entry[Kernel]) -> ExportRequirements:
     """Returns the `[export]` table of a kernel.toml. Raises CatalogueError without one."""
     if kernel.facts.export is None:
-        raise CatalogueError(f"{kernel.facts.title} is linked from no export (`[export]` of its kernel.toml).")
+        raise CatalogueError(
+            f"{kernel.facts.title} is not linked from an export; only kernels with [export] in their kernel.toml are."
+        )
     return kernel.facts.export
 
 
@@ -176,12 +180,12 @@ def _target_text(key: str) -> str:
 
 def _how_to_export(kernel: Entry[Kernel]) -> str:
     """Returns a clause on how a user makes an export."""
-    return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how one is made"
+    return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 
 def _how_to_repeat(kernel: Entry[Kernel]) -> str:
     """Returns a clause on how a user makes an export again."""
-    return f"make it again with what `rtoslab kernel files {kernel.facts.id}` writes"
+    return f"build it again with the files from `rtoslab kernel files {kernel.facts.id}`"
 
 
 def _read_part(kernel: Entry[Kernel], name: str) -> Settings:
@@ -238,7 +242,7 @@ def _exported_board(kernel: Entry[Kernel], option_values: Settings, absent: Iter
     }
     value = str(option_values.get(option))
     if value not in boards:
-        raise CatalogueError(f"The export is for the board {quote(value)}; the port knows {', '.join(boards)}.")
+        raise CatalogueError(f"The export is for the board {quote(value)}; the port supports {', '.join(boards)}.")
     return boards[value]
 
 
@@ -300,11 +304,11 @@ def _stale_text(wants: ExportRequirements, path: Path) -> str | None:
     if not wants.made_of:
         return None
     if not product.is_file():
-        return f"does not say what it was made of, for lack of {wants.made_of}"
+        return f"does not list its sources, because {wants.made_of} is missing"
     since = product.stat().st_mtime_ns
     listed = read_text(product, "the list of what the export was made of", CatalogueError, _BYTES).splitlines()
     edited = (item for item in map(Path, listed) if item.is_file() and item.stat().st_mtime_ns > since)
-    return next((f"is older than {item}, which it was made of" for item in edited), None)
+    return next((f"is older than {item}, from which it was built" for item in edited), None)
 
 
 def _listed_or_nothing(services: Iterable[str]) -> str:

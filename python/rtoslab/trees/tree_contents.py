@@ -66,7 +66,7 @@ def missing_files(tree: Tree, core: str | None = None) -> list[str]:
         gone = [path for path in tree.exports.values() if not Path(path).is_dir()]
         return [f"There is no folder {path}, an export of {tree.id}." for path in gone]
     if not root.is_dir():
-        return [f"The tree {tree.id} is not at {tree.path}; {path_variable(tree.id)} names another place for one call."]
+        return [f"The tree {tree.id} is not at {tree.path}; set {path_variable(tree.id)} to its folder."]
     missing = []
     cores = {name: part for name, part in tree.cores.items() if core in (None, name)}
     for where, part in (("", tree), *((f" (for {name})", part) for name, part in cores.items())):
@@ -97,7 +97,9 @@ def inputs_listing(tree: Tree, cache: Path) -> str:
 def load_inputs(cache: Path) -> tuple[str, ...] | None:
     """Returns the files that the last build read, relative to the tree. None without a readable cache file."""
     try:
-        return _Reads.model_validate(read_object(cache, "what was read of a tree", BuildError)).files
+        return _Reads.model_validate(
+            read_object(cache, "the list of files that were read from a tree", BuildError)
+        ).files
     except (BuildError, ValidationError):
         return None
 
@@ -105,7 +107,7 @@ def load_inputs(cache: Path) -> tuple[str, ...] | None:
 def store_inputs(cache: Path, files: tuple[str, ...]) -> None:
     """Stores the files that a build read, relative to the tree. Raises StoreError."""
     make_folder(cache.parent)
-    write_whole(cache, canonical({"files": files}), "what was read of a tree")
+    write_whole(cache, canonical({"files": files}), "the list of files that were read from a tree")
 
 
 def build_inputs(paths: Iterable[str], tree: Tree) -> tuple[str, ...]:
@@ -118,7 +120,7 @@ def build_inputs(paths: Iterable[str], tree: Tree) -> tuple[str, ...]:
     files |= {path.relative_to(root).as_posix() for name in tree.linked for path in Path(root).glob(name)}
     if not files:
         raise BuildError(
-            f"No file of the tree {tree.id} was compiled; its description names the wrong ones: "
-            f"`rtoslab tree check {tree.id}` tries it."
+            f"No file of the tree {tree.id} was compiled, because its description lists the wrong files; run "
+            f"`rtoslab tree check {tree.id}`."
         )
     return tuple(sorted(files))

@@ -24,8 +24,10 @@ def recognise_port(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
     fitting = [port for port in ports if _is_port_of(port.facts, path, headers)]
     if len(fitting) != 1:
         known = ", ".join(entry.id for entry in fitting or ports if entry.facts.tree or entry.facts.export)
-        why = "more than one port fits" if fitting else "no port finds all its headers there"
-        raise CatalogueError(f"Whose kernel {path} is cannot be told, {why}: name it by --port, one of {known}.")
+        why = "more than one port fits" if fitting else "no port's headers are all there"
+        raise CatalogueError(
+            f"The kernel in {path} cannot be recognised, because {why}; choose its port with --port, one of {known}."
+        )
     return fitting[0]
 
 
@@ -53,7 +55,7 @@ def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]
 def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
     """Returns the port's `earlier` names that came after a version. Raises CatalogueError."""
     if not re.match(r"[Vv]?\d", version):
-        raise CatalogueError(f"{quote(version)} is no version of {kernel.title}; say it in numbers, such as 11.0.")
+        raise CatalogueError(f"{quote(version)} is not a version of {kernel.title}; write numbers, such as 11.0.")
     return tuple(
         earlier.name for earlier in kernel.earlier if _version_numbers(version) < _version_numbers(earlier.since)
     )
@@ -83,4 +85,4 @@ def version_problem(kernel: Entry[Kernel]) -> str | None:
     tree = kernel.tree
     if tree is None or absent_names(kernel.facts, tree) == tree.absent:
         return None
-    return f"the tree {tree.id} is of another version than was described: `rtoslab tree add {tree.id} PATH --force`"
+    return f"the tree {tree.id} has another version than when it was added: `rtoslab tree add {tree.id} PATH --force`"

@@ -52,8 +52,8 @@ def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
     except RtoslabError as cause:
         return VerifiedPoint(folder, (str(cause),))
     except ValueError as cause:
-        return VerifiedPoint(folder, (f"{folder / RESULT} is none of this version ({type(cause).__name__}).",))
-    remarks = [f"{name} lies beside the point's files and is none of them." for name in unexpected_files(folder, files)]
+        return VerifiedPoint(folder, (f"{folder / RESULT} is not a result of this version ({type(cause).__name__}).",))
+    remarks = [f"{name} is not one of the point's files." for name in unexpected_files(folder, files)]
     differences = list(_identity_differences(folder.name, result, manifest))
     try:
         differences += _conformance_differences(files, manifest)
@@ -106,14 +106,14 @@ def _compute_again(
     else:
         output = RunOutput(files[UART])
         if manifest["target"]["kind"] == "virtual":
-            raise ValueError(f"{EVIDENCE_FILE} is missing, by which proofs are judged.")
+            raise ValueError(f"{EVIDENCE_FILE} is missing, so the proofs cannot be checked.")
     if build.get("built_elsewhere"):
         catalogue = with_kernel(catalogue, result.point.kernel, result.point.cores)
     again = evaluate_output(catalogue, result.point, result.run_id, output, expected)
     if isinstance(again, MeasuredPoint) and isinstance(result, MeasuredPoint):
         image = _find_image(catalogue, manifest)
         if image is None:
-            remarks.append("the image's size and code were not looked at again: no image of that hash is kept here.")
+            remarks.append("the image's size and code were not checked, because no image with this hash is stored.")
         fields = {"image": result.image, "code": result.code}
         again = again.model_copy(update=fields if image is None else image_fields(again, image))
         if CONFORMANCE_FILE in files:

@@ -72,14 +72,15 @@ def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed:
         number = parse_integer(count or ("1" if unit else ""), 1, MOST_CYCLES)
     except ValueError:
         raise PlanError(
-            f"{quote(text)} is no span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` and so on."
+            f"{quote(text)} is not a valid span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` "
+            "and so on."
         ) from None
     if unit is None:
         cycles, name = number, f"{number:,} cycles"
     else:
         length = units[unit]
         if length is None:
-            raise PlanError(f"No {unit} was seen in this run, so it is no measure of a span; give cycles.")
+            raise PlanError(f"No {unit} was observed in this run, so its length is not known; give the span in cycles.")
         cycles, name = number * length, f"one {unit}" if number == 1 else f"{number} {unit}s"
     if samples is None or samples >= cycles:
         return SweepSpan(cycles, name)
@@ -154,6 +155,6 @@ def _require_answers(scenario: Scenario, arrivals: NDArray[np.void]) -> None:
         if len(missing):
             offset = int(missing["cycle"][0]) - scenario.snapshot.cycle()
             raise RunError(
-                f"{len(missing):,} of {len(arrivals):,} arrivals did not bring about the {name} within "
-                f"{PATIENCE_S:g} s of virtual time, first at offset {offset}; is the interrupt enabled?"
+                f"{len(missing):,} of {len(arrivals):,} arrivals were not followed by the {name} within "
+                f"{PATIENCE_S:g} s of virtual time, first at offset {offset}; check that the interrupt is enabled."
             )

@@ -14,11 +14,11 @@ PLOTTED: Final = 2500
 latency."""
 BINS: Final = 60
 _METHOD: Final = (
-    "From a snapshot of the running system the interrupt was raised in each of these cycles in turn, every time in the "
-    "very run that the snapshot would have gone on with, and the board was observed until the handler's and the woken "
-    "task's first instruction. Offset 0 is the snapshot's cycle."
+    "The interrupt was raised once at each of these cycles. Each run began with the same snapshot of the running "
+    "system, and was observed until the first instruction of the handler and of the woken task. Offset 0 is the "
+    "snapshot's cycle."
 )
-_SINGLE_IMAGE: Final = " The undisturbed run was looked through: the image itself does not raise the interrupt there."
+_SINGLE_IMAGE: Final = " In the undisturbed run, the image itself does not raise this interrupt."
 
 
 def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
@@ -80,7 +80,8 @@ def _offset_section(finding: WorstCase, arrivals: NDArray[np.void], latencies: l
             low, high = int(values[part].min()), int(values[part].max())
             rows.append({"x": int(offsets[part[0]]), "low": low, "high": high, "series": name})
     caption = (
-        "Cycles until the first instruction, by the arrival's cycle; a stroke goes from the shortest to the longest."
+        "Cycles until the first instruction, by the cycle of the arrival. A line reaches from the shortest to the "
+        "longest."
     )
     chart = ChartData("sweep", rows, caption, x_title="offset, cycles", y_title="latency, cycles")
     return Section("offset", "Latency against offset", (), (chart,))
@@ -96,7 +97,7 @@ def _distribution_section(latencies: list[tuple[str, Latency]]) -> Section:
             for low, high, count in zip(edges, edges[1:], counts, strict=False)
             if count
         ]
-    chart = ChartData("histogram", rows, "How many arrivals waited so long.")
+    chart = ChartData("histogram", rows, "Number of arrivals by latency.")
     return Section("distribution", "Distribution", (), (chart,))
 
 
@@ -112,4 +113,4 @@ def _meetings_section(finding: WorstCase) -> Section:
     ]
     columns = ("executing on arrival", ">arrivals", ">max to handler", ">max to task")
     table = TableData("Functions by the longest wait for the handler", columns, rows)
-    return Section("met", "What the arrivals met", (), (), (table,))
+    return Section("met", "Interrupted code", (), (), (table,))

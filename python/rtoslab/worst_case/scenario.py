@@ -148,7 +148,10 @@ def benchmark_scenario(
         for tag in (facts.phase.period, facts.phase.woken)
     }
     if len(at[facts.phase.woken]) > 1:
-        raise ImageFileError(f"{built.elf} has {len(at[facts.phase.woken])} places where the task is woken, not one.")
+        raise ImageFileError(
+            f"{built.elf} has {len(at[facts.phase.woken])} places where the task is woken "
+            "instead of one; this is an error in the benchmark, please report it."
+        )
     picked = facts.needed_services(point.params)[len(facts.services) :]
     beginning = _run_to_first_period(machine, at[facts.phase.period])
     return Scenario(

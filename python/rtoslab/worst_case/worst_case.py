@@ -118,8 +118,7 @@ def own_interrupt_sentence(own: Sequence[int]) -> str:
         return ""
     return (
         f" The image itself raises this interrupt there, {count_text(len(own), 'time')}, first before offset "
-        f"{own[0]:,}: "
-        "an arrival near these may have been answered together with one of the image's own."
+        f"{own[0]:,}: an arrival near these cycles may have been handled together with the image's own interrupt."
     )
 
 

@@ -12,31 +12,31 @@ from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.results import LockSleep
 from rtoslab.targets.observe import BlockingCalls
 from rtoslab.targets.profiles import FunctionCycles, blocking_calls, clone_addresses, cycles_by_function, service_calls
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 def test_throughput_is_counts_over_the_window() -> None:
-    rate = throughput(measured(2, 1000))
+    rate = throughput(measured_point(2, 1000))
     assert rate.total_hz == 8000
     assert rate.per_core_hz == {0: 4000, 1: 4000}
     assert rate.cycles_per_count == 31250
     assert rate.fairness == pytest.approx(1)
 
 
-def test_fairness_of_one_core_doing_all() -> None:
-    uneven = measured(2, 1000)
+def test_fairness_is_lowest_if_one_core_does_all_work() -> None:
+    uneven = measured_point(2, 1000)
     counters = (uneven.counters[0], uneven.counters[1].model_copy(update={"count": 0}))
     assert throughput(uneven.model_copy(update={"counters": counters})).fairness == pytest.approx(0.5)
 
 
-def test_gain_pairs_points_that_differ_in_cores_only() -> None:
-    (gain,) = core_gains([measured(1, 1000), measured(2, 800), measured(2, 5, benchmark_id="t9")])
+def test_gain_pairs_points_that_differ_only_in_cores() -> None:
+    (gain,) = core_gains([measured_point(1, 1000), measured_point(2, 800), measured_point(2, 5, benchmark_id="t9")])
     assert gain.gain == pytest.approx(1.6)
     assert gain.per_core == pytest.approx(0.8)
 
 
-def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_needs_no_pinning() -> None:
-    one, two = measured(1, 1000), measured(2, 800)
+def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> None:
+    one, two = measured_point(1, 1000), measured_point(2, 800)
     free = two.model_copy(update={"point": two.point.model_copy(update={"config": {"param.pinned": "0"}})})
     assert [gain.many_cores.point for gain in core_gains([one, two, free])] == [two, free]
     points = [one.point, two.point, free.point]
@@ -46,13 +46,13 @@ def test_points_say_whether_tasks_are_pinned_and_pair_with_the_one_core_that_nee
     assert pinning_note([one.point]) == ""
     assert "each task is pinned" in pinning_note([one.point, two.point])
     assert "not pinned" in pinning_note([free.point])
-    assert "where it says pinned=0" in pinning_note(points)
+    assert "where the configuration says pinned=0" in pinning_note(points)
     where = {"pinning": "not pinned", "metric": "throughput", "stat": "total"}
     assert [value.run_id for value in select_values(point_values([one, two, free]), where)] == [free.run_id]
 
 
 def test_cycles_add_up_to_the_window() -> None:
-    for share in core_shares(measured(2, wait=3_000_000)):
+    for share in core_shares(measured_point(2, wait=3_000_000)):
         assert sum(share.parts.values()) == share.cycles
         assert share.parts["application"] == 10_000_000
         assert share.parts["spinlock wait"] == 3_000_000
@@ -62,8 +62,8 @@ def test_cycles_add_up_to_the_window() -> None:
         assert share.parts["other"] == 0
 
 
-def test_what_a_core_slept_for_a_lock_is_no_idle_sleep() -> None:
-    point = measured(2, wait=3_000_000)
+def test_sleep_while_waiting_for_a_lock_is_not_idle_time() -> None:
+    point = measured_point(2, wait=3_000_000)
     assert point.virtual is not None
     asleep = point.virtual.cores[1].sleep_cycles
     message = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
@@ -76,36 +76,36 @@ def test_what_a_core_slept_for_a_lock_is_no_idle_sleep() -> None:
 
 
 def test_lock_costs_are_per_count_and_per_acquisition() -> None:
-    first = lock_costs(measured(2, 1000, wait=3_000_000))[0]
+    first = lock_costs(measured_point(2, 1000, wait=3_000_000))[0]
     assert first.wait_cycles_per_count == 3000
     assert first.contended_part == 0.5
     assert first.hold_cycles_mean == 50
 
 
-def test_top_functions_merge_the_cores_and_leave_the_application_out() -> None:
-    (top,) = top_functions(measured(2), 5)
+def test_top_functions_merge_cores_and_exclude_the_application() -> None:
+    (top,) = top_functions(measured_point(2), 5)
     assert (top.name, top.cycles, top.entries) == ("xQueueSend", 40_000_000, 2000)
 
 
-def test_rulers_keep_their_spread() -> None:
-    (cost,) = empty_measurement_costs(measured())
+def test_empty_measurements_keep_their_spread() -> None:
+    (cost,) = empty_measurement_costs(measured_point())
     assert (cost.minimum, cost.median, cost.maximum, cost.maximum_at, cost.count) == (1407, 1407, 1500, 0, 3)
 
 
 def test_probe_effect_compares_two_instruments() -> None:
-    effect = probe_effect(measured())
+    effect = probe_effect(measured_point())
     assert effect is not None
     assert effect.difference_us == 0
     assert effect.loop_cycles_per_count == pytest.approx(14.07)
 
 
-def test_series_say_only_what_differs() -> None:
+def test_series_names_contain_only_what_differs() -> None:
     assert series_names([point(1), point(2)]) == ["1 core", "2 cores (pinned)"]
     other = point(1).model_copy(update={"config": {"opt": "-O3"}})
     assert series_names([point(1), other]) == ["1 core", "1 core, opt=-O3"]
 
 
-def test_a_benchmarks_own_parameter_is_said_where_its_points_differ() -> None:
+def test_series_names_contain_parameters_that_differ() -> None:
     own = [point(2, "stress").model_copy(update={"config": {"param.seed": "1", "param.s": item}}) for item in "01"]
     assert series_names([point(2), *own]) == ["2 cores (pinned)", "2 cores (pinned), s=0", "2 cores (pinned), s=1"]
 
@@ -123,7 +123,7 @@ def profile(*rows: tuple[int, int, int, int]) -> bytes:
     )
 
 
-def test_a_profile_becomes_functions_by_class() -> None:
+def test_profile_assigns_functions_to_classes() -> None:
     symbols = [(0x100, 8, "xSend"), (0x108, 8, "xOther"), (0x110, 0, "body"), (0x200, 4, "memcpy")]
     raw = profile((0x100, 10, 2, 1), (0x104, 30, 6, 0), (0x10A, 5, 1, 0), (0x118, 7, 7, 0), (0x202, 1, 1, 0))
     assert cycles_by_function({0: raw}, symbols, KERNEL) == (
@@ -134,7 +134,7 @@ def test_a_profile_becomes_functions_by_class() -> None:
     )
 
 
-def test_a_clone_counts_only_if_its_function_never_ran() -> None:
+def test_compiler_clone_counts_only_if_its_function_never_ran() -> None:
     whole = FunctionCycles(0, "xSend", "queue", 1, 0, 5)
     clone = FunctionCycles(0, "xSend.part.0", "queue", 1, 0, 3)
     assert service_calls((whole, clone), KERNEL) == {(0, "send"): 5}
@@ -143,7 +143,7 @@ def test_a_clone_counts_only_if_its_function_never_ran() -> None:
     assert clone_addresses("xSend", symbols) == [0x100, 0x200], "which are watched where there is no xSend"
 
 
-def test_waits_are_entries_of_the_kernels_functions() -> None:
+def test_lock_waits_are_counted_at_the_kernels_functions() -> None:
     functions = (FunctionCycles(0, "xSend", "queue", 1, 0, 5), FunctionCycles(1, "xLate", "kernel", 1, 0, 2))
     assert blocking_calls(functions, KERNEL, [0, 1]) == {}
     telling = {"waits": {"collided": ["xSend"], "failed": ["xSend", "xLate"], "blocked": ["xLate"]}}
@@ -151,15 +151,15 @@ def test_waits_are_entries_of_the_kernels_functions() -> None:
     assert blocking_calls(functions, kernel, [0, 1]) == {0: BlockingCalls(5, 5, 0), 1: BlockingCalls(0, 2, 2)}
 
 
-def test_only_the_metrics_cores_count() -> None:
-    target = measured(2, 1000).model_copy(update={"metric_cores": (0,)})
+def test_only_cores_of_the_metric_count() -> None:
+    target = measured_point(2, 1000).model_copy(update={"metric_cores": (0,)})
     rate = throughput(target)
     assert (rate.total_hz, rate.per_core_hz, rate.cycles_per_count) == (4000, {0: 4000}, 31250)
 
 
-def test_fragmentation_is_what_one_allocation_cannot_have() -> None:
+def test_fragmentation_is_free_memory_outside_the_largest_block() -> None:
     message = {"heap_live_bytes": 900, "heap_free_bytes": 4000, "heap_largest_free_bytes": 3000, "heap_free_pieces": 5}
-    point = measured().model_copy(update={"checks": {name: {0: value} for name, value in message.items()}})
+    point = measured_point().model_copy(update={"checks": {name: {0: value} for name, value in message.items()}})
     left = worst_fragmentation(point)
     assert left is not None
     assert (left.live_bytes, left.free_pieces, left.unusable_share) == (900, 5, 0.25)
@@ -167,4 +167,4 @@ def test_fragmentation_is_what_one_allocation_cannot_have() -> None:
     nothing = worst_fragmentation(point.model_copy(update={"checks": full}))
     assert nothing is not None
     assert nothing.unusable_share == 0
-    assert worst_fragmentation(measured()) is None
+    assert worst_fragmentation(measured_point()) is None

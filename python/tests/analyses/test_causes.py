@@ -19,7 +19,7 @@ from rtoslab.compare.sides import PointFigures, Side, point_figures
 from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store import StoredPoint
-from tests.compare.test_compare import profiled
+from tests.compare.test_compare import profiled_point
 from tests.fakes import point
 
 FLAT = {
@@ -56,16 +56,16 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
 @pytest.mark.parametrize(
     ("after", "cause", "words"),
     [
-        (figures(120.0, "p2"), Cause.PLACEMENT, "lies elsewhere"),
-        (figures(120.0, "p2", ANOTHER_SOURCE), Cause.PLACEMENT, "lies elsewhere"),
-        (figures(120.0, "p1"), Cause.UNKNOWN, "in the same places"),
+        (figures(120.0, "p2"), Cause.PLACEMENT, "at other addresses"),
+        (figures(120.0, "p2", ANOTHER_SOURCE), Cause.PLACEMENT, "at other addresses"),
+        (figures(120.0, "p1"), Cause.UNKNOWN, "at the same addresses"),
         (figures(120.0, "p2", state={**STATE, "icache": 0}), Cause.STATE, "icache: 1 to 0"),
         (figures(120.0, "p2", state={**STATE, "heap_pieces": 9}), Cause.STATE, "heap_pieces: 1 to 9"),
         (figures(120.0, "p2", state={**STATE, "fpu_context": "task"}), Cause.STATE, "fpu_context: none to task"),
         (figures(120.0, "p2", state={"icache": 1}), Cause.STATE, "flash_wait_states: 2 to not recorded"),
         (figures(120.0, "p2", ANOTHER_SOURCE, state={}), Cause.UNKNOWN, "firmware sources differ"),
         (figures(120.0, "p2", ANOTHER_SOURCE, state={}), Cause.UNKNOWN, "flash waits +10.00"),
-        (figures(120.0, "p2", state={}), Cause.PLACEMENT, "lies elsewhere"),
+        (figures(120.0, "p2", state={}), Cause.PLACEMENT, "at other addresses"),
         (figures(120.0, "p2", take=replace(TAKE, code="c2", instructions=45.0)), Cause.CODE,
          "take (40 to 45 instructions a call)"),
         (figures(120.0, "p2", take=replace(TAKE, instructions=52.0)), Cause.WORK,
@@ -74,12 +74,12 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
          "take (1 to 2 calls)"),
         (figures(120.0, "p2", {"build.kernel_config.A": "2"}), Cause.SETTINGS, "configuration differs"),
         (figures(120.0, "p2", {"build.compiler.banner": "gcc 13"}), Cause.SETTINGS, "compiler differs"),
-        (figures(120.0, "", state=STATE), Cause.UNKNOWN, "where it was is not recorded"),
-        (replace(figures(120.0, "p2"), code=""), Cause.UNKNOWN, "has a symbol of its own"),
+        (figures(120.0, "", state=STATE), Cause.UNKNOWN, "its addresses are not recorded"),
+        (replace(figures(120.0, "p2"), code=""), Cause.UNKNOWN, "has no symbol"),
         (replace(figures(120.0, "p2"), manifest={}), Cause.SETTINGS, "the manifest"),
     ],
 )  # fmt: skip
-def test_every_cause_is_told_from_placement(after: PointFigures, cause: Cause, words: str) -> None:
+def test_every_cause_is_distinguished_from_placement(after: PointFigures, cause: Cause, words: str) -> None:
     result = reason(BEFORE, after)
     assert (result.cause, words in result.text) == (cause, True), result.text
     assert ("lacement" in result.text) == (cause is Cause.PLACEMENT)
@@ -90,7 +90,7 @@ def test_every_cause_is_told_from_placement(after: PointFigures, cause: Cause, w
     assert words in report_formats()["md"](gate_document(judged)) or words in verdict_text(judged)
 
 
-def test_all_that_a_cause_needs_is_kept_in_the_baseline(tmp_path: Path) -> None:
+def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     write_baseline(make_baseline(Side("b", [BEFORE]), {}), path)
     (back,) = baseline_side(read_baseline(path), "b").figures
@@ -99,7 +99,7 @@ def test_all_that_a_cause_needs_is_kept_in_the_baseline(tmp_path: Path) -> None:
     assert find_reason(back, after).cause is Cause.PLACEMENT
 
 
-def test_instructions_show_what_a_better_place_hides() -> None:
+def test_more_instructions_are_found_although_placement_hides_their_cycles() -> None:
     """Five nops, and a shift of the code that makes up for them."""
     slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
     baseline = make_baseline(Side("b", [BEFORE]), {})
@@ -114,7 +114,7 @@ def test_instructions_show_what_a_better_place_hides() -> None:
     assert not judge_run(baseline, "b", Side("run", [inlined]), Rules.from_texts({}, [])).regressions
 
 
-def test_one_side_alone_may_have_a_function() -> None:
+def test_function_may_exist_on_one_side_only() -> None:
     first = replace(BEFORE, code="one", functions={"take": TAKE, "old": ExecutedFunction("c3", 5.0, 1.0)})
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
     assert find_reason(first, second).text == "changed code: new (new), old (gone)"
@@ -122,39 +122,42 @@ def test_one_side_alone_may_have_a_function() -> None:
     assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
 
-def stored(result: MeasuredPoint) -> PointFigures:
+def stored_figures(result: MeasuredPoint) -> PointFigures:
     return point_figures(StoredPoint(Path(), result, {"target": {"kind": "virtual"}}))
 
 
-def test_a_stored_point_gives_all_of_it() -> None:
-    plain = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
+def test_stored_point_contains_everything_that_causes_need() -> None:
+    plain = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 2000)})
     assert plain.virtual is not None
     code = {name: CodePlace(digest=name * 8, address=8 * at) for at, name in enumerate(("give", "take"))}
 
-    def counted(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
+    def with_instructions(result: MeasuredPoint, value: int | None, **more: Any) -> MeasuredPoint:
         assert result.virtual is not None
         uses = tuple(use.model_copy(update={"instructions": value}) for use in result.virtual.functions)
         virtual = result.virtual.model_copy(update={"functions": uses})
         return result.model_copy(update={"virtual": virtual, "code": code, **more})
 
-    results = stored(counted(plain, 30_000, state=STATE))
+    results = stored_figures(with_instructions(plain, 30_000, state=STATE))
     assert results.state == STATE
     assert results.functions["take"] == ExecutedFunction("taketaketake", 30.0, 2.0)
     assert results.code
     assert results.places
     moved = {name: place.model_copy(update={"address": 4}) for name, place in code.items()}
-    elsewhere = stored(counted(plain, 30_000, state=STATE, code=moved))
+    elsewhere = stored_figures(with_instructions(plain, 30_000, state=STATE, code=moved))
     assert (elsewhere.code == results.code, elsewhere.places == results.places) == (True, False)
-    old = executed_functions(counted(plain, None))
+    old = executed_functions(with_instructions(plain, None))
     assert old["take"].instructions is None
-    assert not stored(counted(plain, None, code={"give": code["give"]})).code, "a part of it has no digest"
+    assert not stored_figures(with_instructions(plain, None, code={"give": code["give"]})).code, (
+        "a part of it has no digest"
+    )
 
 
-def test_a_state_that_differs_is_listed_before_any_figure() -> None:
+def test_different_board_state_is_listed_before_figures() -> None:
     """But not where one side's was not read."""
-    plain = profiled(1000, {"give": (40_000, 1000)})
+    plain = profiled_point(1000, {"give": (40_000, 1000)})
     cold, warm, unread = (
-        Side("s", [stored(plain.model_copy(update={"state": state}))]) for state in ({"icache": 0}, {"icache": 1}, {})
+        Side("s", [stored_figures(plain.model_copy(update={"state": state}))])
+        for state in ({"icache": 0}, {"icache": 1}, {})
     )
     assert [
         (difference.key, difference.before, difference.after) for difference in compare_sides(cold, warm).differences

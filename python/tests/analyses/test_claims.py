@@ -10,7 +10,7 @@ from rtoslab.analyses import Value
 from rtoslab.analyses.claim_rules import RULES
 from rtoslab.analyses.claims import ClaimVerdict, judge_claims
 from rtoslab.catalogue.claim_schemas import BOUNDED, Claim, Resolution
-from tests.planted_values import planted
+from tests.planted_values import planted_value
 
 A, B, C = {"kernel": "a"}, {"kernel": "b"}, {"kernel": "c"}
 
@@ -21,10 +21,10 @@ def claim(kind: str, of: Sequence[dict[str, Any]] = (), **more: Any) -> Claim:
     return Claim.model_validate({**facts, "of": list(of), **bounded, **more})
 
 
-def of_kernels(numbers: Sequence[float], **axes: Any) -> list[Value]:
+def values_of_kernels(numbers: Sequence[float], **axes: Any) -> list[Value]:
     """One value for each of the kernels a, b, c …"""
     return [
-        planted({"metric": "m", "stat": "mean", "kernel": "abcdef"[place], "value": number, **axes})
+        planted_value({"metric": "m", "stat": "mean", "kernel": "abcdef"[place], "value": number, **axes})
         for place, number in enumerate(numbers)
     ]
 
@@ -67,14 +67,12 @@ def verdict(one: Claim, values: Sequence[Value], resolution_s: float = 0.0, **mo
         ("varies", (100, 100), {"at_least": 1.05}, "different"),
     ],
 )  # fmt: skip
-def test_a_rule_on_one_value_at_each_place(
-    kind: str, numbers: Sequence[float], more: dict[str, Any], outcome: str
-) -> None:
+def test_rule_with_one_value_per_place(kind: str, numbers: Sequence[float], more: dict[str, Any], outcome: str) -> None:
     of = [A, B, C][: len(numbers)]
-    assert verdict(claim(kind, of, **more), of_kernels(numbers)).outcome == outcome
+    assert verdict(claim(kind, of, **more), values_of_kernels(numbers)).outcome == outcome
 
 
-def test_every_kind_that_says_nothing_without_a_bound_demands_one_with_its_source() -> None:
+def test_claims_that_need_a_bound_require_bound_and_source() -> None:
     for kind in BOUNDED:
         with pytest.raises(ValidationError, match="needs both a bound and bound_from"):
             claim(kind)
@@ -100,12 +98,12 @@ def test_every_kind_that_says_nothing_without_a_bound_demands_one_with_its_sourc
         ("between", (90,), {"at_most": 0.8, "unit": "us"}, 0, "same"),
     ],
 )  # fmt: skip
-def test_times_are_told_apart_as_the_papers_instrument_could(
+def test_times_closer_than_the_papers_resolution_are_a_tie(
     kind: str, numbers: Sequence[float], more: dict[str, Any], ns: float, outcome: str
 ) -> None:
     """At 125 MHz a cycle is 8 ns."""
     one = claim(kind, [A, B, C][: len(numbers)], **more)
-    result = verdict(one, of_kernels(numbers), ns * 1e-9)
+    result = verdict(one, values_of_kernels(numbers), ns * 1e-9)
     assert result.outcome == outcome
     assert (f"no difference up to {ns:g} ns: its sample" in result.threshold) is bool(ns)
 
@@ -115,15 +113,19 @@ def test_times_are_told_apart_as_the_papers_instrument_could(
     [("no_spread", 100, 101, "same"), ("no_spread", 100, 106, "different"),
      ("spread", 100, 106, "same"), ("spread", 100, 101, "different")],
 )  # fmt: skip
-def test_a_spread_counts_from_what_the_instrument_shows(kind: str, low: float, high: float, outcome: str) -> None:
-    values = [planted({"metric": "m", "stat": stat, "value": value}) for stat, value in (("min", low), ("max", high))]
+def test_spread_below_the_instruments_resolution_does_not_count(
+    kind: str, low: float, high: float, outcome: str
+) -> None:
+    values = [
+        planted_value({"metric": "m", "stat": stat, "value": value}) for stat, value in (("min", low), ("max", high))
+    ]
     one = claim(kind).model_copy(update={"where": {"metric": "m"}})
     assert verdict(one, values, 10e-9).outcome == outcome
     assert verdict(one, values[:1], 10e-9).outcome == "not computed"
 
 
-def in_cases(numbers: dict[str, tuple[float, float]]) -> list[Value]:
-    return [value for board, pair in numbers.items() for value in of_kernels(pair, board=board)]
+def values_of_cases(numbers: dict[str, tuple[float, float]]) -> list[Value]:
+    return [value for board, pair in numbers.items() for value in values_of_kernels(pair, board=board)]
 
 
 @pytest.mark.parametrize(
@@ -139,19 +141,17 @@ def in_cases(numbers: dict[str, tuple[float, float]]) -> list[Value]:
         ({"x": (2, 1)}, "different", "not in x: a 2, b 1 cycles; not computed in y: no y here"),
     ],
 )  # fmt: skip
-def test_a_statement_holds_where_all_its_cases_do(
-    numbers: dict[str, tuple[float, float]], words: str, seen: str
-) -> None:
+def test_statement_holds_if_all_its_cases_hold(numbers: dict[str, tuple[float, float]], words: str, seen: str) -> None:
     one = claim("ascending", [A, B], across={"board": ["x", "y"]})
-    result = verdict(one, in_cases(numbers), absence=lambda place: f"no {place['board']} here")
+    result = verdict(one, values_of_cases(numbers), absence=lambda place: f"no {place['board']} here")
     assert (result.outcome_text, result.numbers_text) == (words, seen)
 
 
-def test_cases_are_every_combination_and_have_the_readers_names() -> None:
+def test_cases_are_all_combinations_with_readable_names() -> None:
     one = claim(
         "between", across={"kernel": ["a", "b"]}, at=[{"cores": 1}, {"cores": 2, "pinning": "pinned"}], at_most=5
     )
-    values = [value for cores in (1, 2) for value in of_kernels((4, 6), cores=cores)]
+    values = [value for cores in (1, 2) for value in values_of_kernels((4, 6), cores=cores)]
     result = verdict(one, values, names={"a": "Kernel A"})
     assert [(case_verdict.name, case_verdict.outcome) for case_verdict in result.cases] == [
         ("1 core, Kernel A", "same"), ("1 core, b", "different"),
@@ -161,10 +161,10 @@ def test_cases_are_every_combination_and_have_the_readers_names() -> None:
     assert one.kernels == ["a", "b"]
 
 
-def test_a_share_is_of_the_value_that_is_like_it_in_all_else() -> None:
+def test_share_is_relative_to_the_value_that_differs_in_one_axis() -> None:
     """What NuttX loses under stress is of its own throughput, not of the other kernel's."""
     at = {"param.s": 0}, {"param.s": 70}
-    values = [*of_kernels((180, 340), **at[0]), *of_kernels((53, 68), **at[1])]
+    values = [*values_of_kernels((180, 340), **at[0]), *values_of_kernels((53, 68), **at[1])]
     plain = claim("ascending", [B, A], where={"metric": "m", "stat": "mean", "param.s": 70})
     share = plain.model_copy(update={"over": {"param.s": 0}})
     assert (verdict(plain, values).outcome, verdict(share, values).outcome) == ("different", "same")
@@ -172,9 +172,9 @@ def test_a_share_is_of_the_value_that_is_like_it_in_all_else() -> None:
     assert verdict(share, values[2:]).outcome == "not computed"
 
 
-def test_runs_that_differ_in_a_seed_count_by_their_median_and_only_where_the_claim_says_so() -> None:
+def test_runs_with_different_seeds_count_by_median_only_if_the_claim_says_so() -> None:
     values = [
-        planted({"metric": "m", "stat": "mean", "param.s": 10 * step, "param.seed": seed, "value": count})
+        planted_value({"metric": "m", "stat": "mean", "param.s": 10 * step, "param.seed": seed, "value": count})
         for step, counts in enumerate([(1000, 1010, 900), (400, 500, 480), (470, 470, 470)])
         for seed, count in enumerate(counts)
     ]
@@ -184,16 +184,16 @@ def test_runs_that_differ_in_a_seed_count_by_their_median_and_only_where_the_cla
     assert (joined.outcome, joined.numbers_text) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
 
 
-def test_values_that_differ_on_an_axis_that_nobody_names_are_no_value() -> None:
+def test_values_that_differ_on_an_unnamed_axis_are_refused() -> None:
     """The median of two kernels is nobody's figure."""
-    result = verdict(claim("between", at_most=5, join=("param.seed",)), of_kernels((1, 2)))
+    result = verdict(claim("between", at_most=5, join=("param.seed",)), values_of_kernels((1, 2)))
     assert (result.outcome, result.numbers_text) == ("not computed", "several values fit: kernel a or b")
 
 
-def test_a_mean_over_operations_is_of_the_same_operations() -> None:
+def test_mean_over_operations_is_of_the_same_operations() -> None:
     where = {"metric": ["m", "n"], "stat": "mean"}
     mean = {"join": ["metric"], "join_by": "geometric mean"}
-    values = [*of_kernels((1, 2)), *of_kernels((9, 8), metric="n")]
+    values = [*values_of_kernels((1, 2)), *values_of_kernels((9, 8), metric="n")]
     result = verdict(claim("ascending", [A, B], where=where, **mean), values)
     assert (result.outcome, result.numbers_text) == ("same", "a 3, b 4 cycles")
     lacking = verdict(claim("ascending", [A, B], where=where, **mean), values[:3])
@@ -202,7 +202,7 @@ def test_a_mean_over_operations_is_of_the_same_operations() -> None:
 
 def swept(counts: Sequence[float]) -> list[Value]:
     return [
-        planted({"metric": "m", "stat": "mean", "param.s": 10 * step, "value": count})
+        planted_value({"metric": "m", "stat": "mean", "param.s": 10 * step, "value": count})
         for step, count in enumerate(counts)
     ]
 
@@ -235,8 +235,8 @@ def test_noise_is_not_a_growing_step() -> None:
 @pytest.mark.parametrize(
     ("second", "outcome"), [((1, 2, 3), "same"), ((2, 1, 3), "different"), ((3, 2, 1), "different")]
 )
-def test_two_orders_are_alike_where_their_pairs_agree(second: Sequence[float], outcome: str) -> None:
-    values = [*of_kernels((10, 20, 30), board="x"), *of_kernels(second, board="y")]
+def test_orders_are_compared_by_their_pairs(second: Sequence[float], outcome: str) -> None:
+    values = [*values_of_kernels((10, 20, 30), board="x"), *values_of_kernels(second, board="y")]
     one = claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=0.8)
     result = verdict(one, values)
     assert result.outcome == outcome
@@ -252,28 +252,31 @@ def test_two_orders_are_alike_where_their_pairs_agree(second: Sequence[float], o
         ([10, 11, 12], "different", "a 10, b 9 cycles (so in all 3 placements)"),
     ],
 )
-def test_a_statement_that_the_placement_of_the_code_decides_is_a_tie(
+def test_statement_that_the_placement_of_the_code_decides_is_a_tie(
     first: Sequence[float], outcome: str, seen: str
 ) -> None:
-    values = [planted({"metric": "m", "stat": "mean", "kernel": "a", "placements": first}), of_kernels((0, 9))[1]]
+    values = [
+        planted_value({"metric": "m", "stat": "mean", "kernel": "a", "placements": first}),
+        values_of_kernels((0, 9))[1],
+    ]
     result = verdict(claim("ascending", [A, B]), values)
     assert result.outcome == outcome
     assert result.numbers_text.startswith(seen)
 
 
 @pytest.mark.parametrize(("places", "outcome"), [([100, 100.5], "same"), ([100, 110], "different")])
-def test_a_result_that_does_not_depend_on_the_layout(places: Sequence[float], outcome: str) -> None:
+def test_result_that_does_not_depend_on_the_layout(places: Sequence[float], outcome: str) -> None:
     one = claim("same_in_all_placements", at_most=0.01)
-    assert verdict(one, [planted({"metric": "m", "stat": "mean", "placements": places})]).outcome == outcome
-    assert verdict(one, of_kernels((100,))).numbers_text == "measured in one placement of the code only"
+    assert verdict(one, [planted_value({"metric": "m", "stat": "mean", "placements": places})]).outcome == outcome
+    assert verdict(one, values_of_kernels((100,))).numbers_text == "measured in only one placement of the code"
 
 
-def test_a_statement_that_no_figure_can_judge_says_why() -> None:
+def test_statement_without_figures_has_a_reason() -> None:
     one = Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"})
-    result = verdict(one, of_kernels((1,)))
+    result = verdict(one, values_of_kernels((1,)))
     assert (result.outcome, result.numbers_text, result.threshold) == ("not computed", "an opinion", "")
 
 
-def test_a_condition_that_decides_stands_beside_the_threshold() -> None:
-    result = verdict(claim("ascending", [A, B], rests_on="the caches are on"), of_kernels((1, 2)))
-    assert result.threshold == "rests on: the caches are on"
+def test_deciding_condition_is_shown_with_the_threshold() -> None:
+    result = verdict(claim("ascending", [A, B], rests_on="the caches are on"), values_of_kernels((1, 2)))
+    assert result.threshold == "depends on: the caches are on"

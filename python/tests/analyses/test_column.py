@@ -13,7 +13,7 @@ from rtoslab.analyses.latency import NetSamples, histogram, latencies, sample_sp
 from rtoslab.results.column import Column
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_columns, decode_samples, encode_samples
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 MANY = 300_000
 
@@ -28,7 +28,7 @@ def series(ident: str, count: int, **changes: object) -> SeriesSamples:
 @pytest.mark.parametrize(
     ("values", "kept_bytes"), [((), 0), ((0, 255), 2), ((0, 256), 4), ((1 << 16,), 4), ((1 << 32, 1), 16)]
 )
-def test_a_column_is_a_tuple_in_few_bytes(values: tuple[int, ...], kept_bytes: int) -> None:
+def test_column_behaves_like_a_tuple_in_less_memory(values: tuple[int, ...], kept_bytes: int) -> None:
     column = Column(values)
     assert column.memory_bytes == kept_bytes
     assert column == values
@@ -41,12 +41,12 @@ def test_a_column_is_a_tuple_in_few_bytes(values: tuple[int, ...], kept_bytes: i
 
 
 @pytest.mark.parametrize("values", [[-1], [1.5], ["1"], [True], [[1], [2]], [1 << 64], 1, "1", {1: 1}])
-def test_what_is_no_sample_is_refused(values: object) -> None:
+def test_invalid_samples_are_refused(values: object) -> None:
     with pytest.raises(ValidationError):
         series("a", 0, cycles=values)
 
 
-def test_samples_come_back_from_their_file_as_they_were_and_lie_there_as_rows() -> None:
+def test_samples_survive_their_file_and_are_stored_as_rows() -> None:
     whole, blind = series("a", 5), series("b", 3, mark_cycles=(), ticks=())
     content = encode_samples([whole, blind])
     result = decode_samples(content)
@@ -58,7 +58,7 @@ def test_samples_come_back_from_their_file_as_they_were_and_lie_there_as_rows() 
     assert rows["ticks"] == [*whole.ticks, None, None, None]
 
 
-def test_damage_under_a_seal_that_holds_is_refused_in_one_way() -> None:
+def test_damaged_file_with_valid_seal_is_refused() -> None:
     content, refused = encode_samples([series("a", 5)]), 0
     for place in range(0, len(content), 7):
         damaged = bytearray(content)
@@ -71,7 +71,7 @@ def test_damage_under_a_seal_that_holds_is_refused_in_one_way() -> None:
     assert refused > len(content) / 7, "a good half of what is damaged shows"
 
 
-def test_reading_many_samples_takes_little_more_than_they_do() -> None:
+def test_reading_many_samples_needs_little_extra_memory() -> None:
     """As tuples of integers they took 15 million bytes and more, and five times that on the way."""
     content = encode_samples([series("a", MANY)])
     tracemalloc.start()
@@ -83,7 +83,7 @@ def test_reading_many_samples_takes_little_more_than_they_do() -> None:
     assert peak < 100 * MANY
 
 
-def test_statistics_are_those_of_every_single_sample() -> None:
+def test_statistics_equal_those_of_all_single_samples() -> None:
     draw = np.random.default_rng(1)
     for count in (1, 2, 3, 100, 1001):
         samples = (draw.choice((5, 7.5, 900), count) + draw.integers(0, 40, count) / 3).tolist()
@@ -99,9 +99,9 @@ def test_statistics_are_those_of_every_single_sample() -> None:
         assert sum(item.count for item in bins) == count
 
 
-def test_net_samples_are_reckoned_and_not_kept() -> None:
+def test_net_samples_are_computed_and_not_stored() -> None:
     (result,) = latencies(
-        measured().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
+        measured_point().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
     assert isinstance(result.net, NetSamples)
     assert list(result.net) == [5, 6, 7, 8]

@@ -19,7 +19,7 @@ from rtoslab.store.store import RunDirectory
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.marks import Mark, read_marks
 from tests.fakes import EXPECTED, WIRE, Fields, stream
-from tests.latency_fakes import PIN, Row, edge, enter, raw, start, stop, switch, timed
+from tests.latency_fakes import PIN, Row, edge, enter, latency_point, raw, start, stop, switch
 
 SAMPLE_LISTS = st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([13, 140]), min_size=1, max_size=60)
 
@@ -43,7 +43,7 @@ def test_runs_are_the_samples_in_their_order(values: list[int]) -> None:
 
 
 @given(SAMPLE_LISTS)
-def test_a_record_of_runs_is_decoded(values: list[int]) -> None:
+def test_record_of_runs_is_decoded(values: list[int]) -> None:
     text = runs(values[:8])
     record: tuple[str, Fields] = ("sample", {"metric": "m", "values": text, "n": len(values[:8])})
     assert decode(stream([record]), WIRE, EXPECTED).samples[0].values == tuple(values[:8])
@@ -52,12 +52,12 @@ def test_a_record_of_runs_is_decoded(values: list[int]) -> None:
 @pytest.mark.parametrize(
     "text", ["13x1", "13x0", "13x", "x3", "13x03", "13x2x2", "13*2", "", "13x9999999", "1,,2", str(2**64)]
 )
-def test_a_run_out_of_form_is_refused(text: str) -> None:
+def test_malformed_run_is_refused(text: str) -> None:
     with pytest.raises(DecodeError, match=r"runs value|not a record line"):
         decode(stream([("sample", {"metric": "m", "values": text, "n": 2})]), WIRE, EXPECTED)
 
 
-def test_the_number_of_samples_counts_repeats() -> None:
+def test_number_of_samples_counts_repeats() -> None:
     with pytest.raises(DecodeError, match="n=2 but 3 values"):
         decode(stream([("sample", {"metric": "m", "values": "5x3", "n": 2})]), WIRE, EXPECTED)
 
@@ -83,12 +83,12 @@ def test_marks_are_read_from_the_image() -> None:
 
 
 @pytest.mark.parametrize("image", [b"", b"UF2", elf(b"\0" * 8)[:60], elf(b"\0" * 9)])
-def test_a_damaged_image_is_refused(image: bytes) -> None:
+def test_damaged_image_is_refused(image: bytes) -> None:
     with pytest.raises(ImageFileError):
         read_marks(image, "image.elf")
 
 
-def test_what_happens_in_an_interval_is_counted_and_what_happens_beside_it_is_not() -> None:
+def test_only_events_inside_an_interval_are_counted() -> None:
     rows: list[Row] = [
         switch(5, 2),
         enter(6),
@@ -104,7 +104,7 @@ def test_what_happens_in_an_interval_is_counted_and_what_happens_beside_it_is_no
     assert (result.switches, result.ticks, result.interrupts, result.touched) == (1, 1, 1, False)
 
 
-def test_pulses_of_another_pin_are_not_the_instruments() -> None:
+def test_pulses_of_other_pins_are_ignored() -> None:
     rows = [
         edge(0, 0),
         start(10, 0),
@@ -118,7 +118,7 @@ def test_pulses_of_another_pin_are_not_the_instruments() -> None:
     assert result.pulses_of(0) == [5]
 
 
-def test_figures_of_a_series_are_its_own() -> None:
+def test_figures_of_series_do_not_mix() -> None:
     result = sample_spread([30, 10, 50, 20, 50])
     assert (result.n, result.minimum, result.median, result.mean, result.maximum) == (5, 10, 30, 32, 50)
     assert (result.maximum_at, result.jitter, result.p99) == (2, 40, 50)
@@ -132,7 +132,7 @@ def test_p99_is_exceeded_by_one_in_a_hundred_at_most(n: int, longest: int, p99: 
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1), st.integers(1, 60))
-def test_a_histogram_holds_every_sample_once(samples: list[int], bins: int) -> None:
+def test_histogram_contains_every_sample_once(samples: list[int], bins: int) -> None:
     result = histogram(samples, bins)
     assert sum(bin_.count for bin_ in result) == len(samples)
     for bin_ in result:
@@ -140,28 +140,30 @@ def test_a_histogram_holds_every_sample_once(samples: list[int], bins: int) -> N
     assert (max(samples) - min(samples)) // (result[0].high - result[0].low) < bins
 
 
-def test_the_instruments_own_cost_is_subtracted() -> None:
-    (result,) = latencies(timed("counter", [107, 127, 107], empty=7))
+def test_instruments_own_cost_is_subtracted() -> None:
+    (result,) = latencies(latency_point("counter", [107, 127, 107], empty=7))
     assert list(result.net) == [100, 120, 100]
     assert result.instrument_cost == 7
     assert result.to_microseconds(125) == 1.0
 
 
-def test_what_the_instruments_cost_is_told_for_each_image() -> None:
-    result = instrument_costs([timed("counter", [107, 127], empty=7), timed("pin", [103, 123], empty=3)])
+def test_instrument_cost_is_reported_for_each_image() -> None:
+    result = instrument_costs(
+        [latency_point("counter", [107, 127], empty=7), latency_point("pin", [103, 123], empty=3)]
+    )
     assert [(cost.point.instrument, cost.spread.median) for cost in result] == [("counter", 7), ("pin", 3)]
 
 
-def test_a_series_that_contains_another_is_rid_of_it() -> None:
-    point = timed("counter", [107, 127, 107], empty=7)
+def test_contained_series_is_subtracted() -> None:
+    point = latency_point("counter", [107, 127, 107], empty=7)
     shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
     result = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
     assert list(result[1].net) == [300, 320, 300]
     assert result[1].overhead == 100
 
 
-def test_an_interval_of_several_rounds_gives_the_time_of_one() -> None:
-    point = timed("counter", [107, 127, 107], empty=7)
+def test_interval_of_several_rounds_gives_the_time_of_one() -> None:
+    point = latency_point("counter", [107, 127, 107], empty=7)
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
     assert list(latencies(point)[1].net) == [100, 110, 100]
@@ -170,25 +172,25 @@ def test_an_interval_of_several_rounds_gives_the_time_of_one() -> None:
     assert not any(value.metric == "throughput" for value in point_values([point])), "its counters mean nothing"
 
 
-def test_instruments_stand_beside_each_other() -> None:
-    counter = timed("counter", [109, 109], empty=7, marks=[101, 101])
-    probe = timed("probe", [99, 99])
+def test_instruments_are_compared_in_one_table() -> None:
+    counter = latency_point("counter", [109, 109], empty=7, marks=[101, 101])
+    probe = latency_point("probe", [99, 99])
     (result,) = series_comparisons([counter, probe])
     assert list(result.by_instrument) == ["counter", "probe"]
     assert result.best.instrument == "probe"
     assert result.disagreement_cycles == 3
-    assert result.by_instrument["counter"].left_over_median == 1
+    assert result.by_instrument["counter"].residual_median == 1
     assert [latency.between_marks for latency in result.by_instrument.values()] == [101, 99]
 
 
-def test_what_an_instrument_cannot_measure_is_no_figure() -> None:
-    point = timed("pin", [5, 5], empty=3)
+def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
+    point = latency_point("pin", [5, 5], empty=3)
     blind = point.series[1].model_copy(update={"comparable": False})
     assert latencies(point.model_copy(update={"series": (point.series[0], blind)})) == []
 
 
-def test_samples_come_back_from_disk_as_they_were(tmp_path: Path) -> None:
-    point = timed("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
+def test_samples_survive_their_file(tmp_path: Path) -> None:
+    point = latency_point("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
     run = RunDirectory.create(tmp_path / "run", None, [point.point])
     folder = run.add("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
@@ -197,15 +199,15 @@ def test_samples_come_back_from_disk_as_they_were(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))
-def test_the_sample_file_keeps_order_and_absence(values: list[int]) -> None:
-    (nothing, give) = timed("counter", values).series
+def test_sample_file_keeps_order_and_missing_series(values: list[int]) -> None:
+    (nothing, give) = latency_point("counter", values).series
     result = decode_samples(encode_samples((nothing, give)))
     assert result["give"]["cycles"] == tuple(values)
     assert result["give"]["ticks"] == ()
 
 
-def test_a_sample_file_without_a_series_is_refused() -> None:
-    point = timed("counter", [1, 2])
+def test_sample_file_without_a_series_is_refused() -> None:
+    point = latency_point("counter", [1, 2])
     content = encode_samples(point.series[:1])
     with pytest.raises(ValueError, match="no samples of give"):
         join_samples([{"id": samples.id} for samples in point.series], content)
@@ -215,7 +217,7 @@ def test_a_sample_file_without_a_series_is_refused() -> None:
 
 def test_reading_samples_starts_no_threads(tmp_path: Path) -> None:
     """Those of a library that are still there as a process ends may abort it, whatever it has printed."""
-    (tmp_path / "samples").write_bytes(encode_samples(timed("counter", list(range(100))).series))
+    (tmp_path / "samples").write_bytes(encode_samples(latency_point("counter", list(range(100))).series))
     program = (
         "import os, pathlib, sys\n"
         "from rtoslab.results import sample_file\n"

@@ -12,18 +12,18 @@ from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
 from rtoslab.results.results import Counter, MeasuredPoint
 from rtoslab.results.virtual_result import CriticalUse, Waits
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 
 def pattern(cores: int, per_core: int, wait: int = 0, shared: int = 0) -> MeasuredPoint:
-    point = measured(cores, per_core, wait=wait)
+    point = measured_point(cores, per_core, wait=wait)
     identity = point.point.model_copy(update={"title": "P2-3 take and give", "config": {"param.shared": str(shared)}})
     update = {"metric": "access_pattern.semaphore", "point": identity, "params": {"shared": str(shared)}}
     return point.model_copy(update=update)
 
 
-def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = (0, 0)) -> MeasuredPoint:
-    point = measured(2, pairs, wait=3_000_000 if percent else 0)
+def stress_point(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = (0, 0)) -> MeasuredPoint:
+    point = measured_point(2, pairs, wait=3_000_000 if percent else 0)
     assert point.virtual is not None
     config = {"param.stress_percent": str(percent), "param.seed": str(seed)}
     waits = tuple(
@@ -42,7 +42,7 @@ def stressed(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int] = 
     )
 
 
-def test_the_parts_of_a_loss_add_up_to_it() -> None:
+def test_parts_of_a_loss_add_up_to_it() -> None:
     (loss,) = core_losses([pattern(1, 1000), pattern(2, 500, wait=3_000_000)])
     assert loss.one_core.total == pytest.approx(31_250)
     assert loss.many_cores.total == pytest.approx(62_500)
@@ -51,16 +51,16 @@ def test_the_parts_of_a_loss_add_up_to_it() -> None:
     assert loss.extra_cycles["kernel"] == pytest.approx((19_500_000 - 3_000_000) / 500 - 19_500)
 
 
-def test_the_busiest_lock_is_that_of_the_longest_hold_over_all_cores() -> None:
-    assert busiest_lock(measured(2)) is None
-    lock = busiest_lock(measured(2, 1000, wait=3_000_000))
+def test_busiest_lock_is_that_of_the_longest_hold_over_all_cores() -> None:
+    assert busiest_lock(measured_point(2)) is None
+    lock = busiest_lock(measured_point(2, 1000, wait=3_000_000))
     assert lock is not None
     assert lock.held_part == pytest.approx(2 * 5000 / 31_250_000)
     assert (lock.contended_part, lock.wait_cycles_mean, lock.per_count) == (0.5, 30_000, 0.1)
 
 
 def test_cycles_in_critical_sections_are_per_count() -> None:
-    point = measured(2, 1000)
+    point = measured_point(2, 1000)
     assert point.virtual is not None
     uses = tuple(CriticalUse(core=core, sections=2000, cycles=300_000, longest_cycles=200) for core in (0, 1))
     cost = count_cost(point.model_copy(update={"virtual": point.virtual.model_copy(update={"critical": uses})}))
@@ -71,39 +71,41 @@ def test_cycles_in_critical_sections_are_per_count() -> None:
 
 
 def test_shares_of_the_cores() -> None:
-    uneven = measured(2, 1000)
+    uneven = measured_point(2, 1000)
     rate = throughput(uneven.model_copy(update={"counters": (uneven.counters[0], Counter(core=1, index=0, count=250))}))
     assert rate.core_parts == {0: 0.8, 1: 0.2}
     assert rate.least_over_most == 0.25
 
 
 def test_levels_are_normalised_to_the_same_run_without_stress() -> None:
-    result = stress_runs([stressed(0, 1000), stressed(10, 250), stressed(0, 500, seed=2), stressed(10, 250, seed=2)])
+    result = stress_runs(
+        [stress_point(0, 1000), stress_point(10, 250), stress_point(0, 500, seed=2), stress_point(10, 250, seed=2)]
+    )
     assert [level.normalised for level in result] == [1.0, 0.25, 1.0, 0.5]
     assert [level.accesses for level in result] == [0, 80, 0, 80]
     assert [level.stress_busy for level in result] == [pytest.approx(1 - 10_000_000 / 31_250_000)] * 4
     assert [step.normalised_range for step in stress_levels(result)] == [(1.0, 1.0, 1.0), (0.25, 0.375, 0.5)]
-    assert stress_runs([stressed(10, 250)])[0].normalised is None
-    assert stress_runs([measured(2)]) == []
+    assert stress_runs([stress_point(10, 250)])[0].normalised is None
+    assert stress_runs([measured_point(2)]) == []
 
 
-def test_the_section_on_stress_tells_a_starving_call() -> None:
-    calm = stress_section([stressed(0, 1000), stressed(10, 250, failed=(3, 20))])
-    starved = stress_section([stressed(0, 1000), stressed(10, 250, failed=(3, 250))])
+def test_stress_section_reports_a_starving_call() -> None:
+    calm = stress_section([stress_point(0, 1000), stress_point(10, 250, failed=(3, 20))])
+    starved = stress_section([stress_point(0, 1000), stress_point(10, 250, failed=(3, 250))])
     assert calm is not None
     assert starved is not None
     assert "At 10 % the target keeps 25%" not in " ".join(calm.prose), "one level has no first and last"
     assert "starves" not in " ".join(calm.prose)
-    assert "In the one run with stress a call starves" in " ".join(starved.prose)
+    assert "In the one run with stress, one core's calls starve" in " ".join(starved.prose)
     assert "250 attempts of core 1 fail in 1 call, 1.00 for each pair" in " ".join(starved.prose)
     assert [row[:3] for row in starved.tables[0].rows] == [["0", "1", "4,000"], ["10", "1", "1,000"]]
     assert starved.tables[0].rows[1][6:8] == ["12 (1)", "1,000 (1)"]
     assert [mark["y"] for mark in starved.charts[0].rows] == [100, 25]
-    assert stress_section([measured(2)]) is None
+    assert stress_section([measured_point(2)]) is None
 
 
-def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
-    points = [stressed(percent, 1000, seed) for percent in (0, 10) for seed in (1, 2, 3)]
+def test_chart_of_cycles_shows_one_run_of_each_seed() -> None:
+    points = [stress_point(percent, 1000, seed) for percent in (0, 10) for seed in (1, 2, 3)]
     section = cycles_section(points)
     assert section is not None
     names = dict.fromkeys(row["row"] for row in section.charts[0].rows)
@@ -113,7 +115,7 @@ def test_a_chart_of_cycles_shows_one_run_of_each_seed() -> None:
     assert len(section.tables[0].rows) == 12
 
 
-def test_the_sections_on_access_patterns() -> None:
+def test_sections_on_access_patterns() -> None:
     points = [pattern(cores, 1000 // cores, shared=shared) for shared in (0, 1) for cores in (1, 2)]
     section = scaling_section(points, PlacementLookup())
     assert section is not None
@@ -122,10 +124,10 @@ def test_the_sections_on_access_patterns() -> None:
         ("P2-3 take and give", "one object for all cores", 50),
     ]
     assert section.tables[0].rows[0][2:4] == ["50.0%", "100.0%"]
-    assert scaling_section([measured(1), measured(2)], PlacementLookup()) is None
+    assert scaling_section([measured_point(1), measured_point(2)], PlacementLookup()) is None
     explained = losses_section(points, ())
     assert explained is not None
     assert {row["row"] for row in explained.charts[0].rows} == {
         f"{cores}, shared={shared}" for cores in ("1 core", "2 cores (pinned)") for shared in (0, 1)
     }
-    assert losses_section([measured(1)], ()) is None
+    assert losses_section([measured_point(1)], ()) is None

@@ -18,7 +18,7 @@ from rtoslab.plan import Options
 from rtoslab.reference import reference_points_of_paper
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 CATALOGUE = Catalogue(find_root())
 PAPERS = read_papers(CATALOGUE)
@@ -42,7 +42,7 @@ def _values(points: Iterable[MeasuredPoint]) -> list[Value]:
 
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("key", list(PAPERS))
-def test_no_published_figure_fits_two_values(
+def test_every_published_figure_matches_at_most_one_value(
     key: str, full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = PAPERS[key]
@@ -53,7 +53,7 @@ def test_no_published_figure_fits_two_values(
         params = {name: str(value) for name, value in (*benchmark.params.items(), *item.params.items())}
         facts = {"point": point_id(CATALOGUE, item), "run_id": f"{index:016x}", "params": params}
         clock = {"clock_hz": item.clock_hz or board.clock.sys_hz}
-        points.append(StoredPoint(tmp_path, measured().model_copy(update={**facts, **clock}), {}))
+        points.append(StoredPoint(tmp_path, measured_point().model_copy(update={**facts, **clock}), {}))
     monkeypatch.setattr(reproduction, "point_values", _values)
     monkeypatch.setattr(reproduction, "judge_claims", lambda *_, **__: ())
     monkeypatch.setattr(reproduction, "weigh_programs", lambda *_: ([], []))

@@ -14,7 +14,7 @@ from rtoslab.store.store import RunDirectory
 TAKE_AND_GIVE = {"t7_synchronisation": ("semaphore.take.available", "semaphore.give.no_waiter")}
 
 
-def test_the_benchmark_says_what_a_count_is_made_of() -> None:
+def test_benchmark_declares_the_calls_of_a_count() -> None:
     catalogue = Catalogue(find_root())
     assert {name: item.facts.metric.intervals for name, item in catalogue.benchmarks.items()
             if item.facts.metric.intervals} == TAKE_AND_GIVE  # fmt: skip
@@ -22,7 +22,7 @@ def test_the_benchmark_says_what_a_count_is_made_of() -> None:
     assert known >= set(TAKE_AND_GIVE["t7_synchronisation"])
 
 
-def test_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
+def test_operation_is_compared_by_iterations_counter_pin_and_probe(tmp_path: Path) -> None:
     outcomes = rtoslab.run("t7", "call_times", kernels=["freertos"], boards=["nucleo-f446re"], cores=[1], window_ms=20,
                            config={"samples": "20"}, out=tmp_path / "run")  # fmt: skip
     points = [outcome.result for outcome in outcomes if isinstance(outcome.result, MeasuredPoint)]

@@ -18,7 +18,7 @@ from tests.planted_values import Planting, plantings
 PAPERS = read_papers(Catalogue(find_root()))
 
 
-def _all() -> Iterator[tuple[str, Planting]]:
+def _all_plantings() -> Iterator[tuple[str, Planting]]:
     for key in PAPERS:
         for planting in plantings(key):
             yield key, planting
@@ -29,7 +29,7 @@ def _claim(key: str, name: str) -> Claim:
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
-def test_every_planting_gets_the_verdict_that_its_sentence_asks_for(key: str) -> None:
+def test_every_planted_case_gets_its_expected_verdict(key: str) -> None:
     wrong = []
     for planting in plantings(key):
         (verdict,) = judge_claims([_claim(key, planting.statement)], planting.values, PAPERS[key].facts.resolution)
@@ -42,7 +42,7 @@ def test_every_planting_gets_the_verdict_that_its_sentence_asks_for(key: str) ->
 
 
 @pytest.mark.parametrize("key", list(PAPERS))
-def test_every_statement_is_planted_in_each_way_that_it_can_turn_out(key: str) -> None:
+def test_every_statement_is_planted_with_each_possible_verdict(key: str) -> None:
     expected: dict[str, set[str]] = {}
     for planting in plantings(key):
         expected.setdefault(planting.statement, set()).add(planting.expect)

@@ -22,8 +22,8 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
 from rtoslab.store.store import RunDirectory
-from tests.cli.test_cli import HANG_S, ROOT, error, rtoslab
-from tests.fakes import STEADY, measured, point
+from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
+from tests.fakes import STEADY, measured_point, point
 
 MANIFEST = {
     "elf_sha256": "feed5eed",
@@ -35,8 +35,8 @@ MANIFEST = {
 def runs(tmp_path: Path) -> Path:
     for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
-        run.add("t2-1", measured(1), MANIFEST, {})
-        run.add("t2-2", measured(2), {}, {})
+        run.add("t2-1", measured_point(1), MANIFEST, {})
+        run.add("t2-2", measured_point(2), {}, {})
         (tmp_path / name / JOURNAL_FILE).write_text(session_line(Session(f"{date}T00:00:00Z", "abc")) + '{"cut')
     return tmp_path
 
@@ -58,16 +58,16 @@ def runs(tmp_path: Path) -> Path:
         (PointFilters(until="2026-01-04"), []),
     ],
 )
-def test_points_are_found(runs: Path, wanted: PointFilters, names: list[str]) -> None:
+def test_stored_points_are_found(runs: Path, wanted: PointFilters, names: list[str]) -> None:
     assert [f"{item.run.name}/{item.stored.folder.name}" for item in find_points([runs], wanted)] == names
 
 
-def test_a_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
+def test_directory_without_a_journal_has_the_date_of_its_plan(tmp_path: Path) -> None:
     RunDirectory.create(tmp_path / "run", None, [point(1)])
     assert last_session(tmp_path / "run").date.startswith("20")
 
 
-def test_all_forms_hold_the_same_rows(runs: Path) -> None:
+def test_all_export_formats_contain_the_same_rows(runs: Path) -> None:
     rows = list(figure_rows(find_points([runs], PointFilters(cores=(1,)))))
     assert {row["metric"] for row in rows} >= {"cycles_per_count", "heap.peak"}
     lines = [json.loads(line) for line in EXPORTERS["jsonl"](rows, FIGURE_COLUMNS).splitlines()]
@@ -90,7 +90,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     assert pq.read_table(io.BytesIO(EXPORTERS["parquet"](rows, SAMPLE_COLUMNS))).num_rows == len(rows)
 
 
-def test_a_known_point_is_not_measured_again_and_is_the_same_bytes(tmp_path: Path) -> None:
+def test_cached_point_is_not_measured_again_and_is_identical(tmp_path: Path) -> None:
     cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--json", "--out")
     assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
@@ -123,11 +123,11 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cache").rglob("*.point"))) == 2
 
 
-def test_nothing_found_is_said(tmp_path: Path) -> None:
-    assert "No stored point is like that" in rtoslab("runs", "--in", tmp_path).stdout
-    assert "There is no folder" in error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
-    assert "not a date such as" in error(rtoslab("runs", "--since", "yesterday"), 2)
-    assert "nothing to export" in error(rtoslab("runs", "export", "--in", tmp_path), 1)
+def test_empty_result_is_reported(tmp_path: Path) -> None:
+    assert "No stored point matches" in rtoslab("runs", "--in", tmp_path).stdout
+    assert "There is no folder" in command_error(rtoslab("runs", "--in", tmp_path / "nowhere"), 1)
+    assert "not a date such as" in command_error(rtoslab("runs", "--since", "yesterday"), 2)
+    assert "nothing was exported" in command_error(rtoslab("runs", "export", "--in", tmp_path), 1)
 
 
 def run_of(
@@ -142,12 +142,14 @@ def run_of(
     (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
 
 
-def _in_places(counts: Sequence[int]) -> list[MeasuredPoint]:
-    return [measured(1, item, config={"placement": str(place)} if place else {}) for place, item in enumerate(counts)]
+def _points_in_placements(counts: Sequence[int]) -> list[MeasuredPoint]:
+    return [
+        measured_point(1, item, config={"placement": str(place)} if place else {}) for place, item in enumerate(counts)
+    ]
 
 
 def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
-    built = measured(1, counts)
+    built = measured_point(1, counts)
     assert built.virtual is not None
     names = {function.name for function in built.virtual.functions}
     return built.model_copy(update={"code": {name: CodePlace(digest=digest, address=address) for name in names}})
@@ -156,17 +158,17 @@ def _with_code(counts: int, address: int, digest: str = "d") -> MeasuredPoint:
 @pytest.mark.parametrize(
     ("before", "after", "board", "is_claimed"),
     [
-        (_in_places([5000, 5050, 5100]), _in_places([5080, 5150, 5200]), "one", False),
-        (_in_places([5000, 5050, 5100]), _in_places([5110, 5150, 5200]), "one", True),
-        (_in_places([5000, 5050, 5100]), [measured(1, 5150)], "one", False),
-        (_in_places([5000, 5050, 5100]), [measured(1, 5300)], "one", True),
+        (_points_in_placements([5000, 5050, 5100]), _points_in_placements([5080, 5150, 5200]), "one", False),
+        (_points_in_placements([5000, 5050, 5100]), _points_in_placements([5110, 5150, 5200]), "one", True),
+        (_points_in_placements([5000, 5050, 5100]), [measured_point(1, 5150)], "one", False),
+        (_points_in_placements([5000, 5050, 5100]), [measured_point(1, 5300)], "one", True),
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "one", False),
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x104, "e")], "one", True),
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x100)], "one", True),
         ([_with_code(5000, 0x100)], [_with_code(4000, 0x104)], "two", True),
     ],
 )
-def test_history_claims_no_move_that_the_place_of_the_code_may_be(
+def test_history_reports_no_change_within_placement(
     before: list[MeasuredPoint], after: list[MeasuredPoint], board: str, is_claimed: bool, tmp_path: Path
 ) -> None:
     """Bands that meet, and the same code elsewhere on the same board; a changed nop or a changed board is a move."""
@@ -175,12 +177,12 @@ def test_history_claims_no_move_that_the_place_of_the_code_may_be(
     document = history_document(list(find_points([tmp_path], PointFilters())), ["cycles_per_count"])
     (table,) = document.sections[0].tables
     assert len(table.rows) == 1, "the placement is no axis"
-    assert (table.title == "No more than placement") == (not is_claimed)
+    assert (table.title == "Within placement") == (not is_claimed)
     assert ("(placement)" in table.rows[0][-1]) == (not is_claimed)
-    assert ("Nothing moved over 2 runs beyond placement" in document.summary) == (not is_claimed)
+    assert ("Nothing changed over 2 runs beyond placement" in document.summary) == (not is_claimed)
 
 
-def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -> None:
+def test_history_reports_no_clear_change_of_different_code_in_one_placement(tmp_path: Path) -> None:
     """Where its place matters; what is no time is exact."""
     for index, counts in enumerate((5000, 5000, 4000)):
         run_of(tmp_path, index, [_with_code(counts, 0x100, str(index))], where={"build": {"code": "flash", "cores": 1}})
@@ -188,29 +190,27 @@ def test_history_claims_nothing_of_other_code_in_one_placement(tmp_path: Path) -
     (table,) = document.sections[0].tables
     assert table.title == "In one placement each"
     assert table.rows[0][-1].endswith("at rev2 (one placement)")
-    assert "Nothing is told to have moved over 3 runs; 1 figure differed in one placement, most of all" in (
-        document.summary
-    )
-    assert "what its place is not known" in report_formats()["md"](document)
+    assert "No clear change over 3 runs; 1 figure differed in one placement, most of all" in (document.summary)
+    assert "whether the code or its placement is the cause" in report_formats()["md"](document)
 
 
-def test_history_tells_when_a_figure_moved(tmp_path: Path) -> None:
+def test_history_shows_when_a_figure_changed(tmp_path: Path) -> None:
     for index, counts in enumerate((5000, 5000, 4000)):
-        run_of(tmp_path, index, [measured(1, counts)])
+        run_of(tmp_path, index, [measured_point(1, counts)])
     document = history_document(list(find_points([tmp_path], PointFilters())))
     text = report_formats()["md"](document)
     assert "at rev2 |" in text
     assert "rev1 |" not in text.split("## Run by run")[0]
     assert "<svg" in report_formats()["html"](document)
     assert "What moved" in rtoslab("runs", "history", "--in", tmp_path).stdout
-    with pytest.raises(ReportError, match="No figure is in two"):
+    with pytest.raises(ReportError, match="have no figure in common"):
         history_document(list(find_points([tmp_path / "0"], PointFilters())))
 
 
-def test_every_file_that_is_named_is_written(tmp_path: Path) -> None:
+def test_every_output_file_is_written(tmp_path: Path) -> None:
     """Of `-o` given twice the last one alone was."""
     for index in (0, 1):
-        run_of(tmp_path, index, [measured(1, 5000 - 1000 * index)])
+        run_of(tmp_path, index, [measured_point(1, 5000 - 1000 * index)])
     request: list[list[str | Path]] = [["report", tmp_path / "0"], ["runs", "history", "--in", tmp_path]]
     for words in request:
         files = [tmp_path / f"{words[0]}.{form}" for form in ("html", "md")]

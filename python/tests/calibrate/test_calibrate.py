@@ -15,9 +15,9 @@ from rtoslab.calibrate.settings_fit import fit_settings
 from rtoslab.calibrate.silicon_file import make_silicon_file, read_silicon, setting_grades, write_silicon
 from rtoslab.cli import app
 from tests.calibrate.test_calibrate_fit import DEFAULTS, LINEAR, linear
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
-from tests.hardware.disguise import jittered
+from tests.hardware.disguise import add_jitter
 
 BOARD = "nucleo-f446re"
 SECRET = {
@@ -28,7 +28,7 @@ SECRET = {
 }
 
 
-def written(tmp_path: Path) -> Path:
+def write_silicon_example(tmp_path: Path) -> Path:
     silicon = linear({})
     result = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     path = tmp_path / "silicon.json"
@@ -36,23 +36,23 @@ def written(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_is_sealed_and_strict(tmp_path: Path) -> None:
-    path = written(tmp_path)
+def test_silicon_file_is_sealed_and_strict(tmp_path: Path) -> None:
+    path = write_silicon_example(tmp_path)
     assert read_silicon(path).rules["timing.a"].best == 5
     text = path.read_text()
     path.write_text(re.sub(r'"best": ?5', '"best":6', text, count=1))
     assert path.read_text() != text
-    with pytest.raises(AlteredError, match="was altered after it was written"):
+    with pytest.raises(AlteredError, match="was changed after it was written"):
         read_silicon(path)
     path.write_text(text.replace('"about"', '"abut"'))
     with pytest.raises(CatalogueError, match=r"silicon\.json, about: Field required"):
         read_silicon(path)
 
 
-def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = setting_grades(CATALOGUE, BOARD)
     assert "silicon" not in before.values()
-    path = written(tmp_path)
+    path = write_silicon_example(tmp_path)
     body = json.loads(path.read_text())
     exact = {"error_cycles": 0.0, "unexplained_cycles": 0.0, "together": []}
     confirmed = {"default": 12, "best": 12, "low": 12, "high": 12, **exact}
@@ -86,7 +86,7 @@ def test_a_confirmed_rule_is_of_the_grade_silicon(tmp_path: Path, monkeypatch: p
     assert {load["id"]: load["grades"] for load in json.loads(listed.stdout)["boards"]}["mine"] == after
 
 
-def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
+def test_list_of_boards_counts_the_settings_of_each_grade() -> None:
     text = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["list", "boards"], standalone_mode=False).stdout
     head, rows = text.partition("timing settings by grade")[2].splitlines()[1:3], text.splitlines()
     counted = Counter(setting_grades(CATALOGUE, BOARD).values())
@@ -100,8 +100,8 @@ def test_a_list_of_boards_counts_the_settings_of_each_grade() -> None:
 
 
 @pytest.mark.long
-def test_a_disguised_board_is_seen_through_with_jitter_and_lost_bytes(tmp_path: Path) -> None:
-    with Desk(tmp_path, BOARD, settings=SECRET, spoil=jittered) as desk:
+def test_changed_settings_are_found_despite_jitter_and_lost_bytes(tmp_path: Path) -> None:
+    with Desk(tmp_path, BOARD, settings=SECRET, spoil=add_jitter) as desk:
         done = rtoslab("calibrate", "--board", BOARD, "--target", "auto", "--port", desk.port, "--json",
                        "-o", tmp_path / "silicon.json", **desk.environment)  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -112,11 +112,13 @@ def test_a_disguised_board_is_seen_through_with_jitter_and_lost_bytes(tmp_path: 
     assert read_silicon(tmp_path / "silicon.json").rules["timing.late_arrival_cycles"].best == 9
 
 
-def test_nothing_is_flashed_unnamed_and_a_dry_run_flashes_nothing(tmp_path: Path) -> None:
+def test_unnamed_board_and_dry_run_flash_nothing(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD) as desk:
         words = ("calibrate", "--target", "auto", "--port", desk.port)
-        assert "Nothing is flashed without the board" in error(rtoslab(*words, **desk.environment), 1)
+        assert "A real board is only flashed if its type is given" in command_error(
+            rtoslab(*words, **desk.environment), 1
+        )
         done = rtoslab(*words, "--board", BOARD, "--dry-run", **desk.environment)
         assert done.stdout.startswith("openocd -f interface/stlink.cfg")
         assert not desk.orders
-    assert "Name the real board with --target" in error(rtoslab("calibrate", "--board", BOARD), 1)
+    assert "name the real board with --target" in command_error(rtoslab("calibrate", "--board", BOARD), 1)

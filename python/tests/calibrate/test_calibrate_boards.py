@@ -20,7 +20,7 @@ from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings
 from rtoslab.targets.board import timing_settings
 from tests.cli.test_cli import rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
-from tests.hardware.disguise import jittered
+from tests.hardware.disguise import add_jitter
 
 TABLE = read_calibration_table(CATALOGUE)
 QUICK = {
@@ -51,7 +51,7 @@ def board(name: str) -> tuple[Runs, dict[str, int]]:
     return runs, {key: default for key, default, *_ in settings if key.startswith("timing.")}
 
 
-def in_disguise(name: str, secret: Mapping[str, int], seed: int) -> Readings:
+def readings_of_changed_board(name: str, secret: Mapping[str, int], seed: int) -> Readings:
     """What such a board says, with one round in five longer than it should be."""
     random = np.random.default_rng(seed)
     rows = board(name)[0](secret).rows
@@ -60,10 +60,10 @@ def in_disguise(name: str, secret: Mapping[str, int], seed: int) -> Readings:
     )
 
 
-def seen_through(name: str, secret: Mapping[str, int], seed: int) -> SettingsFit:
+def assert_settings_are_found(name: str, secret: Mapping[str, int], seed: int) -> SettingsFit:
     """The fit, whose every word about a disguised board must be true."""
     runs, defaults = board(name)
-    result = fit_settings(TABLE, in_disguise(name, secret, seed), runs, defaults)
+    result = fit_settings(TABLE, readings_of_changed_board(name, secret, seed), runs, defaults)
     by_key = {finding.key: finding for finding in result.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
@@ -78,12 +78,12 @@ def seen_through(name: str, secret: Mapping[str, int], seed: int) -> SettingsFit
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.long] * (name != "nucleo-l073rz")) for name in QUICK]
 )
-def test_two_changes_are_seen_through(name: str) -> None:
-    assert seen_through(name, QUICK[name], 1).settings == QUICK[name]
+def test_two_changed_settings_are_found(name: str) -> None:
+    assert assert_settings_are_found(name, QUICK[name], 1).settings == QUICK[name]
 
 
 @pytest.mark.parametrize("name", UNSEEN)
-def test_all_settings_of_a_chip_show_in_its_rows_and_no_others(name: str) -> None:
+def test_every_setting_of_a_chip_affects_its_rows_and_no_other_does(name: str) -> None:
     runs, defaults = board(name)
     match = SettingsMatch(TABLE, runs({}), runs, defaults)
     unseen = {key for key in defaults if not match.has_effect(match.defaults, key)}
@@ -95,7 +95,7 @@ def test_all_settings_of_a_chip_show_in_its_rows_and_no_others(name: str) -> Non
     "name",
     [pytest.param(name, marks=[pytest.mark.long] * (name in {"nucleo-l053r8", "nucleo-h743zi"})) for name in UNSEEN],
 )
-def test_what_shows_in_no_row_is_said(name: str) -> None:
+def test_setting_that_affects_no_row_is_reported(name: str) -> None:
     runs, defaults = board(name)
     result = fit_settings(TABLE, runs({}), runs, defaults)
     assert not result.settings
@@ -105,7 +105,7 @@ def test_what_shows_in_no_row_is_said(name: str) -> None:
     ]
 
 
-def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together() -> None:
+def test_bridge_and_transfer_are_inseparable_if_bus_and_core_share_a_clock() -> None:
     """Without the row that divides the clock; with it, they are told apart."""
     runs, defaults = board("nucleo-l073rz")
     blind = TABLE.model_copy(update={"row": tuple(row for row in TABLE.row if row.id != "apb2_divided")})
@@ -120,7 +120,7 @@ def test_a_bus_whose_clock_is_the_cores_tells_bridge_and_transfer_only_together(
     assert not sighted.groups
 
 
-def test_rows_that_no_setting_moves_show_what_they_are_about() -> None:
+def test_rows_without_a_setting_still_show_their_subject() -> None:
     rows = board("pico")[0]({}).centres()
     single, together = rows["two_cores"]
     assert single + 16 < together < 2 * single, "two cores that read one bank wait for each other"
@@ -130,8 +130,8 @@ def test_rows_that_no_setting_moves_show_what_they_are_about() -> None:
 
 
 @pytest.mark.long
-def test_on_the_m7_the_way_to_peripherals_is_seen_with_what_lies_behind_it() -> None:
-    result = seen_through("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
+def test_m7_peripheral_bus_and_its_bridge_are_measured_together() -> None:
+    result = assert_settings_are_found("nucleo-f767zi", {"timing.m7_ahbp_extra_cycles": 8}, 1)
     assert result.settings == {"timing.m7_ahbp_extra_cycles": 8}
     (group,) = result.groups
     assert set(group.keys) == {
@@ -163,14 +163,14 @@ def changes(name: str, steps: tuple[int, ...]) -> list[dict[str, int]]:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*UNSEEN, "nucleo-f446re", "nucleo-f103rb"])
-def test_each_setting_alone_is_seen_through(name: str) -> None:
+def test_each_single_changed_setting_is_found(name: str) -> None:
     for seed, secret in enumerate(changes(name, (1, -1, 3, -2, 6))):
-        seen_through(name, secret, seed)
+        assert_settings_are_found(name, secret, seed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", [*QUICK, "nucleo-f446re"])
-def test_pairs_of_settings_are_seen_through(name: str) -> None:
+def test_each_pair_of_changed_settings_is_found(name: str) -> None:
     """40 of them; RTOSLAB_PAIRS is another number, 0 all."""
     most = int(os.environ.get("RTOSLAB_PAIRS", "40"))
     pairs = [
@@ -180,7 +180,7 @@ def test_pairs_of_settings_are_seen_through(name: str) -> None:
     ]  # fmt: skip
     Random(1).shuffle(pairs)  # noqa: S311
     for seed, secret in enumerate(pairs[: most or None]):
-        seen_through(name, secret, seed)
+        assert_settings_are_found(name, secret, seed)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_pairs_of_settings_are_seen_through(name: str) -> None:
         pytest.param("nucleo-h743zi", "openocd", "0483:374b", marks=pytest.mark.long),
     ],
 )
-def test_a_disguised_board_behind_a_port_that_loses_bytes(name: str, tool: str, usb: str, tmp_path: Path) -> None:
-    with Desk(tmp_path, name, (tool,), usb=usb, settings=QUICK[name], spoil=jittered) as desk:
+def test_changed_settings_are_found_over_a_lossy_serial_port(name: str, tool: str, usb: str, tmp_path: Path) -> None:
+    with Desk(tmp_path, name, (tool,), usb=usb, settings=QUICK[name], spoil=add_jitter) as desk:
         done = rtoslab("calibrate", "--board", name, "--target", "auto", "--port", desk.port, "--json",
                        **desk.environment)  # fmt: skip
         assert done.returncode == 0, done.stderr

@@ -16,7 +16,7 @@ from rtoslab.calibrate.silicon_figures import (
     pair_figures,
 )
 from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon, write_silicon
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import Desk
 
 BOARD = "nucleo-f446re"
@@ -27,7 +27,7 @@ def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = (
     return Metric("counts", "cycles", value, samples, resolution)
 
 
-def test_an_error_bar_holds_repeats_noise_and_the_clocks_grain() -> None:
+def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
     assert figure_of_repeats([metric(100)]).error_cycles == 0
     assert figure_of_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
     assert figure_of_repeats([metric(100), metric(103), metric(101)]).cycles == 101
@@ -55,12 +55,12 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
 
 def test_figures_of_another_image_are_refused() -> None:
     other = BoardFigures(figures(a=1).figures, {}, {"t1": "1" * 64})
-    with pytest.raises(PlanError, match="t1 was measured with another image than today's"):
+    with pytest.raises(PlanError, match="t1 was measured with an older image than the current one"):
         pair_figures(other, figures(a=1), None)
 
 
 @pytest.mark.long
-def test_kernel_figures_of_a_disguised_board(tmp_path: Path) -> None:
+def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None:
     file, out = tmp_path / "silicon.json", tmp_path / "figures"
     words = ("--figures", "t4,call_times,p5_signal_wait", "--window", "20ms", "--repeats", "2")
     with Desk(tmp_path, BOARD, settings=SECRET) as desk:
@@ -88,6 +88,6 @@ def test_kernel_figures_of_a_disguised_board(tmp_path: Path) -> None:
     body["kernel_figures"] = None
     del body["sha256"]
     write_silicon(file, SiliconFile.model_validate({**body, "sha256": silicon_file._digest(body)}))
-    assert "This calibration has no kernel figures" in error(
+    assert "This calibration has no kernel figures" in command_error(
         rtoslab("calibrate", "--from", file, "--figures", "all"), 1
     )

@@ -34,7 +34,7 @@ LINEAR = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none"
 DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
 
 
-def test_what_changed_is_found_and_nothing_else() -> None:
+def test_only_changed_settings_are_found() -> None:
     result = fit_settings(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
     assert result.settings == {"timing.a": 8}
     assert {finding.key: (finding.differs, finding.has_effect) for finding in result.findings} == {
@@ -43,7 +43,7 @@ def test_what_changed_is_found_and_nothing_else() -> None:
     assert [(finding.low, finding.high) for finding in result.findings][:2] == [(8, 8), (2, 2)]
 
 
-def test_noise_widens_and_accuses_nobody() -> None:
+def test_noise_widens_ranges_and_refutes_no_setting() -> None:
     silicon = linear({})
     noise = np.random.default_rng(1).integers(0, 4, (2, 9))
     noisy = Readings({**silicon.rows, "one": silicon.rows["one"] + noise})
@@ -53,7 +53,7 @@ def test_noise_widens_and_accuses_nobody() -> None:
     assert a.low < a.high or a.error_cycles > 0
 
 
-def test_what_no_setting_explains_bends_none_and_is_named() -> None:
+def test_unexplained_difference_changes_no_setting_and_is_reported() -> None:
     silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
     result = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert not result.settings
@@ -64,7 +64,7 @@ def rounds(*values: int) -> Readings:
     return Readings({"row": np.array([values])})
 
 
-def test_what_most_rounds_say_counts_and_what_is_nearly_as_frequent_bounds_it() -> None:
+def test_most_frequent_value_counts_and_frequent_ones_bound_it() -> None:
     assert rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).centres()["row"] == [5]
     assert [edge[0] for edge in rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).bounds()["row"]] == [5, 5]
     assert [edge[0] for edge in rounds(5, 5, 5, 5, 8, 6, 6, 6, 9).bounds()["row"]] == [5, 6]
@@ -78,7 +78,7 @@ def test_what_most_rounds_say_counts_and_what_is_nearly_as_frequent_bounds_it() 
 SUM = table(("one", ["timing.a", "timing.b"]), ("two", ["timing.c"]))
 
 
-def only_sums(settings: dict[str, int]) -> Readings:
+def sum_readings(settings: dict[str, int]) -> Readings:
     """Rows that see a + 2b and c, and refuse c above 4."""
     a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
     if c > 4:
@@ -87,12 +87,12 @@ def only_sums(settings: dict[str, int]) -> Readings:
     return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def fitted(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> SettingsFit:
+def fit_model(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> SettingsFit:
     return fit_settings(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
 
 
-def test_settings_that_make_up_for_each_other_are_named_together_and_none_is_accused() -> None:
-    result = fitted(only_sums, {"timing.a": 9})
+def test_settings_that_compensate_each_other_are_reported_as_a_group() -> None:
+    result = fit_model(sum_readings, {"timing.a": 9})
     (group,) = result.groups
     assert set(group.keys) == {"timing.a", "timing.b"}
     assert group.differs
@@ -104,29 +104,29 @@ def test_settings_that_make_up_for_each_other_are_named_together_and_none_is_acc
     assert len(result.settings) == 1
 
 
-def test_a_group_that_fits_at_its_defaults_is_not_refuted() -> None:
-    result = fitted(only_sums, {"timing.c": 3})
+def test_group_that_fits_at_its_defaults_is_not_refuted() -> None:
+    result = fit_model(sum_readings, {"timing.c": 3})
     (group,) = result.groups
     assert not group.differs
     assert result.settings == {"timing.c": 3}
     assert [finding.key for finding in result.findings if finding.differs] == ["timing.c"]
 
 
-def rounded(settings: dict[str, int]) -> Readings:
+def bus_of_four_cycles(settings: dict[str, int]) -> Readings:
     """b is of a bus whose clock lasts four cycles of a: what a does is seen at its edges only."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [4 * b + -4 * (-(a + phase) // 4) for phase in range(2)], "two": [1, 1]}
     return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def test_steps_that_only_several_of_another_make_up_for_are_a_group() -> None:
-    result = fitted(rounded, {"timing.b": 3})
+def test_steps_compensated_by_several_steps_of_another_are_a_group() -> None:
+    result = fit_model(bus_of_four_cycles, {"timing.b": 3})
     assert {frozenset(group.keys) for group in result.groups} == {frozenset({"timing.a", "timing.b"})}
     assert result.after_cycles == 0
     assert len(result.settings) == 1
 
 
-def halved(settings: dict[str, int]) -> Readings:
+def half_speed_bus(settings: dict[str, int]) -> Readings:
     """One bus at the clock of a, one at half of it, in eight phases each."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     phases = np.arange(8)
@@ -134,24 +134,24 @@ def halved(settings: dict[str, int]) -> Readings:
     return Readings({name: np.repeat(np.concatenate(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def test_two_steps_that_help_only_together_are_found_though_little_is_left() -> None:
-    result = fitted(halved, {"timing.a": 7, "timing.b": 4})
+def test_two_steps_that_only_help_together_are_found() -> None:
+    result = fit_model(half_speed_bus, {"timing.a": 7, "timing.b": 4})
     assert result.settings == {"timing.a": 7, "timing.b": 4}
     assert result.after_cycles == 0
 
 
-def told_apart_by_one(settings: dict[str, int]) -> Readings:
+def almost_equal_settings(settings: dict[str, int]) -> Readings:
     """a and b do the same in all values but one."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [a + b, a + b + max(b - 2, 0)], "two": [1, 1]}
     return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def test_settings_that_only_disturbed_rounds_tell_apart_are_a_group() -> None:
+def test_settings_distinguished_only_by_disturbed_rounds_are_a_group() -> None:
     secret = {"timing.b": 3}
-    silicon = told_apart_by_one(secret)
+    silicon = almost_equal_settings(secret)
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
-    result = fit_settings(SUM, silicon, lambda values: told_apart_by_one(dict(values)), DEFAULTS)
+    result = fit_settings(SUM, silicon, lambda values: almost_equal_settings(dict(values)), DEFAULTS)
     by_key = {finding.key: finding for finding in result.findings}
     assert not any(item.differs for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
@@ -164,7 +164,7 @@ def on_one_way(settings: dict[str, int]) -> Readings:
     return Readings({name: np.full((2, 9), item) for name, item in {"one": a + c, "two": b + c}.items()})
 
 
-def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_are_named() -> None:
+def test_one_setting_equal_to_two_others_is_a_group_of_three() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
     result = fit_settings(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert result.settings == {"timing.c": 4}
@@ -172,7 +172,7 @@ def test_what_one_and_two_others_do_is_a_group_of_three_and_the_fewest_changes_a
     assert not any(finding.differs for finding in result.findings)
 
 
-def test_what_makes_up_for_each_other_is_followed_as_far_as_it_goes() -> None:
+def test_compensating_settings_are_followed_to_their_limits() -> None:
     way = table(("one", ["timing.a", "timing.c"]), ("two", ["timing.b", "timing.c"]))
     secret = {"timing.a": 26, "timing.b": 23}
     result = fit_settings(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
@@ -189,27 +189,27 @@ def convex(settings: dict[str, int]) -> Readings:
     return Readings({name: np.full((2, 9), row) for name, row in rows.items()})
 
 
-def test_a_step_that_went_too_far_comes_back() -> None:
+def test_step_that_went_too_far_is_reversed() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.b"]))
     result = fit_settings(model, convex({"timing.a": 8}), lambda values: convex(dict(values)), DEFAULTS)
     assert result.settings == {"timing.a": 7}
 
 
-def test_changes_that_make_up_for_each_other_are_taken_back() -> None:
-    match = SettingsMatch(SUM, only_sums({}), lambda values: only_sums(dict(values)), DEFAULTS)
+def test_compensating_changes_are_reversed() -> None:
+    match = SettingsMatch(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
     assert match.excess(detour) == 0
     assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS
 
 
-def test_a_row_without_a_setting_counts_for_nothing() -> None:
+def test_row_without_a_setting_is_ignored() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", []))
     silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
     result = fit_settings(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert result.before_cycles == result.after_cycles == 0
 
 
-def clamped(settings: dict[str, int]) -> Readings:
+def limited_setting(settings: dict[str, int]) -> Readings:
     """a counts up to 7 only, and may be 64."""
     if settings.get("timing.a", 5) > 64:
         raise RtoslabError("too large")
@@ -218,14 +218,16 @@ def clamped(settings: dict[str, int]) -> Readings:
 
 
 @pytest.mark.parametrize("secret", [7, 9, 31, 64])
-def test_values_that_do_the_same_are_a_range_whose_nearest_is_named(secret: int) -> None:
-    result = fit_settings(LINEAR, clamped({"timing.a": secret}), lambda values: clamped(dict(values)), DEFAULTS)
+def test_equivalent_values_are_a_range_with_its_nearest_value(secret: int) -> None:
+    result = fit_settings(
+        LINEAR, limited_setting({"timing.a": secret}), lambda values: limited_setting(dict(values)), DEFAULTS
+    )
     assert result.settings == {"timing.a": 7}
     a = next(finding for finding in result.findings if finding.key == "timing.a")
     assert (a.low, a.high) == (7, 64)
 
 
-def test_rules_without_a_witness_are_in_the_result() -> None:
+def test_rules_without_a_row_are_in_the_result() -> None:
     result = fit_settings(LINEAR, linear({}), lambda values: linear(dict(values)), {**DEFAULTS, "timing.far": 4})
     assert [(finding.key, finding.has_effect) for finding in result.findings if not finding.has_effect] == [
         ("timing.c", False),
@@ -243,7 +245,7 @@ OF_OTHER_CHIPS = {
 }
 
 
-def test_every_setting_of_a_board_has_a_witness_but_those_of_other_chips() -> None:
+def test_every_setting_of_a_board_has_a_row() -> None:
     rows = {key for row in read_calibration_table(CATALOGUE).row for key in row.keys}
     for chip, others in OF_OTHER_CHIPS.items():
         known = {key for key, *_ in timing_settings(chip) if key.startswith("timing.")}
@@ -256,8 +258,8 @@ def test_every_chip_of_the_catalogue_has_registers() -> None:
     assert {board.facts.chip for board in CATALOGUE.boards.values()} == set(read_calibration_table(CATALOGUE).registers)
 
 
-def test_the_table_says_what_silicon_says() -> None:
-    together = fitted(only_sums, {"timing.a": 9, "timing.c": 3})
+def test_findings_table_shows_the_results_of_the_fit() -> None:
+    together = fit_model(sum_readings, {"timing.a": 9, "timing.c": 3})
     rows = {str(row[0]): row for row in findings_table(together, {"timing.a": "assumed"}).rows}
     assert rows["timing.a"][1] == "assumed"
     assert rows["timing.a"][-2:] == ("refuted together", "b")
@@ -269,7 +271,9 @@ def test_the_table_says_what_silicon_says() -> None:
     assert [row[-2] for row in findings_table(bent, {}).rows] == [
         "not explained; 8 is nearest",
         "confirmed",
-        "shows in no row",
+        "affects no row",
     ]
-    plain = fit_settings(LINEAR, clamped({"timing.a": 9}), lambda values: clamped(dict(values)), DEFAULTS)
-    assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 64", "confirmed", "shows in no row"]
+    plain = fit_settings(
+        LINEAR, limited_setting({"timing.a": 9}), lambda values: limited_setting(dict(values)), DEFAULTS
+    )
+    assert [row[-2] for row in findings_table(plain, {}).rows] == ["it is 7 to 64", "confirmed", "affects no row"]

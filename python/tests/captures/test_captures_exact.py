@@ -39,7 +39,7 @@ def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 1)), max_size=30).map(sorted))
-def test_a_track_holds_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -> None:
+def test_track_stores_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -> None:
     ordered = sorted(rows, key=lambda row: row[0])
     track = Track()
     count = sum(track.set_level(tick, level) for tick, level in ordered)
@@ -48,7 +48,7 @@ def test_a_track_holds_the_last_level_of_each_tick(rows: list[tuple[int, int]]) 
 
 
 @given(st.integers(1, 9), st.lists(st.text("01xzXZ", min_size=1, max_size=12), min_size=1, max_size=12))
-def test_a_vector_is_extended_and_cut_on_its_left(width: int, values: list[str]) -> None:
+def test_vcd_vector_is_extended_and_truncated_on_its_left(width: int, values: list[str]) -> None:
     vector = Vector([Track() for _ in range(width)])
     expected: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for tick, value in enumerate(values):
@@ -62,7 +62,7 @@ def test_a_vector_is_extended_and_cut_on_its_left(width: int, values: list[str])
 
 
 @given(st.integers(1, 9), st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=8))
-def test_samples_may_be_cut_anywhere(unit: int, data: bytes, cuts: list[int]) -> None:
+def test_samples_may_be_split_anywhere(unit: int, data: bytes, cuts: list[int]) -> None:
     data = data[: len(data) // unit * unit]
     bits = [0, 3, 8 * unit - 1]
     samples = PackedSamples("x", unit, [(f"D{bit}", bit) for bit in bits])
@@ -78,7 +78,7 @@ def test_samples_may_be_cut_anywhere(unit: int, data: bytes, cuts: list[int]) ->
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_vcd_against_a_slow_reader(seed: int) -> None:
+def test_vcd_reader_agrees_with_a_simple_reader(seed: int) -> None:
     random = Random(seed)  # noqa: S311 (a seed, no secret)
     widths = [random.choice((1, 1, 1, 2, 5, 33)) for _ in range(4)]
     lines = ["$timescale 1 ns $end"] + [
@@ -106,7 +106,7 @@ def test_a_vcd_against_a_slow_reader(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_rows_against_a_slow_reader(seed: int) -> None:
+def test_row_reader_agrees_with_a_simple_reader(seed: int) -> None:
     """PulseView's samples and DSView's changes; the same levels again and again, and other blanks around them."""
     random = Random(seed)  # noqa: S311
     count, timed = random.randrange(1, 5), random.random() < 0.5

@@ -40,7 +40,7 @@ def test_every_file_of_this_checkout_is_valid() -> None:
 @pytest.mark.parametrize(
     ("kind", "file"), [("benchmarks", "benchmark.toml"), ("kernels", "kernel.toml"), ("boards", "board.toml")]
 )
-def test_a_new_folder_is_found(copy: Path, kind: str, file: str) -> None:
+def test_new_folder_is_found_automatically(copy: Path, kind: str, file: str) -> None:
     source = next((copy / "firmware" / kind).glob(f"*/{file}"))
     added = copy / "firmware" / kind / "brand_new"
     added.mkdir()
@@ -49,7 +49,7 @@ def test_a_new_folder_is_found(copy: Path, kind: str, file: str) -> None:
     assert "brand_new" in getattr(Catalogue(copy), kind)
 
 
-def test_a_paper_may_have_several_suites(copy: Path) -> None:
+def test_paper_may_have_several_suites(copy: Path) -> None:
     added = copy / "papers" / "vieira2026" / "suites" / "brand_new.toml"
     added.parent.mkdir(exist_ok=True)
     text = (copy / "papers" / "vieira2026" / "suite.toml").read_text()
@@ -60,11 +60,11 @@ def test_a_paper_may_have_several_suites(copy: Path) -> None:
     with pytest.raises(CatalogueError, match="is the file 'brand_new'"):
         _ = Catalogue(copy).suites
     added.rename(added.with_stem("vieira2026"))
-    with pytest.raises(CatalogueError, match="second suite 'vieira2026'"):
+    with pytest.raises(CatalogueError, match="two suites named 'vieira2026'"):
         _ = Catalogue(copy).suites
 
 
-def test_a_sweep_is_every_combination_but_what_the_user_sets(copy: Path) -> None:
+def test_sweep_is_every_combination_except_the_users_options(copy: Path) -> None:
     path = copy / "papers" / "vieira2026" / "suite.toml"
     sweep = 'sweep = { opt = ["-O2", "-O3"], warmup_ms = [5, 6] }\n'
     path.write_text(path.read_text().replace("notes = [", sweep + "notes = [", 1))
@@ -91,11 +91,11 @@ def test_no_code_names_a_benchmark_kernel_or_board() -> None:
     [
         ('title = "', 'titel = "', "title: Field required|titel: Extra inputs"),
         ("tasks_per_core = 1", 'tasks_per_core = "many"', "tasks_per_core"),
-        ('id = "t1_arithmetic"', 'id = "other"', "lies in the folder 't1_arithmetic'"),
+        ('id = "t1_arithmetic"', 'id = "other"', "is in the folder 't1_arithmetic'"),
         ("[metric]", "[metric", "is not valid TOML"),
     ],
 )
-def test_a_wrong_file_is_named(copy: Path, old: str, new: str, problem: str) -> None:
+def test_invalid_file_is_named(copy: Path, old: str, new: str, problem: str) -> None:
     path = copy / "firmware" / "benchmarks" / "t1_arithmetic" / "benchmark.toml"
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(CatalogueError, match=problem) as caught:
@@ -103,14 +103,14 @@ def test_a_wrong_file_is_named(copy: Path, old: str, new: str, problem: str) -> 
     assert str(path) in str(caught.value)
 
 
-def test_a_kernel_with_tasks_says_which_word_holds_the_running_one(copy: Path) -> None:
+def test_kernel_with_tasks_declares_its_current_task(copy: Path) -> None:
     path = copy / "firmware" / "kernels" / "rt" / "kernel.toml"
     path.write_text(re.sub(r"\[probes\]\n(.+\n)+", "", path.read_text()))
-    with pytest.raises(CatalogueError, match=r"kernel.toml.*under \[probes\] which word holds the running task"):
+    with pytest.raises(CatalogueError, match=r"kernel.toml.*under \[probes\] which word contains the running task"):
         _ = Catalogue(copy).kernels
 
 
-def test_a_clock_that_its_divisors_do_not_give_is_refused(copy: Path) -> None:
+def test_clock_that_contradicts_its_dividers_is_refused(copy: Path) -> None:
     path = copy / "firmware" / "boards" / "nucleo-f446re" / "board.toml"
     text = path.read_text()
     assert "pll_n = 180" in text
@@ -119,13 +119,13 @@ def test_a_clock_that_its_divisors_do_not_give_is_refused(copy: Path) -> None:
         _ = Catalogue(copy).boards
 
 
-def test_short_names() -> None:
+def test_short_names_are_resolved() -> None:
     assert Catalogue(ROOT).benchmark("t1").id == "t1_arithmetic"
     with pytest.raises(UnknownNameError):
         Catalogue(ROOT).benchmark("t")
 
 
-def test_an_unknown_name_gets_the_nearest() -> None:
+def test_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 't3_preemptive'"):
         Catalogue(ROOT).benchmark("t3_premptive")
     with pytest.raises(
@@ -134,7 +134,7 @@ def test_an_unknown_name_gets_the_nearest() -> None:
         Catalogue(ROOT).find_experiments("vieria2026")
 
 
-def test_a_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
+def test_suite_plans_every_benchmark_on_every_number_of_cores() -> None:
     plan = make_plan(Catalogue(ROOT), ["vieira2026"], Options())
     assert len(plan.points) == 16
     assert plan.suite == "vieira2026"
@@ -149,7 +149,7 @@ EXPERIMENT = {
 }  # fmt: skip
 
 
-def test_an_experiment_sweeps_and_takes_the_kernels_that_are_there() -> None:
+def test_experiment_sweeps_over_available_kernels() -> None:
     experiment = Experiment.model_validate(EXPERIMENT)
     points = experiment_points(Catalogue(ROOT), experiment, Options())
     assert [(point.kernel, point.warmup_ms, point.params["words"]) for point in points] == [
@@ -158,13 +158,13 @@ def test_an_experiment_sweeps_and_takes_the_kernels_that_are_there() -> None:
     assert {(point.opt, point.window_ms) for point in points} == {("-O3", 250)}
 
 
-def test_a_full_experiment_takes_the_papers_own_durations() -> None:
+def test_full_experiment_takes_the_papers_own_durations() -> None:
     experiment = Experiment.model_validate({**EXPERIMENT, "sweep": {}})
     (point, _) = experiment_points(Catalogue(ROOT), experiment, Options(full=True))
     assert (point.window_ms, point.params) == (30_000, {"words": "64"})
 
 
-def test_options_win_over_the_suite() -> None:
+def test_options_override_the_suite() -> None:
     config = {"opt": "-O3", "configTICK_RATE_HZ": "500", "timing.x": "0x10", "param.words": "64"}
     (point,) = make_plan(Catalogue(ROOT), ["t1"], Options(["freertos"], ["pico"], [2], 100, config)).points
     assert (point.cores, point.window_ms, point.opt) == (2, 100, "-O3")
@@ -173,7 +173,7 @@ def test_options_win_over_the_suite() -> None:
     assert point.params == {"words": "64"}
 
 
-def test_what_cannot_exist_stays_in_the_plan_with_its_reason(copy: Path) -> None:
+def test_impossible_point_stays_in_the_plan_with_its_reason(copy: Path) -> None:
     path = copy / "firmware" / "kernels" / "freertos" / "kernel.toml"
     text = path.read_text().replace("heap = true", "heap = false", 1).replace("smp = true", "smp = false")
     path.write_text(text)
@@ -185,7 +185,7 @@ def test_what_cannot_exist_stays_in_the_plan_with_its_reason(copy: Path) -> None
     assert reasons["t1", 1] is None
 
 
-def test_what_only_some_boards_have_is_not_applicable_on_the_others() -> None:
+def test_feature_of_some_boards_is_not_applicable_on_others() -> None:
     config = {"clock_hz": "8000000", "data": "dtcm", "feature.dcache": "0", "wait_states": "1"}
     boards = ["nucleo-h743zi", "nucleo-l053r8", "pico"]
     h743, l053, pico = make_plan(Catalogue(ROOT), ["t1"], Options(["freertos"], boards, config=config)).points
@@ -195,7 +195,7 @@ def test_what_only_some_boards_have_is_not_applicable_on_the_others() -> None:
     assert pico.not_applicable == "Raspberry Pi Pico has no clock of 8000000 Hz, but 125000000"
 
 
-def test_a_feature_the_board_lacks() -> None:
+def test_missing_board_feature_is_not_applicable() -> None:
     (point,) = make_plan(
         Catalogue(ROOT), ["t1"], Options(["freertos"], ["nucleo-f103rb"], config={"feature.icache": "0"})
     ).points
@@ -210,7 +210,7 @@ def test_a_feature_the_board_lacks() -> None:
         ("nucleo-f446re", "cortex-m7", "0", False),
     ],
 )
-def test_a_feature_that_the_kernels_start_turns_on(board: str, core: str, value: str, wrong: bool) -> None:
+def test_feature_that_the_kernel_enables_cannot_be_disabled(board: str, core: str, value: str, wrong: bool) -> None:
     catalogue = Catalogue(ROOT)
     plain = catalogue.kernel("freertos")
     forcing = replace(plain, facts=plain.facts.model_copy(update={"turns_on": {core: ("dcache",)}}))
@@ -221,7 +221,7 @@ def test_a_feature_that_the_kernels_start_turns_on(board: str, core: str, value:
     assert (result or "").startswith(output) is wrong
 
 
-def test_a_port_may_differ_by_architecture() -> None:
+def test_port_may_differ_by_architecture() -> None:
     kernel = Catalogue(ROOT).kernel("freertos").facts
     assert kernel.for_cpu("armv6m").symbols["yield"] == ("vPortYield",)
     assert kernel.for_cpu("armv7m").symbols["yield"] == ("isr_pendsv",)
@@ -235,7 +235,7 @@ def test_misuse_is_refused() -> None:
         make_plan(Catalogue(ROOT), ["t1"], Options(config={"param.word": "1"}))
 
 
-def test_a_test_of_two_cores_does_not_apply_to_one() -> None:
+def test_test_of_two_cores_does_not_apply_to_one() -> None:
     config = {"param.stress_percent": "10", "param.seed": "1"}
     options = Options(kernels=("freertos",), boards=("pico",), cores=(1, 2), config=config)
     points = make_plan(Catalogue(ROOT), ["contention"], options).points
@@ -245,7 +245,7 @@ def test_a_test_of_two_cores_does_not_apply_to_one() -> None:
 
 
 @pytest.mark.parametrize("value", ["9" * 5000, "٣", "²", "-1", "", "1.0", "99"])
-def test_a_parameter_that_picks_no_service_is_one_sentence(value: str) -> None:
+def test_parameter_that_selects_no_service_is_reported(value: str) -> None:
     benchmark = Catalogue(find_root()).benchmark("phase_sweep").facts
     with pytest.raises(PlanError, match=r"phase_sweep has no service='.*; choose one of 0 \(") as caught:
         benchmark.needed_services({"service": value})

@@ -45,10 +45,10 @@ from rtoslab.reports import make_document
 from rtoslab.results import PointId
 from rtoslab.store import StoredPoint
 from tests.archive.test_runs import run_of
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.doc_matrix import PAGE, page
-from tests.fakes import STEADY, measured
-from tests.latency_fakes import timed
+from tests.fakes import STEADY, measured_point
+from tests.latency_fakes import latency_point
 
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)
@@ -70,7 +70,7 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
     )
 
 
-def compared(
+def comparison_of(
     figures: Mapping[str, Mapping[str, tuple[float, ...]]],
     question: Question = EVEN,
     lacks: Mapping[str, Mapping[str, str]] | None = None,
@@ -93,8 +93,8 @@ CLEAR = {
 }
 
 
-def test_the_leader_its_lead_and_what_speaks_against_it() -> None:
-    lead, against = answer_sentences(compared(CLEAR), NAMES)
+def test_answer_states_leader_lead_and_disadvantages() -> None:
+    lead, against = answer_sentences(comparison_of(CLEAR), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha leads: in the weighted mean of 3 operations Beta needs 1.26 times as much and "
         "Gamma 4.00 times. It is the best, or as good as the best, in 2 of 3."
@@ -102,9 +102,9 @@ def test_the_leader_its_lead_and_what_speaks_against_it() -> None:
     assert against == "Against Alpha: queue, send 2.00 times that of Beta."
 
 
-def test_weights_decide() -> None:
+def test_weights_decide_the_ranking() -> None:
     question = replace(EVEN, use="queues", weights={"queue_send": 5, "switch": 1, "semaphore_take": 1})
-    lead, _ = answer_sentences(compared(CLEAR, question), NAMES)
+    lead, _ = answer_sentences(comparison_of(CLEAR, question), NAMES)
     assert lead.startswith("For queues on the BOARD Beta leads: in the weighted mean of 3 operations Alpha needs 1.35")
 
 
@@ -120,15 +120,15 @@ def test_weights_decide() -> None:
         ((7.0,), (3.0,), ("b",)),
     ],
 )
-def test_a_difference_within_the_bands_is_none(
+def test_difference_within_the_bands_does_not_count(
     mine: tuple[float, ...], theirs: tuple[float, ...], best: tuple[str, ...]
 ) -> None:
-    result = compared({"a": {"switch": mine}, "b": {"switch": theirs}})
+    result = comparison_of({"a": {"switch": mine}, "b": {"switch": theirs}})
     assert result.best_kernels(BY_ID["switch"]) == best
 
 
-def test_more_is_better_where_it_is_a_rate() -> None:
-    result = compared(
+def test_higher_is_better_for_rates() -> None:
+    result = comparison_of(
         {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, Question("smp", {"smp_switch": 1})
     )
     assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
@@ -138,39 +138,41 @@ def test_more_is_better_where_it_is_a_rate() -> None:
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = answer_sentences(compared(figures, Question("general", {"switch": 1})), NAMES)
+    lead, against = answer_sentences(comparison_of(figures, Question("general", {"switch": 1})), NAMES)
     assert lead == (
-        "Over all on the BOARD Alpha and Beta cannot be told apart: their figures differ by less than the place of the "
-        "code is worth."
+        "Over all on the BOARD Alpha and Beta are equally good: their figures differ by less than the placement "
+        "of the code changes them."
     )
-    assert against == "Nothing that was measured speaks against Alpha."
+    assert against == "In no measured operation is Alpha worse."
 
 
-def test_one_placement_that_another_could_move_claims_nothing() -> None:
-    result = compared({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
+def test_figure_of_one_placement_decides_nothing() -> None:
+    result = comparison_of({"a": {"switch": (100.0,)}, "b": {"switch": (200.0,)}}, single=True)
     assert result.best_kernels(BY_ID["switch"]) == ("a", "b")
     assert result.counted_operations == ()
-    assert answer_sentences(result, NAMES) == ["No figures are here that these kernels share, so none is ranked."]
+    assert answer_sentences(result, NAMES) == [
+        ("These kernels have no figures of the same operations, so they are not ranked.")
+    ]
 
 
-def test_a_kernel_that_lacks_what_is_needed_is_shown_and_not_ranked() -> None:
+def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     question = replace(EVEN, needs=("queue",))
     lacks = {"a": {"queue": "its queues hold pointers"}}
     figures = {**CLEAR, "a": {"switch": (1.0,), "semaphore_take": (1.0,)}}
-    result = compared(figures, question, lacks)
+    result = comparison_of(figures, question, lacks)
     lead, against, left_out = answer_sentences(result, NAMES)
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked: it has no queue."
-    assert against == "Nothing that was measured speaks against Beta.", "who cannot be chosen is no argument"
+    assert against == "In no measured operation is Beta worse.", "who cannot be chosen is no argument"
     assert result.cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 
-def test_what_a_kernel_lacks_counts_between_the_others() -> None:
+def test_missing_operation_still_compares_the_other_kernels() -> None:
     figures = {**CLEAR, "c": {"switch": (400.0,), "semaphore_take": (200.0,)}}
-    result = compared(figures, lacks={"c": {"queue": "none"}})
+    result = comparison_of(figures, lacks={"c": {"queue": "none"}})
     assert [operation.id for operation in result.counted_operations] == ["switch", "semaphore_take", "queue_send"]
     assert partly_present_text(result, NAMES) == (
-        "These count only between kernels that have such a figure: queue, send (not Gamma)."
+        "These operations are compared only between kernels that have a figure for them: queue, send (not Gamma)."
     )
     assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
@@ -178,27 +180,27 @@ def test_what_a_kernel_lacks_counts_between_the_others() -> None:
     assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer_sentences(result, NAMES)[0]
 
 
-def test_a_kernel_of_which_little_is_known_is_not_ranked() -> None:
+def test_kernel_with_few_figures_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
-    result = compared({**CLEAR, "c": {"switch": (1.0,)}})
+    result = comparison_of({**CLEAR, "c": {"switch": (1.0,)}})
     assert [score.kernel for score in result.scores] == ["a", "b"]
     assert answer_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
-def test_one_kernel_alone() -> None:
-    assert answer_sentences(compared({"a": CLEAR["a"]}), NAMES) == [
-        "Alpha is the only kernel here that has what is needed."
+def test_single_kernel_gets_an_answer() -> None:
+    assert answer_sentences(comparison_of({"a": CLEAR["a"]}), NAMES) == [
+        "Alpha is the only kernel with figures that offers the required services."
     ]
 
 
-def test_small_disadvantages_are_no_arguments() -> None:
-    result = compared(
+def test_small_disadvantages_are_not_mentioned() -> None:
+    result = comparison_of(
         {"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}}
     )
     assert disadvantages(result, "a") == []
 
 
-def test_every_operation_is_of_a_series_that_there_is() -> None:
+def test_every_operation_has_an_existing_series() -> None:
     made_otherwise = {"footprint", "masked", "worst_case"}
     for operation in KNOWN.operation:
         if operation.benchmark in made_otherwise:
@@ -217,7 +219,7 @@ def test_every_operation_of_a_benchmark_is_measured_for_the_matrix() -> None:
     assert expected - present == {("footprint", 1), ("masked", 1), ("worst_case", 1)}
 
 
-def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
+def test_invalid_request_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no use named 'contrl'; did you mean 'control'"):
         make_question(KNOWN, CATALOGUE.services, "contrl")
     with pytest.raises(UnknownNameError, match="no service named 'que'; did you mean 'queue'"):
@@ -226,7 +228,7 @@ def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
     path.write_text("[weights]\nswich = 1\n")
     with pytest.raises(UnknownNameError, match="no operation named 'swich'; did you mean 'switch'"):
         make_question(KNOWN, CATALOGUE.services, weights=path)
-    for text, sentence in (("switch = -1", "is -1; write a number from 0 on"), ("switch = 0", "at least one")):
+    for text, sentence in (("switch = -1", "is -1; write a number of 0 or more"), ("switch = 0", "at least one")):
         path.write_text(f"[weights]\n{text}\n")
         with pytest.raises(PlanError, match=sentence):
             make_question(KNOWN, CATALOGUE.services, weights=path)
@@ -234,12 +236,12 @@ def test_a_question_that_cannot_be_asked(tmp_path: Path) -> None:
     assert make_question(KNOWN, CATALOGUE.services, weights=path).weights == {"switch": 2}
 
 
-def test_the_page_says_what_there_is_today() -> None:
+def test_documented_figures_equal_the_stored_ones() -> None:
     text = PAGE.read_text()
     assert page(text) == text, "cd python && python -m tests.doc_matrix"
 
 
-def test_what_is_there_and_why_the_rest_is_not() -> None:
+def test_missing_figures_have_reasons() -> None:
     rows = (*example().rows, replace(example().rows[-1], stands_for=row("a", "queue_send", 1).stands_for))
     one = replace(example(), rows=rows)
     (result,) = board_coverage(one).values()
@@ -253,7 +255,7 @@ def example() -> KernelMatrix:
     return KernelMatrix("a", "2026-11-28", {"board": {"build": {"kernel_version": "1.0"}}}, rows)
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_matrix_file_survives_writing_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     write_matrix(path, example())
     result = read_matrix(path)
@@ -268,24 +270,26 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"format": 2}, {"kernel": "b"}, {"manifests": []}])
-def test_a_file_of_another_form_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_matrix_file_of_another_format_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "a.ndjson"
     write_matrix(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text(seal_lines([{**head, **change}, *rows]))
-    with pytest.raises(AlteredError, match=r"a\.ndjson holds no figures of kernels .* reference matrix --kernel a"):
+    with pytest.raises(
+        AlteredError, match=r"a\.ndjson cannot be read as figures of a kernel .* reference matrix --kernel a"
+    ):
         read_matrix(path)
 
 
-def test_an_edited_file_is_refused(tmp_path: Path) -> None:
+def test_edited_matrix_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     write_matrix(path, example())
     path.write_text(path.read_text().replace("[100,104]", "[99,104]"))
-    with pytest.raises(AlteredError, match="its checksum is another one"):
+    with pytest.raises(AlteredError, match="its checksum does not match"):
         read_matrix(path)
 
 
-def test_new_rows_take_the_place_of_those_of_their_boards_alone() -> None:
+def test_new_rows_replace_only_rows_of_their_boards() -> None:
     def on(board: str, number: float) -> StoredRow:
         built = row("a", "switch", number)
         return replace(built, stands_for=built.stands_for.model_copy(update={"board": board}))
@@ -301,8 +305,8 @@ def test_new_rows_take_the_place_of_those_of_their_boards_alone() -> None:
     assert merge_matrix(None, new, ["y"]) == new
 
 
-def test_figures_of_an_own_run_come_first(tmp_path: Path) -> None:
-    point = measured(1, 1000, benchmark_id="t7_synchronisation", kernel="a", title="T7")
+def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
+    point = measured_point(1, 1000, benchmark_id="t7_synchronisation", kernel="a", title="T7")
     run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
@@ -315,9 +319,9 @@ def test_figures_of_an_own_run_come_first(tmp_path: Path) -> None:
     assert stored.median == 10.0
 
 
-def test_the_report_has_a_column_for_each_kernel_and_a_reason_for_each_gap() -> None:
+def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
     figures: dict[str, Mapping[str, tuple[float, ...]]] = {**CLEAR, "c": {"switch": (400.0, 420.0)}}
-    document = choice_document(compared(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
+    document = choice_document(comparison_of(figures, lacks={"c": {"queue": "none"}}), NAMES, [], {})
     tables = {table.title: table for section in document.sections for table in section.tables}
     assert tables["Figures"].columns == ("operation", "unit", ">Alpha", ">Beta", ">Gamma")
     assert [[*sequence] for sequence in tables["Figures"].rows] == [
@@ -331,7 +335,7 @@ def test_the_report_has_a_column_for_each_kernel_and_a_reason_for_each_gap() -> 
     ]
 
 
-def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
+def test_command_answers_from_included_figures() -> None:
     here = read_matrices(ROOT)
     assert here
     board = here[0].boards[0]
@@ -347,7 +351,7 @@ def test_the_command_answers_from_what_comes_with_rtoslab() -> None:
     assert re.fullmatch(r"event to handler, worst( +[\d,.]+\*?\??| +-)+ *", line)
 
 
-def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tmp_path: Path) -> None:
+def test_page_of_all_boards_is_complete_and_self_contained(tmp_path: Path) -> None:
     rows = (row("a", "switch", 100, 104), row("a", "masked", 9, single=True))
     here = [replace(example(), rows=rows)]
     page = explorer_page(KNOWN, here, {"a": "A<b>", "board": "BOARD"}, ["a"], {})
@@ -369,17 +373,23 @@ def test_the_page_of_all_boards_holds_every_figure_and_nothing_from_elsewhere(tm
     assert policy[1] == "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def test_misuse_is_one_sentence(tmp_path: Path) -> None:
-    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose"), 1)
-    assert "Say --board BOARD, or -o FILE.html" in error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
-    assert "There is no board named 'picoo'; did you mean 'pico'?" in error(rtoslab("choose", "--board", "picoo"), 1)
-    assert "no kernel with figures named 'rt'" in error(rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1)
-    assert "did you mean 'queues'?" in error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)
-    assert "is not a run directory" in error(rtoslab("choose", "--board", "pico", "--from", tmp_path), 1)
+def test_wrong_use_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    assert "add --board BOARD, or -o FILE.html" in command_error(rtoslab("choose"), 1)
+    assert "add --board BOARD, or -o FILE.html" in command_error(rtoslab("choose", "-o", tmp_path / "x.md"), 1)
+    assert "There is no board named 'picoo'; did you mean 'pico'?" in command_error(
+        rtoslab("choose", "--board", "picoo"), 1
+    )
+    assert "no kernel with figures named 'rt'" in command_error(
+        rtoslab("choose", "--board", "pico", "--kernel", "rt"), 1
+    )
+    assert "did you mean 'queues'?" in command_error(rtoslab("choose", "--board", "pico", "--for", "queue"), 1)
+    assert "is not a run directory" in command_error(rtoslab("choose", "--board", "pico", "--from", tmp_path), 1)
 
 
-def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str) -> StoredPoint:
-    built = timed(instrument, [cycles] * 3)
+def point_of_run(
+    kernel: str, cycles: int, *, instrument: str = "probe", board: str = "pico", **config: str
+) -> StoredPoint:
+    built = latency_point(instrument, [cycles] * 3)
     series = tuple(
         samples.model_copy(update={"id": samples.id.replace("give", "task.yield.switch")}) for samples in built.series
     )
@@ -389,11 +399,11 @@ def in_run(kernel: str, cycles: int, *, instrument: str = "probe", board: str = 
     return StoredPoint(Path(), built.model_copy(update=changed), STEADY)
 
 
-def test_kernels_of_a_run_are_compared_by_the_instrument_that_disturbs_least() -> None:
+def test_kernels_are_compared_by_the_least_intrusive_instrument() -> None:
     points = [
-        in_run(kernel, 100 + cost, instrument=by) for kernel, cost in (("freertos", 0), ("rt", 50)) for by in WAYS
+        point_of_run(kernel, 100 + cost, instrument=by) for kernel, cost in (("freertos", 0), ("rt", 50)) for by in WAYS
     ]
-    points[0] = in_run("freertos", 900, instrument="pin")
+    points[0] = point_of_run("freertos", 900, instrument="pin")
     section = kernels_section(CATALOGUE, points)
     assert section is not None
     (table,) = section.tables
@@ -405,19 +415,19 @@ def test_kernels_of_a_run_are_compared_by_the_instrument_that_disturbs_least() -
 @pytest.mark.parametrize(
     "points",
     [
-        [in_run("freertos", 100)],
-        [in_run("freertos", 100), in_run("rt", 150, board="nucleo-f446re")],
-        [in_run("freertos", 100), in_run("rt", 150, opt="-O3")],
-        [in_run("freertos", 100), in_run("rt", 150), in_run("rt", 160, clock_hz="48000000")],
+        [point_of_run("freertos", 100)],
+        [point_of_run("freertos", 100), point_of_run("rt", 150, board="nucleo-f446re")],
+        [point_of_run("freertos", 100), point_of_run("rt", 150, opt="-O3")],
+        [point_of_run("freertos", 100), point_of_run("rt", 150), point_of_run("rt", 160, clock_hz="48000000")],
     ],
     ids=["one kernel", "two boards", "two levels", "two clocks"],
 )
-def test_what_is_not_alike_is_not_compared(points: list[StoredPoint]) -> None:
+def test_different_conditions_are_not_compared(points: list[StoredPoint]) -> None:
     assert kernels_section(CATALOGUE, points) is None
 
 
-def test_a_report_has_the_table_behind_its_answer() -> None:
-    points = [in_run("freertos", 100), in_run("rt", 150)]
+def test_report_has_the_table_behind_its_answer() -> None:
+    points = [point_of_run("freertos", 100), point_of_run("rt", 150)]
     document = with_kernels_section(CATALOGUE, make_document(CATALOGUE, points, None), points)
     leading = [section.id for section in document.sections if section.leads]
     assert [section.id for section in document.sections][: len(leading) + 1] == [*leading, "kernels"]
@@ -425,7 +435,7 @@ def test_a_report_has_the_table_behind_its_answer() -> None:
     assert with_kernels_section(CATALOGUE, single, points[:1]) == single
 
 
-def test_what_a_kernels_own_start_sets_is_unequal_to_the_others() -> None:
+def test_settings_of_a_kernels_start_up_are_reported_as_unequal() -> None:
     plain = CATALOGUE.kernel("freertos").facts
     other = plain.model_copy(update={"sets": {"rp2040": {"xip.divider": 4}}})
     message = start_up_settings({"a": plain, "b": other}, "rp2040")

@@ -49,7 +49,7 @@ def matrix(root: Path) -> KernelMatrix:
         ("kernels/k/tasks.toml", []),
     ],
 )
-def test_changed_code_is_noticed_on_the_boards_that_have_it(root: Path, name: str, changed: list[str]) -> None:
+def test_changed_code_is_detected_on_its_boards(root: Path, name: str, changed: list[str]) -> None:
     measured = matrix(root)
     assert matrix_changes(root, measured) == []
     (root / "firmware" / name).write_text("int a = 1; /* Another word. */\n\n")
@@ -58,7 +58,7 @@ def test_changed_code_is_noticed_on_the_boards_that_have_it(root: Path, name: st
     assert matrix_changes(root, measured) == changed
 
 
-def test_another_timing_is_noticed(root: Path) -> None:
+def test_changed_timing_version_is_detected(root: Path) -> None:
     measured = matrix(root)
     manifests = {board: {**manifest, "target": {"timing_version": 0}} for board, manifest in measured.manifests.items()}
     assert matrix_changes(root, replace(measured, manifests=manifests)) == ["the virtual board"]

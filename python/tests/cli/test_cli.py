@@ -15,7 +15,7 @@ from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_root
 from rtoslab.targets.simulation import SimRequest, parse_script, simulate, unescape
 from tests.checkouts import build_apart
-from tests.command_server import run_served, served
+from tests.command_server import is_served, run_served
 from tests.differential.engines import elf
 from tests.fakes import FakeMachine, board
 
@@ -26,7 +26,7 @@ HANG_S = 900
 
 def rtoslab(*args: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
-    if served(environment):
+    if is_served(environment):
         return run_served([*map(str, args)], {**os.environ, **environment}, ROOT, HANG_S)
     return from_nothing(*args, **environment)
 
@@ -39,27 +39,27 @@ def from_nothing(*args: str | Path, **environment: str) -> subprocess.CompletedP
     )  # fmt: skip
 
 
-def error(done: subprocess.CompletedProcess[str], code: int) -> str:
+def command_error(done: subprocess.CompletedProcess[str], code: int) -> str:
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr.strip()
 
 
-def test_show_without_a_run_lists_those_that_are_there() -> None:
+def test_show_without_a_run_lists_existing_runs() -> None:
     assert rtoslab("show").stdout == rtoslab("runs").stdout
 
 
 def test_list_names_the_groups_of_benchmarks() -> None:
     listed = rtoslab("list", "suites").stdout
-    assert re.search(r"counts +│ all that give counts: ", listed)
-    assert re.search(r"latency +│ all that give latency: ", listed)
+    assert re.search(r"counts +│ all with counts: ", listed)
+    assert re.search(r"latency +│ all with latency: ", listed)
 
 
-def test_a_python_shell_completes_the_public_names() -> None:
+def test_python_shell_completes_the_public_names() -> None:
     assert {"run", "board", "load", "__version__"} <= set(dir(rtoslab_package))
 
 
-def test_list_for_machines() -> None:
+def test_list_prints_json() -> None:
     result = json.loads(rtoslab("list", "--json").stdout)
     assert {"kernels", "boards", "benchmarks", "suites"} == set(result)
     assert "pico" in [item["id"] for item in result["boards"]]
@@ -78,9 +78,9 @@ def test_list_for_machines() -> None:
         (["run", "t1", "--window", "fast"], 2, "not a time such as 250ms or 30s"),
         (["run", "t1", "--cores", "one"], 2, "not a list of core counts"),
         (["run", "t1", "--config", "novalue"], 2, "is not KEY=VALUE"),
-        (["run"], 2, "Missing argument"),
+        (["run"], 2, "There is nothing to measure"),
         (["zzz"], 2, "No such command"),
-        (["lst"], 2, "There is no command 'lst'. Did you mean 'list'?"),
+        (["lst"], 2, "There is no command 'lst'; did you mean 'list'?"),
         (["run", "tt1"], 1, "There is no suite or benchmark named 'tt1'; did you mean 't1_arithmetic'?"),
         (
             ["run", "t1", "--config", "feature.icach=0"],
@@ -90,39 +90,43 @@ def test_list_for_machines() -> None:
         (["query", "x.pftrace", "lod"], 1, "There is no question named 'lod'; did you mean 'load'?"),
         (["show", "nowhere"], 1, "is not a run directory"),
         (["report", "nowhere", "-o", "x.html"], 1, "is not a run directory"),
-        (["sweep", "docs/sweeps/f446re.toml", "-o", "x.pdf"], 1, "x.pdf must end in .html or .md"),
-        (["gate", "-o", "x"], 1, "x must end in .html, .md, .json or .xml"),
-        (["runs", "export", "-o", "x.xlsx"], 1, "x.xlsx must end in .parquet, .csv or .jsonl"),
+        (
+            ["sweep", "docs/sweeps/f446re.toml", "-o", "x.pdf"],
+            1,
+            "x.pdf has no known format; let it end in .html or .md",
+        ),
+        (["gate", "-o", "x"], 1, "x has no known format; let it end in .html, .md, .json or .xml"),
+        (["runs", "export", "-o", "x.xlsx"], 1, "x.xlsx has no known format; let it end in .parquet, .csv or .jsonl"),
         (["sim", "nowhere.elf"], 1, "Cannot read the image nowhere.elf (no such file or directory)"),
         (["sim", "README.none", "--board", "pico2"], 1, "There is no board named 'pico2'; did you mean 'pico'?"),
-        (["sim", "x", "--cores", "3"], 1, "has 2 cores, 3 were asked for"),
+        (["sim", "x", "--cores", "3"], 1, "has 2 cores, not 3"),
     ],
 )
-def test_misuse_is_one_sentence(args: list[str], code: int, sentence: str) -> None:
-    assert sentence in error(rtoslab(*args), code)
+def test_wrong_use_is_reported_in_one_sentence(args: list[str], code: int, sentence: str) -> None:
+    assert sentence in command_error(rtoslab(*args), code)
 
 
-def test_a_broken_image_is_named(tmp_path: Path) -> None:
+def test_broken_image_is_named(tmp_path: Path) -> None:
     image = tmp_path / "broken.elf"
     image.write_bytes(b"\x7fELF" + bytes(20))
-    assert "broken.elf cannot be loaded" in error(rtoslab("sim", image), 1)
+    assert "broken.elf cannot be loaded" in command_error(rtoslab("sim", image), 1)
     image.write_bytes(b"")
-    assert "is empty" in error(rtoslab("sim", image), 1)
+    assert "is empty" in command_error(rtoslab("sim", image), 1)
 
 
-def test_no_checkout_is_said(tmp_path: Path) -> None:
-    assert "RTOSLAB_ROOT names" in error(rtoslab("list", RTOSLAB_ROOT=str(tmp_path)), 1)
+def test_missing_checkout_is_reported(tmp_path: Path) -> None:
+    assert "RTOSLAB_ROOT is" in command_error(rtoslab("list", RTOSLAB_ROOT=str(tmp_path)), 1)
 
 
-def test_a_missing_compiler_is_said(tmp_path: Path) -> None:
+def test_missing_compiler_is_reported(tmp_path: Path) -> None:
     only_python = tmp_path / "bin"
     only_python.mkdir()
-    text = error(rtoslab("run", "t1", "--out", tmp_path / "run", PATH=str(only_python)), 1)
+    text = command_error(rtoslab("run", "t1", "--out", tmp_path / "run", PATH=str(only_python)), 1)
     assert "cmake is not installed" in text
     assert "apt-get install cmake" in text
 
 
-def test_doctor_says_what_is_missing(tmp_path: Path) -> None:
+def test_doctor_lists_missing_tools(tmp_path: Path) -> None:
     done = rtoslab("doctor", "--json", PATH=str(tmp_path))
     assert done.returncode == 1
     result = {load["name"]: load for load in json.loads(done.stdout)}
@@ -130,7 +134,7 @@ def test_doctor_says_what_is_missing(tmp_path: Path) -> None:
     assert result["cmake"]["remedy"] == "apt-get install cmake"
 
 
-def test_doctor_names_a_folder_that_nobody_may_enter(tmp_path: Path) -> None:
+def test_doctor_reports_an_inaccessible_folder(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o000)
     script = (
@@ -144,27 +148,27 @@ def test_doctor_names_a_folder_that_nobody_may_enter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion(shell: str) -> None:
+def test_completion_script_is_printed(shell: str) -> None:
     assert "_RTOSLAB_COMPLETE" in rtoslab("completion", shell).stdout
 
 
-def test_completion_knows_the_folders() -> None:
+def test_completion_suggests_board_names() -> None:
     done = rtoslab(_RTOSLAB_COMPLETE="bash_complete", COMP_WORDS="rtoslab run --board pi", COMP_CWORD="3")
     assert "pico" in done.stdout
 
 
-def test_a_script_is_lines_of_prompt_and_text() -> None:
+def test_script_lines_are_prompt_and_text() -> None:
     text = "# comment\n\n$ => help\n=> now\nname: => a\\tb\\c\n"
     assert parse_script(text) == [(b"$", b"help\r"), (b"", b"now\r"), (b"name:", b"a\tb")]
     with pytest.raises(ImageFileError, match="Line 1 of the script has no `=>`"):
         parse_script("prompt text")
 
 
-def test_escapes() -> None:
+def test_escapes_in_typed_text() -> None:
     assert unescape(r"a\n\r\t\\\x41\q") == b"a\n\r\t\\A\\q"
 
 
-def test_sim_collects_what_a_machine_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sim_collects_the_results_of_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtoslab.targets.simulation.load_image", lambda *_: None)
     image = tmp_path / "image"
     image.write_bytes(b"x")
@@ -181,7 +185,7 @@ def test_sim_collects_what_a_machine_gives(tmp_path: Path, monkeypatch: pytest.M
     assert result.reached
 
 
-def test_sim_says_when_the_end_was_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sim_reports_an_unreached_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtoslab.targets.simulation.load_image", lambda *_: None)
     image = tmp_path / "image"
     image.write_bytes(b"x")
@@ -190,9 +194,7 @@ def test_sim_says_when_the_end_was_not_reached(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("code", "reached"), [(0xBE00, True), (0xDE00, False)])
-def test_sim_takes_a_parked_program_for_finished_and_a_fault_for_a_failure(
-    tmp_path: Path, code: int, reached: bool
-) -> None:
+def test_sim_accepts_a_final_endless_loop_and_fails_on_a_fault(tmp_path: Path, code: int, reached: bool) -> None:
     image = tmp_path / "parked.elf"
     # VTOR = 0x20000100, then the instruction; the HardFault handler at 0x20000200 is the same instruction again.
     start = struct.pack("<6H2I", 0x4802, 0x4903, 0x6001, code, code, code, 0xE000_ED08, 0x2000_0100)
@@ -204,12 +206,12 @@ def test_sim_takes_a_parked_program_for_finished_and_a_fault_for_a_failure(
     assert (result.stop, result.reached) == ("lockup", reached)
 
 
-def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> None:
+def test_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> None:
     image = tmp_path / "other.elf"
     image.write_bytes(
         elf([(0x0800_0000, struct.pack("<II", 0x2000_1000, 0x0800_0009) + bytes([0xFE, 0xE7]))], 0x0800_0008)
     )
-    output = error(rtoslab("sim", image, "--board", "pico"), 1)
+    output = command_error(rtoslab("sim", image, "--board", "pico"), 1)
     assert "run it on a board that it fits" in output
     assert "nucleo-f446re" in output
     assert "pico" not in output.partition("fits")[2]
@@ -222,20 +224,18 @@ def test_an_image_for_another_board_names_the_boards_it_fits(tmp_path: Path) -> 
         (["--config", "placment=1"], "did you mean placement?"),
         (["--config", "opt=-O9"], "There is no optimisation named '-O9'"),
         (["--config", "lto=7"], "There is no value of lto named '7'; known: 0, 1."),
-        (["--kernel", "freertos,rt", "--config", "nobody=1"], "No kernel asked (freertos, rt) has the setting nobody"),
+        (["--kernel", "freertos,rt", "--config", "nobody=1"], "does not exist in freertos, rt"),
     ],
 )
-def test_a_setting_that_nobody_has_is_refused_before_anything_is_built(
-    options: list[str], sentence: str, tmp_path: Path
-) -> None:
+def test_unknown_setting_is_refused_before_the_build(options: list[str], sentence: str, tmp_path: Path) -> None:
     build = build_apart(tmp_path / "build")
     done = rtoslab("run", "t7", *options, "--out", tmp_path / "run", RTOSLAB_BUILD=str(build))
-    assert sentence in error(done, 1)
+    assert sentence in command_error(done, 1)
     assert not (tmp_path / "run").exists()
     assert list(build.rglob("*.elf")) == []
 
 
-def test_a_setting_that_one_of_the_kernels_has_is_taken(tmp_path: Path) -> None:
+def test_setting_of_one_of_the_kernels_is_accepted(tmp_path: Path) -> None:
     options = ["--kernel", "freertos,rt", "--config", "configUSE_PREEMPTION=1", "--dry-run"]
     done = rtoslab("run", "t7", *options, RTOSLAB_BUILD=str(build_apart(tmp_path / "build")))
     assert done.returncode == 0, done.stderr

@@ -49,7 +49,7 @@ def _options(name: str) -> dict[str, click.Option]:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_an_option_means_the_same_in_every_command(name: str) -> None:
+def test_option_means_the_same_in_every_command(name: str) -> None:
     options = _options(name)
     if "--out" in options:
         assert options["--out"].metavar == "FOLDER"
@@ -71,7 +71,7 @@ def test_an_option_means_the_same_in_every_command(name: str) -> None:
             assert not options[word].required
 
 
-def test_without_a_kernel_and_a_board_it_is_the_default_ones() -> None:
+def test_default_kernel_and_board_are_used() -> None:
     assert DEFAULT_KERNEL in CATALOGUE.kernels
     assert DEFAULT_BOARD in CATALOGUE.boards
     (point,) = make_plan(CATALOGUE, ["t2"], Options()).points
@@ -81,7 +81,7 @@ def test_without_a_kernel_and_a_board_it_is_the_default_ones() -> None:
     assert {item.kernel for item in every.points} == {DEFAULT_KERNEL}
 
 
-def test_a_dry_run_tells_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_dry_run_shows_the_plan_and_measures_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("rtoslab.cli.cmd_run.run_plan", lambda *_, **__: pytest.fail("it was measured"))
     words = ["run", "t2", "t8", "--cores", "1,2", "--out", str(tmp_path / "out"), "--dry-run"]
     done = CliRunner().invoke(app, words)
@@ -96,7 +96,7 @@ def test_a_dry_run_tells_the_plan_and_measures_nothing(monkeypatch: pytest.Monke
     assert [item["cores"] for item in message["plan"]] == [1, 2, 1, 2]
 
 
-def test_a_label_has_what_varies() -> None:
+def test_point_label_contains_what_varies() -> None:
     def labels(*names: str, **options: object) -> list[str]:
         return varying_labels(make_plan(CATALOGUE, names, Options(**options)).points)  # type: ignore[arg-type]
 
@@ -108,7 +108,7 @@ def test_a_label_has_what_varies() -> None:
     assert [label.split(" by ")[1] for label in labels("call_times")] == ["counter", "pin", "probe"]
 
 
-def test_one_point_is_no_points() -> None:
+def test_single_point_is_counted_in_singular() -> None:
     assert [count_text(number, "point") for number in (0, 1, 2, 1000)] == [
         "0 points",
         "1 point",
@@ -127,7 +127,7 @@ def _groups(group: click.Group, name: str = "rtoslab") -> Iterator[tuple[str, st
 
 
 @pytest.mark.parametrize("name", [name for name, _ in _groups(app)])
-def test_help_has_one_whole_line_for_each_command(name: str) -> None:
+def test_help_has_one_complete_line_for_each_command(name: str) -> None:
     lines = dict(_groups(app))[name].splitlines()
     assert [line for line in lines if len(line) > 80] == []
     assert [line for line in lines if line.endswith("...") and not line.startswith("Usage")] == []

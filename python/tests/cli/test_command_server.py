@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import ROOT, from_nothing, rtoslab
-from tests.command_server import run_served, served
+from tests.command_server import is_served, run_served
 
 ASKED = [
     ("--help",),
@@ -26,7 +26,7 @@ def without_estimate(output: str) -> str:
 
 
 @pytest.mark.parametrize("words", ASKED, ids=" ".join)
-def test_both_ways_to_start_it_give_the_same(words: tuple[str, ...]) -> None:
+def test_command_server_and_shell_give_the_same_result(words: tuple[str, ...]) -> None:
     served_one, single = rtoslab(*words), from_nothing(*words)
     assert (served_one.returncode, without_estimate(served_one.stdout), served_one.stderr) == (
         single.returncode,
@@ -36,21 +36,21 @@ def test_both_ways_to_start_it_give_the_same(words: tuple[str, ...]) -> None:
     assert served_one.stdout + served_one.stderr
 
 
-def test_a_call_has_its_own_environment_and_process() -> None:
+def test_each_call_has_its_own_environment_and_process() -> None:
     narrow, wide = (rtoslab("list", "kernels", COLUMNS=columns).stdout for columns in ("60", "200"))
     assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, wide.splitlines()))
     assert rtoslab("list", "kernels", COLUMNS="60").stdout == narrow
 
 
-def test_what_modules_read_as_they_are_loaded_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert served({"PATH": "/nowhere"})
-    assert not served({"PYTHONUTF8": "1"})
-    assert not served({"RTOSLAB_ROOT": str(tmp_path)})
+def test_call_that_depends_on_module_loading_is_not_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_served({"PATH": "/nowhere"})
+    assert not is_served({"PYTHONUTF8": "1"})
+    assert not is_served({"RTOSLAB_ROOT": str(tmp_path)})
     monkeypatch.setenv("RTOSLAB_ROOT", str(tmp_path))
-    assert not served({})
+    assert not is_served({})
 
 
-def test_one_that_hangs_is_ended_and_the_next_answers(tmp_path: Path) -> None:
+def test_hanging_call_is_killed_and_the_next_is_served(tmp_path: Path) -> None:
     words = ["run", "t1", "--kernel", "bare", "--out", str(tmp_path / "run")]
     with pytest.raises(subprocess.TimeoutExpired):
         run_served(words, os.environ, ROOT, 0.01)

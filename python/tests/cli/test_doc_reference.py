@@ -55,7 +55,7 @@ def command_options(command: click.Command, name: str, above: click.Context | No
             yield from command_options(deeper, f"{name} {inner}", context)
 
 
-def test_the_command_line_page_has_every_command_and_option(reference: Path) -> None:
+def test_command_line_page_has_every_command_and_option(reference: Path) -> None:
     text = (reference / "command-line.md").read_text()
     sections = dict(re.findall(r"^#+ (.+?)\n+```text\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL))
     sections["rtoslab"] = sections.pop("Command line")
@@ -66,7 +66,7 @@ def test_the_command_line_page_has_every_command_and_option(reference: Path) -> 
     assert sections.keys() == {name for name, _ in expected}
 
 
-def test_every_whole_file_has_a_schema_with_its_keys(reference: Path) -> None:
+def test_every_file_format_has_a_schema_with_its_keys(reference: Path) -> None:
     assert {"SweepPlan", "Benchmark", "Board"} <= models().keys()
     assert {path.stem for path in (reference / "schemas").iterdir()} == models().keys()
     index = (reference / "schemas.md").read_text()
@@ -77,7 +77,7 @@ def test_every_whole_file_has_a_schema_with_its_keys(reference: Path) -> None:
         assert issubclass(model, RootModel) or json.loads(text)["properties"].keys() == keys
 
 
-def test_the_page_of_mutants_has_every_mutant(reference: Path) -> None:
+def test_page_of_mutants_has_every_mutant(reference: Path) -> None:
     text = (reference / "mutants.md").read_text()
     sections = dict(re.findall(r"^## (\w+): .+\n\n((?:\|.*\n)+)", text, re.MULTILINE))
     mutants = read_mutants(ROOT)
@@ -96,7 +96,7 @@ def nav_pages(entries: object) -> Iterator[str]:
         yield from nav_pages(entry)
 
 
-def test_the_site_has_every_page_in_its_navigation(reference: Path) -> None:
+def test_site_has_every_page_in_its_navigation(reference: Path) -> None:
     pages = {page.relative_to(DOCS).as_posix() for page in GUIDES if page.is_relative_to(DOCS)}
     pages |= {f"reference/{page.name}" for page in reference.glob("*.md")}
     assert sorted(nav_pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"])) == sorted(pages)
@@ -129,7 +129,7 @@ def broken_links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_to_what_the_repository_has(page: Path) -> None:
+def test_links_lead_to_existing_files(page: Path) -> None:
     assert broken_links(page) == []
 
 
@@ -140,7 +140,7 @@ def test_links_of_generated_pages_resolve(reference: Path) -> None:
             assert path.exists() or (DOCS / path.relative_to(reference.parent)).exists(), (page.name, target)
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+def test_broken_link_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(
         "# A `b` (c)\n[x](a.md) [x](#a-b-c) [x](a.md#lost) [x](lost.md) `[x](code.md)` [x](https://a.b/c)"
     )

@@ -37,7 +37,7 @@ def assert_parses(command: Command) -> None:
 
 
 @pytest.mark.parametrize("command", [each for each in COMMANDS if not each.abridged], ids=str)
-def test_a_command_on_a_page_is_understood(command: Command) -> None:
+def test_documented_command_is_valid(command: Command) -> None:
     if len(command.words) > 1:
         assert_parses(command)
     else:
@@ -57,33 +57,33 @@ def missing(command: Command, written: set[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_files_that_commands_name_are_there(page: Path) -> None:
+def test_files_in_documented_commands_exist(page: Path) -> None:
     written: set[str] = set()
     assert [str(command) for command in commands(page) if missing(command, written)] == []
 
 
-def test_there_are_sessions_and_commands() -> None:
+def test_pages_contain_sessions_and_commands() -> None:
     assert len(COMMANDS) > 80
     assert any(session.quick for session in SESSIONS)
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=str)
-def test_no_session_shows_a_hash_that_any_change_of_the_sources_moves(session: Session) -> None:
+def test_sessions_contain_no_hash_of_sources(session: Session) -> None:
     assert not [line for line in session.shown if re.search(r"runs/\S+-[0-9a-f]{8}\b", line)], "cut it off with | head"
 
 
 @pytest.mark.parametrize("session", [each for each in SESSIONS if each.quick], ids=str)
-def test_a_quick_session_prints_what_its_page_says(session: Session) -> None:
-    assert session.run() == session.shown, "`make docs` writes it anew"
+def test_quick_session_prints_the_documented_output(session: Session) -> None:
+    assert session.run() == session.shown, "`make docs` writes it again"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("session", [each for each in SESSIONS if not each.quick], ids=str)
-def test_a_session_prints_what_its_page_says(session: Session) -> None:
-    assert session.run() == session.shown, "`make docs` writes it anew"
+def test_session_prints_the_documented_output(session: Session) -> None:
+    assert session.run() == session.shown, "`make docs` writes it again"
 
 
-def test_a_session_that_drifted_is_renewed(tmp_path: Path) -> None:
+def test_outdated_session_is_updated(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("Before.\n\n    $ rtoslab list boards | head -2\n    wrong\n\n    wrong\n\nAfter.\n")
     (old,) = sessions(page)
@@ -104,12 +104,12 @@ def refresh_text(page: Path) -> str:
 @pytest.mark.parametrize(
     "text", ["rtoslab run t2 --bord pico", "rtoslab run t2 --cores x", "rtoslab lost", "rtoslab rta break --lost"]
 )
-def test_a_command_that_is_not_understood_is_found(text: str) -> None:
+def test_invalid_documented_command_is_found(text: str) -> None:
     with pytest.raises((click.ClickException, AssertionError)):
         assert_parses(Command(ROOT / "README.md", 1, text))
 
 
-def test_a_file_that_is_not_there_is_found() -> None:
+def test_missing_documented_file_is_found() -> None:
     def of(text: str) -> Command:
         return Command(ROOT / "README.md", 1, text)
 

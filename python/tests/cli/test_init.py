@@ -16,7 +16,7 @@ F446 = ("--board", "nucleo-f446re")
 
 
 @pytest.fixture
-def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     foreign_repository(tmp_path)
     subprocess.run(["make", "-s"], cwd=tmp_path, check=True)
     (tmp_path / "rtoslab.toml").unlink()
@@ -24,31 +24,31 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def say(*words: str) -> Any:
+def run_init(*words: str) -> Any:
     return CliRunner().invoke(app, [*words], standalone_mode=False)
 
 
-def test_what_it_writes_is_measured(there: Path) -> None:
-    assert say("init", "fw.elf", *F446).return_value == 0
-    written = tomllib.loads((there / "rtoslab.toml").read_text())
+def test_written_project_file_can_be_measured(project_folder: Path) -> None:
+    assert run_init("init", "fw.elf", *F446).return_value == 0
+    written = tomllib.loads((project_folder / "rtoslab.toml").read_text())
     assert written["image"] == {"fw": {"elf": "fw.elf", "board": "nucleo-f446re"}}
     names = [item["name"] for item in written["function"]]
     assert names[0] == "filter", "it takes the most cycles"
     assert {"control_step", "work_done", "systick"} <= set(names)
     assert "reset" not in names, "it is called once"
-    assert say("measure").return_value == 0
-    assert say("baseline").return_value == 0
-    assert say("gate").return_value == 0
+    assert run_init("measure").return_value == 0
+    assert run_init("baseline").return_value == 0
+    assert run_init("gate").return_value == 0
 
 
-def test_a_project_file_that_is_there_stays(there: Path) -> None:
-    (there / "rtoslab.toml").write_text("# mine\n")
-    assert isinstance(say("init", "fw.elf", *F446).exception, PlanError)
-    assert (there / "rtoslab.toml").read_text() == "# mine\n"
+def test_existing_project_file_is_not_overwritten(project_folder: Path) -> None:
+    (project_folder / "rtoslab.toml").write_text("# mine\n")
+    assert isinstance(run_init("init", "fw.elf", *F446).exception, PlanError)
+    assert (project_folder / "rtoslab.toml").read_text() == "# mine\n"
 
 
-def test_an_image_that_fits_several_boards(there: Path) -> None:
-    done = say("init", "fw.elf")
+def test_image_for_several_boards_needs_board_option(project_folder: Path) -> None:
+    done = run_init("init", "fw.elf")
     assert "nucleo-f446re" in str(done.exception)
-    assert "say which one" in str(done.exception)
-    assert not (there / "rtoslab.toml").exists()
+    assert "choose one with --board" in str(done.exception)
+    assert not (project_folder / "rtoslab.toml").exists()

@@ -4,16 +4,16 @@ import re
 
 import pytest
 
-from tests.doc_kernels import CANARY, PAGES, ROOT, kept, measure, rows
+from tests.doc_kernels import CANARY, PAGES, ROOT, measure, rows, stored_figures
 
 FIGURE = re.compile(r"\b\d{1,3}(?:,\d{3})+\b")
 EARLIER = "earlier timing rules"
 REFERENCES = "reference results"
 
 
-def test_the_pages_figures_are_those_that_were_measured() -> None:
+def test_figures_on_pages_equal_measured_ones() -> None:
     """`python -m tests.doc_kernels PAGE` measures them again, with the kernel's tree named."""
-    figures, wrong, seen = kept(), [], 0
+    figures, wrong, seen = stored_figures(), [], 0
     for page in PAGES:
         for row in rows(page):
             report = figures.get(row.key, {})
@@ -27,7 +27,7 @@ def test_the_pages_figures_are_those_that_were_measured() -> None:
     assert seen > 40
 
 
-def test_other_figures_say_where_they_are_from() -> None:
+def test_other_figures_state_their_source() -> None:
     """A table of figures that no run gives says that they are of earlier timing rules, or of reference results."""
     unsaid = []
     for page in PAGES:
@@ -42,10 +42,10 @@ def test_other_figures_say_where_they_are_from() -> None:
     assert not unsaid, "\n".join(unsaid)
 
 
-@pytest.mark.parametrize("board", sorted({key.split()[1] for key in kept() if key.startswith(f"{CANARY} ")}))
-def test_rules_of_timing_are_those_of_the_pages(board: str) -> None:
+@pytest.mark.parametrize("board", sorted({key.split()[1] for key in stored_figures() if key.startswith(f"{CANARY} ")}))
+def test_page_figures_are_current(board: str) -> None:
     """If this fails, measure the pages' rows again: the figures of all kernels moved with FreeRTOS's."""
-    message = kept()[f"{CANARY} {board}"]
+    message = stored_figures()[f"{CANARY} {board}"]
     assert message
     assert measure(CANARY, board, tuple(sorted(message)), "") == message
 

@@ -1,8 +1,8 @@
 """The page on the papers says what the reference results give."""
 
-from tests.paper_page import PAGE, renewed
+from tests.paper_page import PAGE, update_page
 
 
-def test_the_page_counts_what_the_references_give() -> None:
+def test_counts_on_the_page_equal_the_references() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    assert text == renewed(text), "run `make docs`"
+    assert text == update_page(text), "run `make docs`"

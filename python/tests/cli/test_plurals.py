@@ -19,7 +19,7 @@ NUMBER = re.compile(r"\{\s*(len|sum)\s*\(|,\}")
 OWN_PLURAL = re.compile(r"""["']s["'] *(if|\*)|else ["']s["']""")
 
 
-def test_numbers_of_things() -> None:
+def test_counts_have_singular_and_plural() -> None:
     assert count_text(1, "point", "was", "were") == "1 point was"
     assert count_text(2000, "point", "was", "were") == "2,000 points were"
     assert [all_count_text(number, "test") for number in (1, 2, 1000)] == [
@@ -53,17 +53,17 @@ def odd_words(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("code", ['f"{len(x)} points were"', 'f"{n:,} jobs"', 'f"Over all {len(x)} that lose"'])
-def test_odd_words_are_seen(code: str) -> None:
+def test_plurals_made_by_hand_are_found(code: str) -> None:
     assert NUMBER.search(code)
     assert list(odd_words(ast.parse(code)))
 
 
 @pytest.mark.parametrize("code", ['f"{counted(n, word)} were"', 'f"{len(x)} of y"', 'raise E(f"{len(x)} points")'])
-def test_others_are_not(code: str) -> None:
+def test_correct_counts_are_not_reported(code: str) -> None:
     assert not list(odd_words(ast.parse(code)))
 
 
-def test_nobody_makes_plurals_alone() -> None:
+def test_all_plurals_use_the_common_function() -> None:
     results: list[str] = []
     for path in sorted(HOME.rglob("*.py")):
         name, text = path.relative_to(HOME).as_posix(), path.read_text()

@@ -39,7 +39,7 @@ def run(*script: tuple[str, int, bytes, bytes]) -> RunOutput:
     return run_virtual(job, machine=FakeMachine(list(script)))
 
 
-def test_a_whole_run() -> None:
+def test_complete_run_from_the_command_line() -> None:
     early, late = stream()[:50], stream()[50:]
     output = run(
         ("watch", 0, b"", SWITCH), ("watch", 1, early, SWITCH), ("cycles", 1, b"", SWITCH), ("watch", 2, b"", b""),
@@ -55,20 +55,18 @@ def test_a_whole_run() -> None:
 @pytest.mark.parametrize(
     ("script", "failure"),
     [
-        ([], "did not get through its set-up within 5 s of virtual time; core 0 was at 0x10000042 in main"),
-        ([("watch", 1, b"", b"")], "did not get through its window within 1.25 s"),
-        ([("watch", 1, b"", b""), ("watch", 2, b"", b"")], "did not get through its sending within 30 s"),
+        ([], "did not complete its set-up within 5 s of virtual time; core 0 was at 0x10000042 in main"),
+        ([("watch", 1, b"", b"")], "did not complete its window within 1.25 s"),
+        ([("watch", 1, b"", b""), ("watch", 2, b"", b"")], "did not complete its sending within 30 s"),
         ([("lockup", 0, b"", b"")], r"stopped during set-up \(lockup\): the script says lockup"),
         ([("watch", 1, b"", b""), ("deadlock", 1, b"", b"")], r"stopped during window \(deadlock\)"),
         ([("until", 0, b"", b"")], "ended during its set-up"),
         ([("watch", 1, b"", b""), ("until", 1, b"", b"")], "ended during its window"),
         ([("watch", 7, b"", b"")], "set its window state to 7"),
-        ([("watch", 1, b"", b""), ("watch", 2, b"", b""), ("watch", 1, b"", b"")], "opened a second window"),
+        ([("watch", 1, b"", b""), ("watch", 2, b"", b""), ("watch", 1, b"", b"")], "began a second window"),
     ],
 )
-def test_an_image_that_goes_wrong_is_a_failure_in_words(
-    script: list[tuple[str, int, bytes, bytes]], failure: str
-) -> None:
+def test_failing_image_is_reported_in_words(script: list[tuple[str, int, bytes, bytes]], failure: str) -> None:
     output = run(*script)
     assert output.failure is not None
     assert re.search(failure, output.failure), output.failure
@@ -76,19 +74,17 @@ def test_an_image_that_goes_wrong_is_a_failure_in_words(
 
 
 @pytest.mark.parametrize(("hz", "void"), [(124_999_999, False), (124_500_000, True), (126_000_000, True)])
-def test_an_image_that_sets_another_clock_by_registers_is_void(
-    hz: int, void: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_image_that_sets_another_clock_is_refused(hz: int, void: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeMachine, "clock_hz", lambda _: hz)
     output = run(("watch", 1, b"", b""), ("watch", 2, b"", b""), ("until", 2, b"", b""))
     assert (f"{hz} Hz by the board's registers" in (output.failure or "")) == void
 
 
-def test_what_was_sent_before_the_failure_is_kept() -> None:
+def test_output_before_the_failure_is_stored() -> None:
     assert run(("lockup", 0, b"@0 begin", b"")).uart == b"@0 begin"
 
 
-def test_an_image_that_lacks_what_kernel_toml_names_fails_its_own_point_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_without_a_symbol_of_kernel_toml_fails_only_its_point(monkeypatch: pytest.MonkeyPatch) -> None:
     """One kernel's description must not end the run of all others, be they measured or examined."""
 
     def lacking(*_: object) -> NoReturn:

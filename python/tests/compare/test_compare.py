@@ -19,8 +19,8 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
 from rtoslab.store.store import RunDirectory
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import STEADY, measured, point
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import STEADY, measured_point, point
 
 VIRTUAL = {**STEADY, "build": {**STEADY["build"], "compiler": {"banner": "gcc 12"}, "kernel_config": {"configX": "0"}}}
 REAL = {"target": {"kind": "serial"}}
@@ -38,11 +38,11 @@ def noisy(samples: list[float], name: str = "t2") -> PointFigures:
     return PointFigures(where, {"take.median": metric}, False, {})
 
 
-def test_the_same_run_twice_gives_an_empty_comparison(tmp_path: Path) -> None:
+def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
     for name in ("a", "b"):
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
-        run.add("t2-1", measured(1, 5000), VIRTUAL, {})
-        run.add("t2-2", measured(2, 7000), VIRTUAL, {})
+        run.add("t2-1", measured_point(1, 5000), VIRTUAL, {})
+        run.add("t2-2", measured_point(2, 7000), VIRTUAL, {})
     result = compare_sides(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
     assert len(result.changes) == 4
     assert result.claimed_changes == []
@@ -64,7 +64,7 @@ def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
     assert "1 of 3 figures is worse and 1 better" in summary_text(result)
 
 
-def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
+def test_runs_that_differ_in_one_axis_are_paired_over_it() -> None:
     before = Side("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
     after = Side("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
     result = compare_sides(before, after).matching
@@ -75,7 +75,7 @@ def test_sides_that_differ_in_one_axis_are_compared_over_it() -> None:
     assert (list(strict.pairs), len(strict.only_before)) == ([], 2)
 
 
-def test_figures_come_before_what_differs_between_manifests() -> None:
+def test_figures_are_shown_before_manifest_differences() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
     result = compare_sides(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
@@ -98,7 +98,7 @@ def test_figures_come_before_what_differs_between_manifests() -> None:
         ([(10, 10)], "No difference in time between x and y is claimed."),
     ],
 )  # fmt: skip
-def test_the_last_line_says_who_is_faster_and_where_not(pairs: list[tuple[float, float]], sentence: str) -> None:
+def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float, float]], sentence: str) -> None:
     def side(name: str, place: int) -> Side:
         built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
         return Side(name, built)
@@ -107,7 +107,7 @@ def test_the_last_line_says_who_is_faster_and_where_not(pairs: list[tuple[float,
     assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
 
 
-def test_settings_that_one_kernel_alone_has_come_last() -> None:
+def test_settings_of_one_kernel_are_listed_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
     result = compare_sides(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
@@ -115,9 +115,9 @@ def test_settings_that_one_kernel_alone_has_come_last() -> None:
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
 
 
-def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoint:
+def profiled_point(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoint:
     """A point of one core that counted `counts`; name -> (cycles, calls)."""
-    plain = measured(1)
+    plain = measured_point(1)
     counters = [
         counter.model_copy(update={"count": counts if counter is plain.counters[0] else 0})
         for counter in plain.counters
@@ -137,8 +137,8 @@ def profiled(counts: int, functions: dict[str, tuple[int, int]]) -> MeasuredPoin
 
 
 def test_cycles_are_attributed_to_functions() -> None:
-    before = profiled(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
-    after = profiled(500, {"give": (20_500, 500), "take": (5_000, 500)})
+    before = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
+    after = profiled_point(500, {"give": (20_500, 500), "take": (5_000, 500)})
     sides = [Side(name, [PointFigures(one.point, {}, True, {}, one)]) for name, one in (("a", before), ("b", after))]
     (pair,) = compare_sides(*sides).matching.pairs
     (only,) = attribute_cycles(pair)
@@ -161,7 +161,7 @@ def test_noise_without_effect_raises_fewer_alarms_than_stated() -> None:
     assert sum(any(family) for family in families) <= 1, "half of fifty families is what was stated"
 
 
-def test_a_shift_of_three_percent_is_found() -> None:
+def test_shift_of_three_percent_is_found() -> None:
     generator = np.random.default_rng(2)
     results = [median_shift(noise(generator, 200), noise(generator, 200, 1.03)) for _ in range(200)]
     assert sum(claimed_shifts([result])[0] for result in results) >= 198
@@ -169,7 +169,7 @@ def test_a_shift_of_three_percent_is_found() -> None:
     assert inside >= 190, "the interval holds the true shift"
 
 
-def test_too_few_samples_say_nothing() -> None:
+def test_too_few_samples_give_no_verdict() -> None:
     report = median_shift([1.0, 2.0, 3.0], [101.0, 102.0, 103.0])
     assert has_too_few_samples(report, 1)
     assert not has_too_few_samples(median_shift([1.0] * 6, [2.0] * 6), 1)
@@ -179,14 +179,14 @@ def test_too_few_samples_say_nothing() -> None:
     assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
 
 
-def test_no_sample_is_thrown_away() -> None:
+def test_no_sample_is_discarded() -> None:
     report = median_shift([10.0] * 30 + [9999.0] * 3, [10.0] * 33)
     assert report.counts == (33, 33)
 
 
 def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
     for index, counts in enumerate((1000, 1010, 1020)):
-        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured(1, counts), REAL, {})
+        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured_point(1, counts), REAL, {})
     (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
     result = compare_sides(Side("a", [pooled]), Side("b", [pooled]))
@@ -196,11 +196,11 @@ def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
     for name, counts in (("a", 5000), ("b", 4900)):
-        RunDirectory.create(tmp_path / name, None, [point(1)]).add("t2-1", measured(1, counts), VIRTUAL, {})
+        RunDirectory.create(tmp_path / name, None, [point(1)]).add("t2-1", measured_point(1, counts), VIRTUAL, {})
     return tmp_path / "a", tmp_path / "b"
 
 
-def test_every_form_says_the_same(two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_every_format_contains_the_same_comparison(two: tuple[Path, Path], tmp_path: Path) -> None:
     names = [tmp_path / f"out.{suffix}" for suffix in ("html", "md", "json", "xml")]
     done = rtoslab("compare", *two, *(part for name in names for part in ("-o", name)))
     assert done.returncode == 0, done.stderr
@@ -217,22 +217,22 @@ def test_every_form_says_the_same(two: tuple[Path, Path], tmp_path: Path) -> Non
     assert "cycles_per_count" in terminal
 
 
-def test_where_nothing_can_be_compared_the_exit_code_is_not_0(two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_nothing_to_compare_exits_with_an_error(two: tuple[Path, Path], tmp_path: Path) -> None:
     another = point().model_copy(update={"benchmark": "t3"})
     other = RunDirectory.create(tmp_path / "c", None, [another])
-    other.add("t3-1", measured().model_copy(update={"point": another}), VIRTUAL, {})
+    other.add("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
     done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
     assert done.returncode == 3
     assert "Nothing was compared" in done.stderr
     assert rtoslab("compare", *two).returncode == 0
 
 
-def test_misuse_is_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
-    assert "is not a run directory" in error(rtoslab("compare", tmp_path / "none", two[0]), 1)
-    assert "must end in .html, .md, .json or .xml" in error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
+def test_wrong_use_is_reported_in_one_sentence(two: tuple[Path, Path], tmp_path: Path) -> None:
+    assert "is not a run directory" in command_error(rtoslab("compare", tmp_path / "none", two[0]), 1)
+    assert "let it end in .html, .md, .json or .xml" in command_error(rtoslab("compare", *two, "-o", "x.pdf"), 1)
 
 
-def test_a_point_that_failed_is_an_error_in_junit() -> None:
+def test_point_that_failed_is_an_error_in_junit() -> None:
     lost = PointFigures(point(), {}, True, {}, missing_reason="failed: no proof")
     result = compare_sides(Side("a", [figures(1.0)]), Side("b", [lost]))
     assert 'errors="1"' in as_junit([result])

@@ -27,9 +27,9 @@ from rtoslab.compare.matching import Pair
 from rtoslab.compare.rules import Rules, parse_limits
 from rtoslab.compare.sides import PointFigures, Side
 from rtoslab.results.results import Counter
-from tests.checkouts import alter, build_apart, copy_checkout
-from tests.cli.test_cli import ROOT, error, rtoslab
-from tests.fakes import measured, point
+from tests.checkouts import build_apart, copy_checkout, replace_text
+from tests.cli.test_cli import ROOT, command_error, rtoslab
+from tests.fakes import measured_point, point
 
 GCC = {"build.compiler.banner": "gcc 12"}
 
@@ -66,11 +66,11 @@ def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
         ("never", "cycles", 1e9, False),
     ],
 )
-def test_limits(rule: str, unit: str, after: float, broken: bool) -> None:
+def test_limits_are_parsed_and_applied(rule: str, unit: str, after: float, broken: bool) -> None:
     assert (Rules({"*": rule}).broken_limit(change("m", unit, 100.0, after)) is not None) is broken
 
 
-def test_the_longest_pattern_counts_and_the_command_line_goes_first() -> None:
+def test_longest_pattern_wins_and_command_line_overrides() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
     assert str(Rules.from_texts(stored, []).limits("stack.c0t0")[0]) == "+8 bytes"
     assert str(Rules.from_texts(stored, ["stack.c0*=+16 bytes"]).limits("stack.c0t0")[0]) == "+16 bytes"
@@ -79,12 +79,12 @@ def test_the_longest_pattern_counts_and_the_command_line_goes_first() -> None:
 
 
 @pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
-def test_what_is_no_rule_is_said(text: str) -> None:
+def test_invalid_rule_is_reported(text: str) -> None:
     with pytest.raises(PlanError, match="is not a limit"):
         parse_limits(text)
 
 
-def test_a_baseline_comes_back_and_is_the_same_bytes(tmp_path: Path) -> None:
+def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     built = make_baseline(side(142.615267045937), {"stack.*": "+8 bytes"})
     write_baseline(built, tmp_path / "one.toml")
     back = read_baseline(tmp_path / "one.toml")
@@ -95,7 +95,7 @@ def test_a_baseline_comes_back_and_is_the_same_bytes(tmp_path: Path) -> None:
     assert baseline_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
 
 
-def test_a_baseline_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("format = 1\npoint = []\nnonsense = 1\n")
     with pytest.raises(CatalogueError, match="nonsense"):
         read_baseline(tmp_path / "x.toml")
@@ -103,7 +103,7 @@ def test_a_baseline_refuses_what_it_does_not_know(tmp_path: Path) -> None:
         read_baseline(tmp_path / "absent.toml")
 
 
-def test_regressions_losses_and_compilers_are_told_apart() -> None:
+def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
     baseline = make_baseline(side(100.0), {})
     worse = judge_run(baseline, "main", side(101.0, 108.0), Rules.from_texts({}, []))
     assert [(regression.before.id, regression.delta) for regression, _ in worse.regressions] == [
@@ -112,14 +112,14 @@ def test_regressions_losses_and_compilers_are_told_apart() -> None:
     ]
     assert not judge_run(baseline, "main", side(99.0), Rules.from_texts({}, [])).regressions
     lost = judge_run(baseline, "main", side(100.0, gone="image.text"), Rules.from_texts({}, []))
-    assert lost.unmatched == ["t2 has no figure image.text any more"]
+    assert lost.unmatched == ["t2 no longer has the figure image.text"]
     fresh = judge_run(make_baseline(side(100.0, gone="image.text"), {}), "main", side(100.0), Rules.from_texts({}, []))
     assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
     other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), Rules.from_texts({}, []))
     assert other.other_compiler == ("gcc 12", "gcc 13")
 
 
-def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
+def test_point_missing_in_the_baseline_does_not_pass() -> None:
     """A file of which only the first lines are left, or of an earlier suite."""
     points = [point().model_copy(update={"board": board}) for board in ("pico", "a", "b", "c", "d")]
     (figures,) = side(100.0).figures
@@ -129,13 +129,13 @@ def test_a_baseline_without_some_points_of_the_run_is_no_pass() -> None:
     cut = judge_run(baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, Rules.from_texts({}, []))
     assert len(cut.unmatched) == 4
     assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
-    assert verdict_text(cut).startswith("The gate cannot tell: ")
+    assert verdict_text(cut).startswith("The gate has no result: ")
     assert verdict_text(cut).endswith("; and 1 more.")
     short = judge_run(baseline, "main", Side("run", run.figures[:3]), Rules.from_texts({}, []))
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
 
 
-def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> None:
+def test_slowdown_of_one_line_is_found_to_the_exact_cycle(tmp_path: Path) -> None:
     """One `nop` in the port's take, code in RAM where each instruction's fetch costs the same."""
     config = ("--config", "code=sram", "--config", "samples=20", "--config", "instrument=probe")
     ask = ("run", "call_times", "--kernel", "freertos", "--board", "pico", *config, "--out", tmp_path / "run")
@@ -145,7 +145,7 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
     root = copy_checkout(tmp_path / "checkout")
     elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     take = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
-    alter(root, "kernels/freertos/port.h", take, f'    __asm volatile("nop");\n{take}')
+    replace_text(root, "kernels/freertos/port.h", take, f'    __asm volatile("nop");\n{take}')
     gate = ("gate", "--baseline", baseline, "--fail-on", "+0 cycles", "--out", tmp_path / "gate")
     done = rtoslab(*gate, "-o", tmp_path / "gate.xml", **elsewhere)
     assert done.returncode == 3, done.stderr + done.stdout
@@ -165,13 +165,13 @@ def test_a_slowdown_of_one_line_is_caught_to_the_exact_cycle(tmp_path: Path) -> 
     assert "Same or better" in allowed.stdout
     excused = rtoslab("gate", tmp_path / "gate", "--baseline", baseline, "--moved", "pass")
     assert excused.returncode == 3, "a nop is no move"
-    assert "lies elsewhere" not in excused.stdout
-    code = told_code(tmp_path)
+    assert "at other addresses" not in excused.stdout
+    code = code_changes(tmp_path)
     assert "changed" in code.values()
     assert code.get("xQueueSemaphoreTake") != "changed", "the nop is in the caller"
 
 
-def told_code(folder: Path) -> dict[str, str]:
+def code_changes(folder: Path) -> dict[str, str]:
     """By function: what a comparison of `run` and `gate` in the folder says of its code."""
     done = rtoslab("compare", folder / "run", folder / "gate", "-o", folder / "compared.md")
     assert done.returncode == 0, done.stderr
@@ -203,10 +203,10 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
     rewrite(path, lambda point: {"config": {**point.config, "placement": str(slow)}})
     done = rtoslab("gate", "--baseline", path, "--out", tmp_path / "gate")
     assert done.returncode == 3, done.stderr
-    assert "All of them by placement: the executed code is the same and lies elsewhere." in done.stdout
+    assert "All of them by placement: the executed code is the same, but at other addresses." in done.stdout
     passed = rtoslab("gate", tmp_path / "gate", "--baseline", path, "--moved", "pass")
     assert passed.returncode == 0, passed.stdout
-    code = told_code(tmp_path)
+    code = code_changes(tmp_path)
     assert code["vPortFree"] == "moved"
     assert "changed" not in code.values()
     rewrite(path, lambda _: {"code": "0123456789ab"})
@@ -241,7 +241,7 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
             assert text.startswith("Same or better: 3 figures of 1 point within their limits, 1 of them better")
 
 
-def test_a_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
+def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     path = tmp_path / "empty.toml"
     path.write_text("format = 2\npoint = []\n")
     none = read_unsealed(path)
@@ -250,29 +250,31 @@ def test_a_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     assert "nothing was measured" in verdict_text(judged)
 
 
-def test_a_gate_that_cannot_tell_is_an_error(tmp_path: Path) -> None:
-    assert "Cannot read" in error(rtoslab("gate", "--baseline", "nowhere"), 1)
+def test_gate_without_a_result_is_an_error(tmp_path: Path) -> None:
+    assert "Cannot read" in command_error(rtoslab("gate", "--baseline", "nowhere"), 1)
 
 
-def test_a_tick_of_the_window_s_clock_is_no_change() -> None:
+def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     """Its phase moves with any byte of an image; T7 of 8470 counts was 20000 ticks long, and 19999 a comment later."""
 
-    def of_ticks(ticks: int, count: int = 8470) -> Side:
+    def side_of_ticks(ticks: int, count: int = 8470) -> Side:
         counters = (Counter(core=0, index=0, count=count),)
-        result = measured().model_copy(update={"window_ticks": ticks, "counters": counters})
+        result = measured_point().model_copy(update={"window_ticks": ticks, "counters": counters})
         results = {metric.id: metric for metric in point_metrics(result)}
         return Side("run", [PointFigures(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
-        baseline = make_baseline(of_ticks(before), {})
-        results = judge_run(baseline, "main", of_ticks(after), Rules.from_texts({}, []))
+        baseline = make_baseline(side_of_ticks(before), {})
+        results = judge_run(baseline, "main", side_of_ticks(after), Rules.from_texts({}, []))
         verdicts = [item.verdict for item in results.comparison.changes]
         assert (verdicts.count(Verdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
-    slower = judge_run(make_baseline(of_ticks(20_000), {}), "main", of_ticks(20_000, 8469), Rules.from_texts({}, []))
+    slower = judge_run(
+        make_baseline(side_of_ticks(20_000), {}), "main", side_of_ticks(20_000, 8469), Rules.from_texts({}, [])
+    )
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 
 
-def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+def test_plan_is_shown_before_measuring(tmp_path: Path) -> None:
     points = read_baseline(ROOT / "baselines" / "main.toml").point
     for command in (("gate", "--baseline", "main", "--out", tmp_path / "run"), ("baseline", "main")):
         done = rtoslab(*command, "--dry-run")
@@ -283,15 +285,15 @@ def test_the_plan_is_told_before_anything_is_measured(tmp_path: Path) -> None:
         assert re.search(
             rf"^Plan: {len(points)} points; \d+ images? to build; at most about", done.stderr, re.MULTILINE
         )
-        assert "nothing was measured" in done.stderr
+        assert "Nothing was measured" in done.stderr
     assert not list(tmp_path.iterdir())
-    assert "measured already" in error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
+    assert "already measured" in command_error(rtoslab("gate", tmp_path, "--baseline", "main", "--dry-run"), 1)
 
 
-def test_our_own_baseline_is_held_only_where_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_baseline_is_used_only_if_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gate that measures something else than its user's code, and ends with 0, is the worst that a gate can do."""
-    assert "There is no rtoslab.toml in this folder or above it" in error(rtoslab("gate"), 1)
-    assert "--baseline NAME" in error(rtoslab("gate", tmp_path), 1)
+    assert "There is no rtoslab.toml in this folder or above it" in command_error(rtoslab("gate"), 1)
+    assert "--baseline NAME" in command_error(rtoslab("gate", tmp_path), 1)
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["gate", "--dry-run"], standalone_mode=False)
     assert isinstance(done.exception, PlanError)
@@ -308,7 +310,7 @@ def test_our_own_baseline_is_held_only_where_it_is_named(tmp_path: Path, monkeyp
         ("reference", "refresh", "eren2024", "--kernel", "rt"),
     ],
 )
-def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str, ...], tmp_path: Path) -> None:
+def test_nothing_measured_exits_with_an_error(command: tuple[str, ...], tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'title = "Nothing"\nkernels = ["rt"]\nboards = ["pico"]\nbenchmarks = ["t2_cooperative"]\ncores = [2]\n'
@@ -317,10 +319,10 @@ def test_where_nothing_can_be_measured_no_command_ends_with_0(command: tuple[str
     out = [] if command[0] in {"conformance", "reference"} else ["--out", str(tmp_path / "run")]
     done = rtoslab(*words, *out)
     assert done.returncode in {1, 3}, done.stderr + done.stdout
-    assert re.search(r"^Nothing was (measured|examined)|No point was measured", done.stderr, re.MULTILINE)
+    assert re.search(r"^Nothing was measured|^No port was checked|No point was measured", done.stderr, re.MULTILINE)
 
 
-def test_an_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> None:
+def test_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "main.toml"
     write_baseline(make_baseline(side(142.6), {"stack.*": "+8 bytes"}), path)
     written = path.read_text()
@@ -334,15 +336,16 @@ def test_an_edited_baseline_and_one_without_a_seal_are_refused(tmp_path: Path) -
         assert old in written
         path.write_text(written.replace(old, new))
         with pytest.raises(
-            PlanError, match=r"was edited; `rtoslab baseline main` measures its points and writes it anew"
+            PlanError,
+            match=r"was edited outside \[rules\]; `rtoslab baseline main` measures its points and writes it again",
         ):
             read_baseline(path)
     unsealed = re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE)
     for text in (unsealed, unsealed.replace("format = 2", "format = 1")):
         path.write_text(text)
-        with pytest.raises(PlanError, match="has no seal: an earlier version wrote it, or a hand did"):
+        with pytest.raises(PlanError, match="has no seal, so it was written by an earlier version or by hand"):
             read_baseline(path)
-        assert "no seal" in error(rtoslab("gate", "--baseline", path), 1)
+        assert "no seal" in command_error(rtoslab("gate", "--baseline", path), 1)
 
 
 def test_our_own_baselines_are_sealed() -> None:
@@ -361,7 +364,7 @@ def test_another_setting_of_the_memory_is_never_called_placement(tmp_path: Path)
     root = copy_checkout(tmp_path / "checkout")
     elsewhere = {"RTOSLAB_ROOT": str(root), "RTOSLAB_BUILD": str(build_apart(tmp_path / "build"))}
     cached = "(BOARD_FEATURES_ICACHE ? ACR_ICEN : 0u)"
-    alter(root, "chips/stm32/f4/flash.c", cached, cached.replace("ACR_ICEN", "0u"))
+    replace_text(root, "chips/stm32/f4/flash.c", cached, cached.replace("ACR_ICEN", "0u"))
     done = rtoslab("gate", "--baseline", baseline, "--moved", "pass", "--out", tmp_path / "gate", **elsewhere)
     assert done.returncode == 1, done.stderr + done.stdout
     assert "lacement" not in done.stdout

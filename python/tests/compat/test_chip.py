@@ -18,7 +18,7 @@ def double(value: float) -> str:
     return f"{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}"
 
 
-def test_timers() -> None:
+def test_timers_of_the_pico() -> None:
     board = Board(image("timers")).run(60)
     assert board.fields == {
         "slept": "15", "past": "1", "repeated": "10", "armed": "0", "pended": "1", "core": "10", "reference": "10",
@@ -29,7 +29,7 @@ def test_timers() -> None:
 
 
 @pytest.mark.parametrize("script", ["flash", "ram"])
-def test_reboots(script: str) -> None:
+def test_reboots_by_watchdog_and_reset_request(script: str) -> None:
     board = Board(image("reboot", script=script)).run(60)
     assert board.lines == [
         "boot=1 reason=0 scratch0=0 pll=1", "boot=2 reason=1 scratch0=42 pll=1", "boot=3 reason=2 scratch0=43 pll=1",
@@ -37,11 +37,11 @@ def test_reboots(script: str) -> None:
     ]  # fmt: skip
 
 
-def test_the_roms_reset_vector_boots_again() -> None:
+def test_roms_reset_vector_boots_again() -> None:
     assert Board(image("again")).run(60).lines == ["boot=1", "boot=2", "boot=3", "end"]
 
 
-def test_rom_functions() -> None:
+def test_boot_rom_functions() -> None:
     fields = Board(image("rom")).run(60).fields
     assert fields == {
         "magic": "1", "version": "3", "popcount": "17", "clz": "15", "ctz": "16", "reverse": "3", "missing": "0",
@@ -52,7 +52,7 @@ def test_rom_functions() -> None:
     }  # fmt: skip
 
 
-def test_board() -> None:
+def test_board_library_runs() -> None:
     board = Board(image("board")).run(200)
     assert board.fields == {
         "blank": "1", "programmed": "1", "erased": "1", "id": "e6605254", "cache": "1", "temperature": "1",
@@ -95,7 +95,7 @@ def test_pwm_outputs_are_on_their_pins_to_the_cycle(cores: int) -> None:
 
 @pytest.mark.parametrize("profiled", [False, True])
 @pytest.mark.parametrize("cores", [1, 2])
-def test_the_caches_counters_count(cores: int, profiled: bool) -> None:
+def test_caches_counters_count(cores: int, profiled: bool) -> None:
     """Also while the host profiles, which must change nothing that a program reads."""
     board = Board(image("xip"), cores=cores)
     if profiled:
@@ -107,7 +107,7 @@ def test_the_caches_counters_count(cores: int, profiled: bool) -> None:
     assert not profiled or board.machine.take_profile(0)
 
 
-def test_a_board_that_is_put_back_counts_as_before() -> None:
+def test_restored_board_counts_as_before() -> None:
     board = Board(image("xip"))
     lines = []
     for milliseconds in (1, 2, 3, 4, 5, 6):

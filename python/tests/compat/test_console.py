@@ -16,7 +16,7 @@ def test_common_start_up_touches_nothing_that_is_not_modelled(name: str) -> None
     assert board.stop != "strict", board.machine.warnings()
 
 
-def test_what_is_in_the_fifo_is_sent_after_main_has_returned() -> None:
+def test_fifo_is_sent_after_main_has_returned() -> None:
     board = Board(image("hello")).run(20)
     assert board.uart == b"Hello, UART!\r\n"
     assert board.stop == "lockup"

@@ -6,7 +6,7 @@ from tests.compat.build import Board, image
 
 
 @pytest.mark.parametrize(("style", "launches"), [("SDK", 6), ("NUTTX", 2)])
-def test_launch_and_fifo(style: str, launches: int) -> None:
+def test_core_1_is_launched_and_uses_the_fifo(style: str, launches: int) -> None:
     board = Board(image("launch", defines=(style,))).run(30)
     fields = board.fields
     assert fields["core1"] == "c0de0001"
@@ -17,7 +17,7 @@ def test_launch_and_fifo(style: str, launches: int) -> None:
     assert board.machine.warnings() == []
 
 
-def test_with_one_core_the_launch_waits_for_ever() -> None:
+def test_launch_of_core_1_waits_for_ever_on_one_core() -> None:
     board = Board(image("launch", defines=("SDK",)), cores=1).run(30)
     assert "core1" not in board.fields
     assert board.stop == "deadlock"

@@ -96,12 +96,14 @@ HOLDS, FAILS, ABSENT = Outcome.HOLDS, Outcome.FAILS, Outcome.NOT_APPLICABLE
         (check("sequence", needs_fpu=True), [], {}, ABSENT),
     ],
 )
-def test_a_check(asked: Check, notes: list[tuple[int, ...]], facts: dict[str, Any], outcome: Outcome) -> None:
+def test_check_judges_its_notes(
+    asked: Check, notes: list[tuple[int, ...]], facts: dict[str, Any], outcome: Outcome
+) -> None:
     result = judge(asked, *notes, **facts)
     assert result.outcome is outcome, result.saw
 
 
-def test_what_does_not_apply_says_why() -> None:
+def test_check_that_does_not_apply_has_a_reason() -> None:
     assert judge(check("sequence", services=("heap",))).saw == "K has no heap service: its kernel.toml says so"
     assert judge(check("sequence", needs_fpu=True)).saw == "Board has no floating-point unit"
 
@@ -124,7 +126,7 @@ LIMIT = check("sequence", notes=(1, 0), instead={"when": "limit = false", "notes
         (LIMIT, {"services": {"limit": False}}, (1, 1), HOLDS),
     ],
 )
-def test_what_is_due_follows_what_is_declared(
+def test_expected_notes_follow_the_declared_facts(
     asked: Check, declared: dict[str, object], notes: tuple[int, ...], outcome: Outcome
 ) -> None:
     result = judge(asked, notes, declared=declared)
@@ -134,7 +136,7 @@ def test_what_is_due_follows_what_is_declared(
 
 
 @pytest.mark.parametrize("declared", [{}, {"behaviour": {"ready_order": "woken_first"}}])
-def test_a_yield_that_starves_an_equal_is_refused_whatever_is_declared(declared: dict[str, object]) -> None:
+def test_yield_that_starves_an_equal_task_is_always_refused(declared: dict[str, object]) -> None:
     """A kernel that puts whoever becomes ready before its equals: of three, two hand the core to and fro."""
     ready, turns = (
         next(item.model_copy(update={"id": "c"}) for item in CHECKS if item.id == name)
@@ -147,7 +149,7 @@ def test_a_yield_that_starves_an_equal_is_refused_whatever_is_declared(declared:
     assert "noted 1 3 1 3 1 3 2 2 2" in starved.saw
 
 
-def test_a_scene_that_broke_fails_alone_and_says_how() -> None:
+def test_broken_scene_fails_only_its_checks() -> None:
     result = judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),))
     assert (result.outcome, result.saw) == (FAILS, "its scene got stuck")
     result = judge(SEQUENCE, broken=(BrokenScene("c", 1, "got stuck"),))
@@ -158,7 +160,7 @@ def test_a_scene_that_broke_fails_alone_and_says_how() -> None:
     assert judge(SEQUENCE, (1, 2), whole=False).outcome is FAILS
 
 
-def test_a_declared_deviation_must_show() -> None:
+def test_declared_deviation_must_be_observed() -> None:
     declared: Mapping[str, object] = {"deviations": {"c": "its manual says so"}}
     result = judge(SEQUENCE, (2, 1), declared=declared)
     assert (result.outcome, result.saw) == (
@@ -181,7 +183,7 @@ def verdict(*outcomes: Outcome, failure: str | None = None) -> Conformance:
     return Conformance(digest="0", kernel="k", board="b", cores=1, findings=findings, failure=failure)
 
 
-def test_a_verdict_needs_something_that_holds_and_nothing_that_fails() -> None:
+def test_verdict_needs_a_passed_check_and_no_failed_one() -> None:
     assert verdict(HOLDS, ABSENT, Outcome.UNSEEN).holds
     assert not verdict(HOLDS, FAILS).holds
     assert not verdict(ABSENT).holds
@@ -190,21 +192,19 @@ def test_a_verdict_needs_something_that_holds_and_nothing_that_fails() -> None:
     assert verdict(HOLDS, Outcome.DEVIATES).holds
     assert verdict(HOLDS, Outcome.DEVIATES).deviations == {"Order": "noted 2 1"}
     verdict(HOLDS).require()
-    with pytest.raises(
-        ConformanceError, match=r"does not conform: Order demands that all is well, but core 0: noted 2 1\."
-    ):
+    with pytest.raises(ConformanceError, match=r"is valid: Order demands that all is well, but core 0: noted 2 1\."):
         verdict(FAILS, HOLDS).require()
-    with pytest.raises(ConformanceError, match=r"does not conform: It hung\."):
+    with pytest.raises(ConformanceError, match=r"is valid: It hung\."):
         verdict(failure="It hung.").require()
 
 
-def test_the_manifest_has_every_check() -> None:
+def test_manifest_has_every_check() -> None:
     assert verdict(HOLDS, FAILS, HOLDS).summary() == {"digest": "0", "checks": {"c": "fails"}}
     assert verdict(ABSENT).summary()["checks"] == {"c": "n/a: noted 2 1"}
     assert verdict(HOLDS, Outcome.DEVIATES).summary()["checks"] == {"c": "deviates: noted 2 1"}
 
 
-def test_the_table_asks_only_for_services_that_exist() -> None:
+def test_table_asks_only_for_services_that_exist() -> None:
     catalogue = Catalogue(find_root())
     suite = catalogue.conformance.check
     assert len({item.id for item in suite}) == len(suite)
@@ -215,7 +215,7 @@ def test_the_table_asks_only_for_services_that_exist() -> None:
                 assert entry.facts.declared_fact(item.instead.when.split(" = ")[0]) is not None, item.id
 
 
-def test_every_fact_that_scenes_can_show_is_asked_for() -> None:
+def test_every_fact_of_the_scenes_is_checked() -> None:
     """The last six of `[behaviour]` are the proofs' matter."""
     request = {item.instead.when.split(" = ")[0] for item in Catalogue(find_root()).conformance.check if item.instead}
     assert set(Behaviour.model_fields) - request == {
@@ -223,6 +223,6 @@ def test_every_fact_that_scenes_can_show_is_asked_for() -> None:
     }  # fmt: skip
 
 
-def test_the_image_knows_the_host_s_hash() -> None:
+def test_image_contains_the_hash_of_the_suite() -> None:
     """FNV-1a's published values."""
     assert (scene_hash(""), scene_hash("a"), scene_hash("foobar")) == (0x811C9DC5, 0xE40C292C, 0xBF9CF968)

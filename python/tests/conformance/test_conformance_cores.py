@@ -8,25 +8,25 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.conformance.judge import CheckFinding, Outcome
 from rtoslab.plan.plan import Options, make_plan
-from tests.checkouts import alter
-from tests.conformance.test_conformance_whole import conformance
+from tests.checkouts import replace_text
+from tests.conformance.test_conformance_end_to_end import conformance
 
 PORT = "kernels/freertos/port.c"
 FREE = "request->core == PORT_ANY_CORE ? tskNO_AFFINITY : (UBaseType_t)1u << request->core"
 
 
-def found(root: Path, kernel: str, cores: int) -> list[CheckFinding]:
+def core_findings(root: Path, kernel: str, cores: int) -> list[CheckFinding]:
     return [finding for finding in conformance(root, kernel, cores=cores).findings if finding.check == "any_core"]
 
 
-def test_a_task_for_any_core_gets_on_wherever_there_is_room() -> None:
-    findings = found(find_root(), "freertos", 2)
+def test_unpinned_task_runs_on_any_free_core() -> None:
+    findings = core_findings(find_root(), "freertos", 2)
     assert [(finding.core, finding.outcome) for finding in findings] == [(0, Outcome.HOLDS), (1, Outcome.HOLDS)]
 
 
-def test_on_one_core_and_on_kernels_of_one_core_there_is_nothing_to_show() -> None:
-    (single,) = found(find_root(), "freertos", 1)
-    (lacking,) = found(find_root(), "rt", 1)
+def test_core_checks_do_not_apply_to_one_core() -> None:
+    (single,) = core_findings(find_root(), "freertos", 1)
+    (lacking,) = core_findings(find_root(), "rt", 1)
     assert (single.outcome, single.saw) == (Outcome.NOT_APPLICABLE, "2 cores or more are needed to show it")
     assert lacking.outcome is Outcome.NOT_APPLICABLE
     assert "rt schedules one core" in lacking.saw
@@ -34,9 +34,9 @@ def test_on_one_core_and_on_kernels_of_one_core_there_is_nothing_to_show() -> No
 
 @pytest.mark.long
 @pytest.mark.parametrize("core", [0, 1])
-def test_a_port_that_binds_such_a_task_fails_where_its_core_is_held(checkout: Path, core: int) -> None:
-    alter(checkout, PORT, FREE, f"(UBaseType_t)1u << (request->core == PORT_ANY_CORE ? {core} : request->core)")
-    findings = found(checkout, "freertos", 2)
+def test_port_that_pins_an_unpinned_task_fails(checkout: Path, core: int) -> None:
+    replace_text(checkout, PORT, FREE, f"(UBaseType_t)1u << (request->core == PORT_ANY_CORE ? {core} : request->core)")
+    findings = core_findings(checkout, "freertos", 2)
     assert [finding.core for finding in findings if finding.outcome is Outcome.FAILS] == [core]
 
 
@@ -48,7 +48,7 @@ def test_a_port_that_binds_such_a_task_fails_where_its_core_is_held(checkout: Pa
         ("freertos", 2, None),
     ],
 )
-def test_what_cannot_be_unpinned_is_not_applicable(kernel: str, cores: int, why: str | None) -> None:
+def test_unpinned_tasks_are_not_applicable_without_support(kernel: str, cores: int, why: str | None) -> None:
     options = Options([kernel], ["pico"], [cores], config={"param.pinned": "0"})
     for point in make_plan(Catalogue(find_root()), ["t2_cooperative", "t3_preemptive", "t4_interrupt"], options).points:
         assert point.not_applicable == why

@@ -18,8 +18,8 @@ from rtoslab.images.builder import build_point_image
 from rtoslab.measure.own_image import measure_image
 from rtoslab.plan.plan import Options, Point, conformance_points
 from rtoslab.targets.external_image import read_external_image
-from tests.checkouts import alter
-from tests.cli.test_cli import error, rtoslab
+from tests.checkouts import replace_text
+from tests.cli.test_cli import command_error, rtoslab
 
 ROOT = find_root()
 PORT = "kernels/freertos/port.h"
@@ -34,7 +34,7 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
     return path
 
 
-def judged(path: Path) -> Conformance:
+def examine(path: Path) -> Conformance:
     catalogue = Catalogue(ROOT)
     return examine_image(catalogue, read_external_image(catalogue, path, "pico", {}), {})
 
@@ -44,8 +44,8 @@ def outcomes(verdict: Conformance, outcome: Outcome) -> set[str]:
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_it_is_judged_as_when_built_here(cores: int, tmp_path: Path) -> None:
-    verdict = judged(suite(tmp_path / "own.elf", cores=cores))
+def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> None:
+    verdict = examine(suite(tmp_path / "own.elf", cores=cores))
     catalogue = Catalogue(ROOT)
     (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [cores]))
     assert verdict.findings == examine_port(catalogue, point).findings
@@ -53,43 +53,43 @@ def test_it_is_judged_as_when_built_here(cores: int, tmp_path: Path) -> None:
     assert verdict.digest != examine_port(catalogue, point).digest
 
 
-def test_of_a_kernel_that_nobody_knows_everything_is_asked(tmp_path: Path) -> None:
+def test_unknown_kernel_is_checked_completely(tmp_path: Path) -> None:
     """What its image does not play, bare's for want of tasks, is unseen and no failure."""
     path = suite(tmp_path / "own.elf", kernel="bare")
     content = path.read_bytes()
     assert content.count(b"\0bare\0") == 1
     path.write_bytes(content.replace(b"\0bare\0", b"\0mine\0"))
-    verdict = judged(path)
+    verdict = examine(path)
     assert verdict.kernel == "mine"
     assert verdict.holds, verdict.failure
     assert {"tick_rate", "semaphore_counts", "critical_masks"} <= outcomes(verdict, Outcome.HOLDS)
     assert {"yield_order", "priority_order"} <= outcomes(verdict, Outcome.UNSEEN)
 
 
-def test_a_scene_that_is_not_in_it_is_unseen(tmp_path: Path) -> None:
-    verdict = judged(suite(tmp_path / "own.elf", left_out="yield_order"))
+def test_missing_scene_is_not_observed(tmp_path: Path) -> None:
+    verdict = examine(suite(tmp_path / "own.elf", left_out="yield_order"))
     assert outcomes(verdict, Outcome.UNSEEN) == {"yield_order"}
     (finding,) = (check_finding for check_finding in verdict.findings if check_finding.outcome is Outcome.UNSEEN)
     assert "does not play" in finding.saw
 
 
-def test_a_broken_port_fails(checkout: Path, tmp_path: Path) -> None:
-    alter(checkout, PORT, "    portYIELD_FROM_ISR(woken);\n", "    (void)woken;\n")
+def test_broken_port_in_an_external_image_fails(checkout: Path, tmp_path: Path) -> None:
+    replace_text(checkout, PORT, "    portYIELD_FROM_ISR(woken);\n", "    (void)woken;\n")
     path = suite(tmp_path / "own.elf", checkout)
-    assert {"isr_preempts"} <= outcomes(judged(path), Outcome.FAILS)
+    assert {"isr_preempts"} <= outcomes(examine(path), Outcome.FAILS)
     done = rtoslab("conformance", "--image", path, "--json")
     assert done.returncode == 3, done.stderr
     assert not json.loads(done.stdout)[0]["holds"]
 
 
-def test_a_scene_that_gets_stuck_hides_only_what_comes_after_it(checkout: Path, tmp_path: Path) -> None:
-    alter(
+def test_stuck_scene_hides_only_later_scenes(checkout: Path, tmp_path: Path) -> None:
+    replace_text(
         checkout,
         PORT,
         "    (void)xTaskDelayUntil(tick, ticks);\n",
         "    for (;;) {\n        (void)tick, (void)ticks;\n    }\n",
     )
-    verdict = judged(suite(tmp_path / "own.elf", checkout))
+    verdict = examine(suite(tmp_path / "own.elf", checkout))
     assert outcomes(verdict, Outcome.FAILS) == {"sleep_until"}
     assert verdict.failure is not None
     assert not verdict.holds
@@ -98,18 +98,20 @@ def test_a_scene_that_gets_stuck_hides_only_what_comes_after_it(checkout: Path, 
     assert set(unseen) == {"the suite ended before"}
 
 
-def test_what_is_no_suite_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_image_without_the_suite_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t7.elf"
     path.write_bytes(api.build_image("t7", kernel="freertos", board="pico").read_bytes())
-    with pytest.raises(SettingError, match="says that it measures t7_synchronisation, and is no conformance suite"):
-        judged(path)
-    with pytest.raises(PlanError, match="is the conformance suite; `rtoslab conformance --image` judges it"):
+    with pytest.raises(SettingError, match="contains the benchmark t7_synchronisation, not the conformance suite"):
+        examine(path)
+    with pytest.raises(PlanError, match="is the conformance suite; run it with `rtoslab conformance --image`"):
         measure_image(ROOT, suite(tmp_path / "suite.elf"), "pico", tmp_path / "run", {})
-    assert "An image says itself" in error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
-    assert "only timing.KEY can be set" in error(rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1)
+    assert "The image contains" in command_error(rtoslab("conformance", "--image", path, "--cores", "2"), 1)
+    assert "only timing.KEY can be set" in command_error(
+        rtoslab("conformance", "--image", path, "--config", "opt=-O3"), 1
+    )
 
 
-def test_a_suite_that_cannot_be_built_does_not_keep_the_others_from_being_examined(
+def test_suite_that_cannot_be_built_does_not_stop_the_others(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A port that is being written fits one board before another."""

@@ -6,8 +6,8 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.conformance.judge import Outcome
-from tests.checkouts import alter
-from tests.conformance.test_conformance_whole import BREAKS_OF_TIMEOUTS, conformance, failing
+from tests.checkouts import replace_text
+from tests.conformance.test_conformance_end_to_end import BREAKS_OF_TIMEOUTS, conformance, failing
 
 FREERTOS, RT = "kernels/freertos/port.h", "kernels/rt/port.h"
 WAIT = "    return (xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, ticks) & bits) != 0;\n"
@@ -37,30 +37,30 @@ EACH = [(check, *what) for check, breaks in BREAKS.items() for what in breaks]
 
 
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("rt", 1)])
-def test_ports_with_the_services_show_them(kernel: str, cores: int) -> None:
+def test_ports_with_timeouts_pass_their_checks(kernel: str, cores: int) -> None:
     result = {finding.check: finding.outcome for finding in conformance(find_root(), kernel, cores=cores).findings}
     assert {result[check] for check in BREAKS} == {Outcome.HOLDS}
 
 
-def test_a_kernel_without_them_need_not() -> None:
+def test_kernel_without_timeouts_needs_no_checks() -> None:
     result = {finding.check: finding for finding in conformance(find_root(), "bare").findings}
     assert {result[check].outcome for check in BREAKS} == {Outcome.NOT_APPLICABLE}
     assert "only its semaphore counts ticks" in result["event_timeout_expires"].saw
 
 
-def test_every_check_is_seen_to_fail() -> None:
+def test_every_check_fails_for_some_broken_port() -> None:
     assert set(BREAKS) == BREAKS_OF_TIMEOUTS
 
 
 @pytest.mark.parametrize(("check", "kernel", "file", "old", "new"), EACH)
-def test_a_break_has_what_it_breaks(check: str, kernel: str, file: str, old: str, new: str) -> None:
+def test_broken_port_offers_the_broken_service(check: str, kernel: str, file: str, old: str, new: str) -> None:
     assert old in (find_root() / "firmware" / file).read_text()
     assert old != new, (check, kernel)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("check", "kernel", "file", "old", "new"), EACH)
-def test_a_broken_port_fails(checkout: Path, check: str, kernel: str, file: str, old: str, new: str) -> None:
-    alter(checkout, file, old, new)
+def test_broken_port_fails(checkout: Path, check: str, kernel: str, file: str, old: str, new: str) -> None:
+    replace_text(checkout, file, old, new)
     verdict = conformance(checkout, kernel)
     assert check in failing(verdict), (verdict.failure, failing(verdict))

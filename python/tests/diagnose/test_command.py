@@ -15,7 +15,7 @@ from tests.instruments.images import scene
 BOARD: Final = "nucleo-f446re"
 
 
-def diagnosed(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def run_diagnose(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "rtoslab", "diagnose", *arguments],
         capture_output=True,
@@ -25,27 +25,29 @@ def diagnosed(folder: Path, *arguments: str | Path) -> subprocess.CompletedProce
     )
 
 
-def of_scene(folder: Path, name: str, *options: str | Path, length: str = "60ms") -> subprocess.CompletedProcess[str]:
-    return diagnosed(folder, scene(name, "freertos", BOARD), "--board", BOARD, "--for", length, *options)
+def diagnose_scene(
+    folder: Path, name: str, *options: str | Path, length: str = "60ms"
+) -> subprocess.CompletedProcess[str]:
+    return run_diagnose(folder, scene(name, "freertos", BOARD), "--board", BOARD, "--for", length, *options)
 
 
-def test_findings_are_said_in_80_columns_and_end_with_3(tmp_path: Path) -> None:
-    done = of_scene(tmp_path, "deadlock")
+def test_findings_fit_80_columns_and_exit_with_3(tmp_path: Path) -> None:
+    done = diagnose_scene(tmp_path, "deadlock")
     assert done.returncode == EXIT_POINT_FAILED
     assert "1. DEADLOCK at" in done.stdout
     assert "1 finding." in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_a_healthy_image_ends_with_0(tmp_path: Path) -> None:
-    done = of_scene(tmp_path, "lock_order")
+def test_healthy_image_exits_with_0(tmp_path: Path) -> None:
+    done = diagnose_scene(tmp_path, "lock_order")
     assert done.returncode == EXIT_OK
     assert "Nothing wrong was found." in done.stdout
-    assert "Not looked for: missed periods" in done.stdout
+    assert "Not checked: missed periods" in done.stdout
 
 
-def test_json_has_every_part(tmp_path: Path) -> None:
-    result = json.loads(of_scene(tmp_path, "deadlock", "--json").stdout)
+def test_json_contains_all_findings(tmp_path: Path) -> None:
+    result = json.loads(diagnose_scene(tmp_path, "deadlock", "--json").stdout)
     (finding,) = result["findings"]
     assert finding["kind"] == "deadlock"
     assert finding["level"] == "error"
@@ -56,14 +58,14 @@ def test_json_has_every_part(tmp_path: Path) -> None:
     assert result["not_looked_for"]
 
 
-def test_an_image_without_debug_information_says_what_could_not_be_looked_for(tmp_path: Path) -> None:
+def test_missing_debug_information_lists_unchecked_faults(tmp_path: Path) -> None:
     image = tmp_path / "image.elf"
     source = scene("priority_inversion", "freertos", BOARD)
     subprocess.run(["arm-none-eabi-objcopy", "--strip-debug", source, image], check=True)
-    done = diagnosed(tmp_path, image, "--board", BOARD, "--for", "30ms")
+    done = run_diagnose(tmp_path, image, "--board", BOARD, "--for", "30ms")
     assert done.returncode == EXIT_OK
-    assert "Not looked for: priority inversions: the priorities of tasks are not known." in done.stdout
-    assert "Not looked for: stacks of tasks" in done.stdout
+    assert "Not checked: priority inversions: the priorities of tasks are not known." in done.stdout
+    assert "Not checked: stacks of tasks" in done.stdout
 
 
 class Page(HTMLParser):
@@ -77,9 +79,9 @@ class Page(HTMLParser):
         self.labels += [value or "" for name, value in attrs if name == "aria-label"]
 
 
-def test_the_page_draws_each_finding(tmp_path: Path) -> None:
+def test_page_draws_each_finding(tmp_path: Path) -> None:
     target = tmp_path / "page.html"
-    done = of_scene(tmp_path, "lost_ticks", "-o", target)
+    done = diagnose_scene(tmp_path, "lost_ticks", "-o", target)
     assert done.returncode == EXIT_POINT_FAILED
     page = Page()
     page.feed(target.read_text())
@@ -107,23 +109,23 @@ def test_limits_come_from_the_project(tmp_path: Path, limits: str, code: int) ->
     """The critical section of the scene takes 60 us."""
     (tmp_path / "image.elf").write_bytes(scene("long_critical_section", "freertos", BOARD).read_bytes())
     (tmp_path / "rtoslab.toml").write_text(PROJECT + limits)
-    done = diagnosed(tmp_path)
+    done = run_diagnose(tmp_path)
     assert done.returncode == code, done.stderr
     assert ("INTERRUPTS MASKED" in done.stdout) == (code == EXIT_POINT_FAILED)
 
 
 def test_what_a_project_ignores_becomes_a_note(tmp_path: Path) -> None:
     (tmp_path / "rtoslab.toml").write_text(PROJECT + 'ignore = ["deadlock"]')
-    done = of_scene(tmp_path, "deadlock")
+    done = diagnose_scene(tmp_path, "deadlock")
     assert done.returncode == EXIT_OK
     assert "DEADLOCK (note)" in done.stdout
 
 
-def test_misuse_is_told(tmp_path: Path) -> None:
-    assert diagnosed(tmp_path).returncode == EXIT_ERROR
-    assert diagnosed(tmp_path, "nothing.elf").returncode == EXIT_ERROR
-    assert diagnosed(tmp_path, "--nothing").returncode == EXIT_USAGE
+def test_wrong_use_is_reported(tmp_path: Path) -> None:
+    assert run_diagnose(tmp_path).returncode == EXIT_ERROR
+    assert run_diagnose(tmp_path, "nothing.elf").returncode == EXIT_ERROR
+    assert run_diagnose(tmp_path, "--nothing").returncode == EXIT_USAGE
     (tmp_path / "rtoslab.toml").write_text(PROJECT + 'ignore = ["dead lock"]')
-    wrong = of_scene(tmp_path, "deadlock")
+    wrong = diagnose_scene(tmp_path, "deadlock")
     assert wrong.returncode == EXIT_ERROR
     assert "ignore" in wrong.stderr

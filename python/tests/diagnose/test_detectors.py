@@ -19,7 +19,7 @@ def handlers(times: list[int], exception: int = LINE) -> list[Handler]:
     return [Handler(0, exception, time + 12, 12, end=time + 40, ended=True) for time in times]
 
 
-def test_lateness_is_counted_from_the_earliest_place_on_the_grid() -> None:
+def test_lateness_is_relative_to_the_earliest_arrival_of_the_period() -> None:
     times = [1000 * number for number in range(20)]
     times[7] += 150
     grid = find_grid(LINE, handlers(times))
@@ -28,14 +28,14 @@ def test_lateness_is_counted_from_the_earliest_place_on_the_grid() -> None:
     assert grid.lateness.tolist() == [150 if number == 7 else 0 for number in range(20)]
 
 
-def test_a_period_left_out_is_a_step_of_two_places() -> None:
+def test_skipped_period_counts_as_two_steps() -> None:
     times = [1000 * number for number in range(20) if number != 9]
     grid = find_grid(LINE, handlers(times))
     assert grid is not None
     assert grid.numbers.tolist() == [number for number in range(20) if number != 9]
 
 
-def test_an_interrupt_is_late_and_never_early() -> None:
+def test_interrupt_is_late_and_never_early() -> None:
     """One that comes just before the next is due belongs to the place before."""
     times = [1000 * number for number in range(20)]
     times[7] += 900
@@ -44,16 +44,16 @@ def test_an_interrupt_is_late_and_never_early() -> None:
     assert grid.lateness.tolist() == [900 if number == 7 else 0 for number in range(20)]
 
 
-def test_bursts_of_equal_distances_are_no_period() -> None:
+def test_bursts_are_not_a_period() -> None:
     bursts = [84_000 * burst + 170 * number for burst in range(10) for number in range(6)]
     assert find_grid(LINE, handlers(bursts)) is None
 
 
-def test_few_interrupts_are_no_period() -> None:
+def test_few_interrupts_are_not_a_period() -> None:
     assert find_grid(LINE, handlers([0, 1000, 2000])) is None
 
 
-def test_a_known_period_stands_many_late_ones() -> None:
+def test_many_late_interrupts_do_not_change_a_known_period() -> None:
     late = [84_000 * number + (21_000 if number % 4 == 3 else 0) for number in range(40)]
     assert find_grid(15, handlers(late, 15), 84_000) is not None
     assert find_grid(LINE, handlers(late)) is None
@@ -75,7 +75,7 @@ def history(*calls: Call) -> History:
     return History(0, 10_000, 1_000_000, runs={1: [Run(0, 0, 10_000)]}, calls=list(calls))
 
 
-def test_a_semaphore_that_its_taker_gives_back_is_a_lock() -> None:
+def test_semaphore_given_by_its_taker_is_a_lock() -> None:
     locks = find_locks(history(call(1, TAKE, 100), call(1, GIVE, 200), call(2, TAKE, 300), call(2, GIVE, 400)))
     held = [(holding.task, holding.start, holding.end) for holding in locks[THE_OBJECT].holdings]
     assert held == [(1, 110, 200), (2, 310, 400)]
@@ -95,11 +95,11 @@ def test_a_semaphore_that_its_taker_gives_back_is_a_lock() -> None:
     ],
     ids=["another task gives", "given first", "a handler gives", "two hold it"],
 )
-def test_a_semaphore_that_signals_or_counts_is_no_lock(calls: list[Call]) -> None:
+def test_signalling_or_counting_semaphore_is_not_a_lock(calls: list[Call]) -> None:
     assert find_locks(history(*calls)) == {}
 
 
-def test_a_mutex_is_held_until_its_last_unlock() -> None:
+def test_mutex_is_held_until_its_last_unlock() -> None:
     steps = [call(1, LOCK, 100), call(1, LOCK, 200), call(1, UNLOCK, 300), call(1, UNLOCK, 400)]
     (holding,) = find_locks(history(*steps))[THE_OBJECT].holdings
     assert (holding.start, holding.end) == (110, 400)
@@ -156,7 +156,7 @@ def test_a_resume_before_the_last_suspension_is_lost(runs: list[Run], returns: b
     assert [finding.kind for finding in result] == ["lost wake-up"] * is_found
 
 
-def found(chains: list[int]) -> list[Any]:
+def finding_kinds(chains: list[int]) -> list[Any]:
     """The kinds of findings about a line whose handler runs so often in a row for each request."""
     runs: list[Handler] = []
     for number, length in enumerate(chains):
@@ -169,14 +169,14 @@ def found(chains: list[int]) -> list[Any]:
     return [(finding.kind, finding.count) for finding in result]
 
 
-def test_a_handler_that_runs_twice_each_time_is_found() -> None:
-    assert found([2] * 10) == [("repeated handler", 10)]
+def test_handler_that_runs_twice_each_time_is_found() -> None:
+    assert finding_kinds([2] * 10) == [("repeated handler", 10)]
 
 
-def test_requests_that_come_together_now_and_then_are_not() -> None:
-    assert found([1, 2, 1, 1, 3, 1, 2, 1]) == []
-    assert found([1] * 10) == []
+def test_occasional_double_requests_are_not_reported() -> None:
+    assert finding_kinds([1, 2, 1, 1, 3, 1, 2, 1]) == []
+    assert finding_kinds([1] * 10) == []
 
 
-def test_a_handler_without_an_end_is_found() -> None:
-    assert found([1, 1, 150]) == [("storm", 150)]
+def test_handler_that_never_ends_is_found() -> None:
+    assert finding_kinds([1, 1, 150]) == [("storm", 150)]

@@ -13,7 +13,7 @@ MILLISECONDS = {"starvation": 150, "background_work": 150, "endless_handler": 12
 
 
 @cache
-def diagnosed(name: str, kernel: str = "freertos", board: str = BOARD) -> Diagnosis:
+def diagnosis_of(name: str, kernel: str = "freertos", board: str = BOARD) -> Diagnosis:
     return diagnose(scene_subject(name, kernel, board, MILLISECONDS.get(name, 60)), Limits())
 
 
@@ -43,8 +43,8 @@ HEALTHY = (
 
 
 @pytest.mark.parametrize(("name", "expected"), FAULTY)
-def test_a_planted_fault_is_found(name: str, expected: list[str]) -> None:
-    result = diagnosed(name)
+def test_planted_fault_is_found(name: str, expected: list[str]) -> None:
+    result = diagnosis_of(name)
     assert kinds(result)[: len(expected)] == expected
     assert {kind for kind in kinds(result) if kind not in expected} <= {"late interrupt"}
     assert result.failures
@@ -52,8 +52,8 @@ def test_a_planted_fault_is_found(name: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("name", HEALTHY)
 @pytest.mark.parametrize("kernel", ["freertos", "rt"])
-def test_a_healthy_twin_gets_no_finding(name: str, kernel: str) -> None:
-    assert diagnosed(name, kernel).findings == ()
+def test_healthy_twin_has_no_finding(name: str, kernel: str) -> None:
+    assert diagnosis_of(name, kernel).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_a_healthy_twin_gets_no_finding(name: str, kernel: str) -> None:
     [("priority_inversion", "inversion"), ("deadlock", "deadlock"), ("missed_period", "missed period")],
 )
 def test_another_kernel_has_the_same_faults(name: str, expected: str) -> None:
-    assert kinds(diagnosed(name, "rt")) == [expected]
+    assert kinds(diagnosis_of(name, "rt")) == [expected]
 
 
-def test_an_inversion_names_the_three_tasks_and_their_places() -> None:
-    (finding,) = diagnosed("priority_inversion").findings
+def test_inversion_names_three_tasks_and_their_lines() -> None:
+    (finding,) = diagnosis_of("priority_inversion").findings
     assert finding.who == ("high", "low", "medium")
     waits, holds, runs = finding.where
     assert "high_entry (firmware/scenes/priority_inversion/priority_inversion.c:40)" in waits
@@ -76,22 +76,22 @@ def test_an_inversion_names_the_three_tasks_and_their_places() -> None:
     assert 0.5 * wait < lengthened < wait
 
 
-def test_a_deadlock_names_the_circle() -> None:
-    (finding,) = diagnosed("deadlock").findings
+def test_deadlock_names_the_circle() -> None:
+    (finding,) = diagnosis_of("deadlock").findings
     assert set(finding.who) == {"left", "right"}
     assert "waits for a, which left holds" in finding.title
     assert "waits for b, which right holds" in finding.title
     assert all("deadlock.c:" in line for line in finding.where)
 
 
-def test_a_starved_task_is_told_with_whoever_ran() -> None:
-    (finding,) = diagnosed("starvation").findings
+def test_starved_task_is_reported_with_the_running_tasks() -> None:
+    (finding,) = diagnosis_of("starvation").findings
     assert finding.who[:2] == ("background", "greedy")
     assert finding.cycles > 100 * 84_000
 
 
-def test_a_missed_period_says_who_took_the_time() -> None:
-    (finding,) = diagnosed("missed_period").findings
+def test_missed_period_names_the_tasks_that_ran() -> None:
+    (finding,) = diagnosis_of("missed_period").findings
     assert finding.who == ("control", "logger")
     assert finding.facts["period_cycles"] == 168_000
     assert finding.cycles > 168_000
@@ -99,41 +99,41 @@ def test_a_missed_period_says_who_took_the_time() -> None:
 
 
 def test_lost_ticks_are_counted() -> None:
-    finding = diagnosed("lost_ticks").findings[0]
+    finding = diagnosis_of("lost_ticks").findings[0]
     assert "careless" in finding.who
-    sections = diagnosed("lost_ticks").findings[1].count
+    sections = diagnosis_of("lost_ticks").findings[1].count
     assert sections <= finding.count <= 2 * sections, "each section holds off two or three ticks"
 
 
-def test_a_fault_has_its_place_and_its_caller() -> None:
-    (finding,) = diagnosed("wild_pointer").findings
+def test_fault_has_line_and_caller() -> None:
+    (finding,) = diagnosis_of("wild_pointer").findings
     assert "store" in finding.title
     assert "wild_pointer.c:12" in finding.title
     assert any("entry" in line for line in finding.where)
 
 
-def test_a_queue_that_loses_items_names_the_handler_that_sent_them() -> None:
-    (finding,) = diagnosed("full_queue").findings
+def test_queue_that_loses_items_names_the_handler_that_sent_them() -> None:
+    (finding,) = diagnosis_of("full_queue").findings
     assert "irq" in finding.who[0]
     assert finding.facts == {"queue": "queue", "failed": finding.count, "sends": 36}
 
 
-def test_a_program_that_parks_at_its_end_gets_a_note() -> None:
-    result = diagnosed("parked_end")
+def test_final_endless_loop_gets_a_note() -> None:
+    result = diagnosis_of("parked_end")
     (finding,) = result.findings
     assert (finding.kind, finding.level) == ("masked", "note")
     assert finding.title.startswith("The program ended in an endless loop.")
     assert not result.failures
 
 
-def test_loads_add_up_to_the_whole() -> None:
-    result = diagnosed("priority_inheritance")
+def test_loads_add_up_to_100_percent() -> None:
+    result = diagnosis_of("priority_inheritance")
     assert sum(share.percent for share in result.loads) == pytest.approx(100, abs=0.5)
     assert {share.name for share in result.loads if share.is_idle} == {"IDLE"}
 
 
 def test_stacks_are_measured_against_their_sizes() -> None:
-    stacks = {use.task: use for use in diagnosed("half_stack").stacks}
+    stacks = {use.task: use for use in diagnosis_of("half_stack").stacks}
     assert stacks["task"].size_bytes == 1024
     assert 400 < stacks["task"].used_bytes < 560
-    assert diagnosed("full_stack").findings[0].facts["size_bytes"] == 1024
+    assert diagnosis_of("full_stack").findings[0].facts["size_bytes"] == 1024

@@ -10,5 +10,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if _sim.NATIVE_CODE:
         return
     for item in items:
-        if item.path.name.startswith("test_translated"):
+        if item.path.name.startswith("test_jit"):
             item.add_marker(pytest.mark.skip(reason="this simulator has no native code"))

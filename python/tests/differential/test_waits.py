@@ -149,7 +149,7 @@ def run(
 
 
 @pytest.mark.parametrize("chip", CHIPS, ids=lambda chip: chip.name)
-def test_the_same_cycles_as_if_every_read_were_executed(chip: Chip, tmp_path: Path) -> None:
+def test_fast_forwarded_waits_take_the_same_cycles(chip: Chip, tmp_path: Path) -> None:
     """At every pause the same registers, statistics and bytes; and a good part of the time was passed over."""
     passed = []
     for number in range(PROGRAMS):

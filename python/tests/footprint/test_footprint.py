@@ -13,7 +13,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.footprint import Footprint, build_program, compare_footprints, read_footprint, survey_services
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 
 CATALOGUE = Catalogue(find_root())
 IMAGES = [
@@ -54,7 +54,7 @@ def assert_conserved(image: Footprint, elf: Path) -> None:
 
 
 @pytest.mark.parametrize(("kernel", "board", "config"), IMAGES, ids=str)
-def test_sums_are_conserved(kernel: str, board: str, config: dict[str, str]) -> None:
+def test_sums_equal_the_image_size(kernel: str, board: str, config: dict[str, str]) -> None:
     weighed = build_program(CATALOGUE, kernel, board, config=config)
     assert_conserved(weighed.footprint, weighed.build.elf)
     origins = {item.origin for item in weighed.footprint.items}
@@ -73,7 +73,7 @@ def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
         assert 0 < stack.used_bytes < stack.size_bytes, stack
 
 
-def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
+def test_sums_hold_without_a_map_file(tmp_path: Path) -> None:
     weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
     (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf.read_bytes())
     single = read_footprint(elf)
@@ -83,7 +83,7 @@ def test_without_its_map_an_image_still_adds_up(tmp_path: Path) -> None:
     assert set(single.memories) == {"code region", "SRAM region"}
 
 
-def test_memories_by_load_address() -> None:
+def test_memories_are_assigned_by_load_address() -> None:
     """Code in ITCM is programmed into flash and taken there and here; bss takes no flash."""
     image = build_program(CATALOGUE, "freertos", "nucleo-f767zi", config={"code": "itcm", "opt": "-O3"}).footprint
     sizes = {section.name: section.size for section in image.sections}
@@ -94,7 +94,7 @@ def test_memories_by_load_address() -> None:
     }
 
 
-def test_a_service_is_the_difference_of_two_images() -> None:
+def test_service_size_is_the_difference_of_two_images() -> None:
     config = {"opt": "-O2"}
     base = build_program(CATALOGUE, "freertos", "nucleo-f446re", program="task", config=config)
     more = build_program(CATALOGUE, "freertos", "nucleo-f446re", program="semaphore", config=config)
@@ -137,14 +137,14 @@ def test_a_service_is_the_difference_of_two_images() -> None:
     assert ("semaphore", "IDLE") not in stacks, "a task that never waits leaves it no time"
 
 
-def test_what_a_kernel_lacks_is_named() -> None:
+def test_missing_service_is_reported() -> None:
     result = survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutex", "semaphore"])
     mutex, semaphore = result.costs
     assert mutex.not_applicable is not None
     assert "one flow of control needs none" in mutex.not_applicable
     assert semaphore.bytes_by_kind["text"] > 0
     (timer,) = survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["timer"]).costs
-    assert timer.not_applicable == "FreeRTOS alone has it here; the port contract has no such service"
+    assert timer.not_applicable == "only the port of FreeRTOS offers this service; it is not part of the port contract"
     with pytest.raises(UnknownNameError, match="did you mean 'mutex'"):
         survey_services(CATALOGUE, "bare", "nucleo-l053r8", programs=["mutexes"])
     with pytest.raises(PlanError, match="has no mutex service"):
@@ -165,7 +165,7 @@ edge: { sourcename: "again" targetname: "__indirect_call" label: "a.c:3:7" }
 """
 
 
-def test_callgraph(tmp_path: Path) -> None:
+def test_call_graph_gives_stack_depth(tmp_path: Path) -> None:
     (path := tmp_path / "callgraph.ci").write_text(GRAPH)
     graph = read_callgraph(path)
     assert graph.deepest_stack("leaf") == StaticStack(24, ())
@@ -173,7 +173,7 @@ def test_callgraph(tmp_path: Path) -> None:
         16 + 24,
         (
             "__builtin_memcpy has no frame size",
-            "again has a frame of varying size",
+            "again has a frame of variable size",
             "again recurs",
             "calls through pointers in again",
         ),
@@ -182,7 +182,7 @@ def test_callgraph(tmp_path: Path) -> None:
     assert read_callgraph(tmp_path / "absent").deepest_stack("entry") is None
 
 
-def damaged(elf: bytes, how: str) -> bytes:
+def damage_elf(elf: bytes, how: str) -> bytes:
     data = bytearray(elf)
     match how:
         case "empty":
@@ -211,25 +211,25 @@ def damaged(elf: bytes, how: str) -> bytes:
         ("cut", "is a damaged ELF file"),
         ("machine", "it is not for a 32-bit ARM core"),
         ("sections", "is a damaged ELF file"),
-        ("outside", "section .text ends behind the end of the file"),
+        ("outside", "section .text ends after the end of the file"),
         ("object", "it is not linked"),
     ],
 )
-def test_a_file_that_is_no_image(how: str, sentence: str, tmp_path: Path) -> None:
+def test_non_image_file_is_refused(how: str, sentence: str, tmp_path: Path) -> None:
     elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf.read_bytes()
-    (path := tmp_path / "bad.elf").write_bytes(damaged(elf, how))
+    (path := tmp_path / "bad.elf").write_bytes(damage_elf(elf, how))
     with pytest.raises(ImageFileError, match=sentence):
         read_footprint(path)
 
 
-def test_stripped(tmp_path: Path) -> None:
+def test_stripped_image_is_refused(tmp_path: Path) -> None:
     elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf
     subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
-    with pytest.raises(ImageFileError, match="no byte of it has a name"):
+    with pytest.raises(ImageFileError, match="its functions are not known"):
         read_footprint(tmp_path / "stripped.elf")
 
 
-def test_command() -> None:
+def test_footprint_command_shows_tables() -> None:
     weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
     done = rtoslab("footprint", weighed.build.elf, "--board", "nucleo-l053r8", "--json")
     tables = json.loads(done.stdout)
@@ -250,10 +250,10 @@ def test_command() -> None:
     [
         (["nowhere.elf"], "Cannot read the image nowhere.elf"),
         (["README.md"], "is not an ELF file"),
-        (["--against", "x.elf"], "go with an IMAGE"),
+        (["--against", "x.elf"], "need an IMAGE"),
         (["--kernel", "bare", "--board", "pico", "--against-kernel", "barre"], "did you mean 'bare'?"),
         (["--kernel", "bare", "--board", "pico", "--program", "queues"], "did you mean 'queue'?"),
     ],
 )
-def test_command_errors(args: list[str], sentence: str) -> None:
-    assert sentence in error(rtoslab("footprint", *args), 1)
+def test_footprint_command_reports_errors(args: list[str], sentence: str) -> None:
+    assert sentence in command_error(rtoslab("footprint", *args), 1)

@@ -27,14 +27,14 @@ OUTPUT(image.elf elf32-littlearm)
 """
 
 
-def test_map_file(tmp_path: Path) -> None:
+def test_map_file_gives_object_files(tmp_path: Path) -> None:
     (path := tmp_path / "image.map").write_text(MAP)
     assert read_map(path) == (
         InputSection(".text.main", 0x0800_0000, 0x10, "CMakeFiles/image.dir/core/main.c.obj"),
         InputSection(".text.a_long_name_of_a_section", 0x0800_0014, 0x20, "/x/kernel/libkernel_kernel.a(tasks.c.obj)"),
     )
     path.write_text(MAP.partition("OUTPUT")[0])
-    with pytest.raises(ImageFileError, match="not a whole map file"):
+    with pytest.raises(ImageFileError, match="not a complete map file"):
         read_map(path)
 
 
@@ -51,7 +51,7 @@ def test_map_file(tmp_path: Path) -> None:
         ("linker stubs", "linker", "linker stubs"),
     ],
 )
-def test_origin(name: str, origin: str, short: str) -> None:
+def test_symbols_have_an_origin(name: str, origin: str, short: str) -> None:
     assert (object_origin(name), short_object_name(name)) == (origin, short)
 
 
@@ -67,5 +67,5 @@ def test_origin(name: str, origin: str, short: str) -> None:
         ("CMakeFiles/image.dir/kernels/nuttx/port.c.obj", "port", "kernels/nuttx/port.c"),
     ],
 )
-def test_what_an_export_brings_is_the_kernel_but_for_c_libraries(name: str, origin: str, short: str) -> None:
+def test_export_belongs_to_the_kernel_except_c_libraries(name: str, origin: str, short: str) -> None:
     assert (object_origin(name, "/any/export"), short_object_name(name, "/any/export")) == (origin, short)

@@ -13,10 +13,10 @@ CATALOGUE = Catalogue(find_root())
     ("update", "reason"),
     [
         ({"pool_symbol": "ucHeapOfOld"}, "the image has no ucHeapOfOld, which pool_symbol in its kernel.toml names"),
-        ({"pool_free_symbol": None}, "no word of the image tells how much of ucHeap is taken"),
+        ({"pool_free_symbol": None}, "no variable of the image contains how much of ucHeap is used"),
     ],
 )
-def test_a_pool_that_is_not_seen_is_no_pool_of_0_bytes(
+def test_unknown_pool_is_not_shown_as_0_bytes(
     update: dict[str, str | None], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = CATALOGUE.kernel("freertos").facts

@@ -28,11 +28,11 @@ def stack(size: int, name: int, **facts: str) -> _StackRange:
 
 
 @pytest.mark.parametrize(("unit", "bytes_each"), [("bytes", 1), ("words", 4)])
-def test_a_stacks_size_is_in_bytes_or_in_words(unit: str, bytes_each: int) -> None:
+def test_stacks_size_is_in_bytes_or_in_words(unit: str, bytes_each: int) -> None:
     assert stack(256, NAME, **{unit: "size"}) == _StackRange("blinky", BASE, BASE + 256 * bytes_each)
 
 
-def test_a_task_without_a_name_is_called_by_its_block() -> None:
+def test_unnamed_task_is_called_by_its_control_block() -> None:
     assert stack(256, 0, bytes="size").task == f"task {BLOCK:#x}"
 
 
@@ -53,13 +53,13 @@ def pool(symbols: dict[str, int], **facts: str) -> tuple[int | None, int, str, b
     return run._read_pool()  # type: ignore[no-any-return]
 
 
-def test_what_is_taken_from_the_pool() -> None:
+def test_memory_allocated_from_the_pool() -> None:
     free, used = {"pool_free_symbol": "pool_free"}, {"pool_used_symbol": "pool_used"}
     assert pool({"heap": 100, "pool_free": 4}, **free) == (76, 100, "", True)
     assert pool({"heap": 100, "pool_used": 4}, **used) == (40, 100, "", True)
 
 
-def test_a_pool_that_is_not_seen_is_no_pool_of_nothing() -> None:
+def test_unknown_pool_is_not_shown_as_empty() -> None:
     why = "the image has no heap, which pool_symbol in its kernel.toml names"
     assert pool({"arena": 100, "pool_free": 4}, pool_free_symbol="pool_free") == (None, 0, why, False)
-    assert pool({"heap": 100}) == (None, 0, "no word of the image tells how much of heap is taken", True)
+    assert pool({"heap": 100}) == (None, 0, "no variable of the image contains how much of heap is used", True)

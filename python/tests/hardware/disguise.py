@@ -5,7 +5,7 @@ import zlib
 from random import Random
 
 
-def jittered(starts: int, data: bytes) -> bytes:
+def add_jitter(starts: int, data: bytes) -> bytes:
     """Some rounds of a row take longer; the first start loses bytes as well. Whole lines alone are changed."""
     random = Random(len(data))  # noqa: S311
 

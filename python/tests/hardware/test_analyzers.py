@@ -22,54 +22,56 @@ Start = Callable[[str], Recorder]
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     """Of a script in the place of sigrok-cli; `$OUT` is the file that it is to write."""
 
-    def started(script: str) -> Recorder:
+    def start_recorder(script: str) -> Recorder:
         program = tmp_path / SIGROK
         program.write_text(f"#!/bin/sh\nfor OUT; do :; done\n{script}\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.defpath}")
         return Recorder(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
 
-    return started
+    return start_recorder
 
 
-def test_a_recording_that_is_ended_is_whole_up_to_its_last_line(start: Start, tmp_path: Path) -> None:
+def test_stopped_recording_is_complete_up_to_its_last_line(start: Start, tmp_path: Path) -> None:
     recorder = start(r'printf "#0 0!\n#417 1!\n#12" > "$OUT"; exec sleep 30')
     recorder.finish()
     assert (tmp_path / "x.vcd").read_text() == "#0 0!\n#417 1!\n"
 
 
-def test_without_the_program_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_sigrok_is_reported_with_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert analyzer_banner() == ""
     with pytest.raises(CaptureError, match=r"Cannot start sigrok-cli .*; install it \(apt-get install sigrok-cli\)"):
         Recorder(FAST, 10.0, tmp_path / "x.vcd", tmp_path / "reply")
 
 
-def test_an_analyzer_without_samples_is_ended(start: Start) -> None:
+def test_analyzer_without_samples_is_stopped(start: Start) -> None:
     begin = time.monotonic()
-    with pytest.raises(CaptureError, match=r"No sample came from fx2lafw within 2 s, and said: waiting; check"):
+    with pytest.raises(CaptureError, match=r"No sample came from fx2lafw within 2 s, with the message: waiting; check"):
         start("echo waiting; exec sleep 30")
     assert time.monotonic() - begin < 10, "the program was ended"
 
 
-def test_a_full_disk_is_told_before_and_while(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported_before_and_during_recording(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     free = [100 << 20]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
     free[0] = 5 << 20
     recorder._process.wait(10)
-    with pytest.raises(CaptureError, match=f"Only 5 MiB are free where the capture goes .{tmp_path}.*make room for 64"):
+    with pytest.raises(CaptureError, match=f"Only 5 MiB are free in {tmp_path}.*free 64"):
         recorder.finish()
     with pytest.raises(CaptureError, match="Only 5 MiB are free"):
         start("echo never")
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"No such file or directory.*create the folder"):
         Recorder(FAST, 10.0, tmp_path / "none" / "x.vcd", tmp_path / "reply")
 
 
-def test_a_recording_whose_place_goes_is_told(start: Start, tmp_path: Path) -> None:
+def test_deleted_recording_is_reported(start: Start, tmp_path: Path) -> None:
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
     (tmp_path / "x.vcd").unlink()
     with pytest.raises(CaptureError, match=r"Cannot open the recording .*x.vcd .No such file or directory.; record"):
@@ -77,27 +79,30 @@ def test_a_recording_whose_place_goes_is_told(start: Start, tmp_path: Path) -> N
     recorder = start('echo "#0 0!" > "$OUT"; exec sleep 30')
     shutil.rmtree(tmp_path)
     recorder._process.wait(10)
-    with pytest.raises(CaptureError, match=r"No such file or directory.*make the folder"):
+    with pytest.raises(CaptureError, match=r"No such file or directory.*create the folder"):
         recorder.finish()
 
 
-def test_a_wire_in_the_air_does_not_fill_the_disk(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconnected_wire_does_not_fill_the_disk(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analyzers, "CAPTURE_BYTES", 1 << 20)
     recorder = start('exec yes "#1 1!" > "$OUT"')
     recorder._process.wait(10)
-    with pytest.raises(CaptureError, match=r"recorded more than the 1 MiB that a capture may have.*shares its ground"):
+    with pytest.raises(
+        CaptureError,
+        match=r"recorded more than the 1 MiB that a capture may contain.*connected to the pin and to ground",
+    ):
         recorder.finish()
 
 
 @pytest.mark.parametrize("driver", ["", "-d", "fx2lafw:conn", "fx2lafw:conn=1 2", "a;b", "fx2lafw\n", "FX2"])
-def test_a_driver_that_would_be_read_as_something_else(driver: str) -> None:
-    with pytest.raises(CaptureError, match="is no sigrok driver"):
+def test_driver_name_that_looks_like_an_option_is_refused(driver: str) -> None:
+    with pytest.raises(CaptureError, match="is not a sigrok driver"):
         Analyzer(driver, 1, (("D0", "out"),))
 
 
 @pytest.mark.parametrize("channel", ["", "0-7", "D0,D1", "-C", "D0=x"])
-def test_a_channel_that_would_be_read_as_several(channel: str) -> None:
-    with pytest.raises(CaptureError, match="is no analyzer's channel"):
+def test_channel_name_that_means_several_is_refused(channel: str) -> None:
+    with pytest.raises(CaptureError, match="is not a channel name"):
         Analyzer("fx2lafw", 1, ((channel, "out"),))
 
 
@@ -106,12 +111,12 @@ def test_a_channel_that_would_be_read_as_several(channel: str) -> None:
     [
         (
             "  Acquisition with 1/8 channels at 500 kHz",
-            "fx2lafw sampled at 500,000 Hz, not at 1,000,000 Hz; say a --samp",
+            "fx2lafw sampled at 500,000 Hz, not at 1,000,000 Hz; choose a --samp",
         ),
-        ("  Acquisition with 1/8 channels", "fx2lafw sampled at a rate that it does not tell, not at 1,000,000 Hz"),
+        ("  Acquisition with 1/8 channels", "fx2lafw sampled at a rate that it does not state, not at 1,000,000 Hz"),
     ],
 )
-def test_another_rate_than_was_asked_for(tmp_path: Path, said: str, sentence: str) -> None:
+def test_other_sample_rate_is_reported(tmp_path: Path, said: str, sentence: str) -> None:
     vcd = "$timescale 1 us $end\n$var wire 1 ! out $end\n$enddefinitions $end\n#0 0!\n#9 1!\n"
     file = tmp_path / "x.vcd"
     file.write_text(f"$comment\n{said}\n$end\n{vcd}")
@@ -123,7 +128,7 @@ def test_another_rate_than_was_asked_for(tmp_path: Path, said: str, sentence: st
 
 @pytest.mark.skipif(shutil.which(SIGROK) is None, reason="sigrok-cli is not installed: apt-get install sigrok-cli")
 @pytest.mark.parametrize("rate_hz", [1_000_000, 24_000_000, 7_000_001])
-def test_the_program_itself_records_its_demonstration(tmp_path: Path, rate_hz: int) -> None:
+def test_sigrok_records_its_demo_device(tmp_path: Path, rate_hz: int) -> None:
     """Its demo device shows a fixed pattern of samples, whatever the rate."""
     analyzer = Analyzer("demo:analog_channels=0", rate_hz, (("D0", "out"), ("D1", "in")), tail_s=0.0)
     recorder = Recorder(analyzer, 30.0, tmp_path / "x.vcd", tmp_path / "reply")

@@ -35,7 +35,7 @@ def test_every_board_can_be_flashed(board: str) -> None:
     assert names.openocd
 
 
-def test_sysfs_is_read(tmp_path: Path) -> None:
+def test_usb_devices_are_read_from_sysfs(tmp_path: Path) -> None:
     plug_in(tmp_path, "0483:374b", "066CFF57", port="ttyACM3")
     plug_in(tmp_path, "2e8a:0003", "E0C9125B0D9B", "1-5")
     plug_in(tmp_path, "046d:c31c", "KEYBOARD", "1-6")
@@ -48,7 +48,7 @@ def test_sysfs_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_the_only_one_or_the_one_named() -> None:
+def test_only_or_named_probe_is_chosen() -> None:
     other = UsbDevice(0x0483, 0x374B, "0671FF38", "", ("/dev/ttyACM1",))
     assert chosen("auto", STLINK).port == "/dev/ttyACM0"
     assert chosen("0671FF38", STLINK, other).probe == other
@@ -61,17 +61,17 @@ def bench(**changes: object) -> Bench:
     return Bench.model_validate({"target": [entry]})
 
 
-def test_the_map_decides() -> None:
+def test_hardware_map_decides() -> None:
     target = chosen("left", STLINK, bench=bench(port="/dev/x", tool="st-flash", flash_limit_s=5.0))
     assert (target.port, target.tool.name, target.flash_limit_s) == ("/dev/x", "st-flash", 5)
     assert chosen("auto", STLINK, bench=bench()).probe == STLINK
-    with pytest.raises(PortError, match="is a pico, but --board says"):
+    with pytest.raises(PortError, match="is a pico, but --board is"):
         chosen("left", STLINK, bench=bench(board="pico"))
     with pytest.raises(PortError, match="is not connected"):
         chosen("left", bench=bench())
     with pytest.raises(UnknownNameError, match="did you mean 'left'"):
         chosen("lift", STLINK, bench=bench())
-    with pytest.raises(PortError, match="picotool is not installed, or does not know it"):
+    with pytest.raises(PortError, match="picotool is not installed or does not support this probe"):
         chosen("left", STLINK, bench=bench(tool="picotool"))
 
 
@@ -87,19 +87,19 @@ def test_the_map_decides() -> None:
         ("", "target: Field required"),
     ],
 )  # fmt: skip
-def test_a_map_is_read_strictly(tmp_path: Path, text: str, sentence: str) -> None:
+def test_hardware_map_is_parsed_strictly(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "map.toml").write_text(text)
     with pytest.raises(CatalogueError, match=sentence):
         read_bench(tmp_path / "map.toml")
 
 
 @pytest.mark.parametrize("path", ["a{b", "a}b", "a$b", "a[b", "a;b", 'a"b', "a\\b"])
-def test_nothing_reaches_openocds_own_language(path: str) -> None:
-    with pytest.raises(PortError, match="means something in its own language"):
+def test_paths_cannot_inject_tcl_into_openocd(path: str) -> None:
+    with pytest.raises(PortError, match="characters with a meaning in Tcl"):
         TOOLS["openocd"].make_commands(FlashJob(Path(path), NUCLEO, NAMES, STLINK))
 
 
-def test_flat_and_uf2() -> None:
+def test_binary_and_uf2_images() -> None:
     image = elf([(0x1000_0000, b"abc"), (0x1000_0104, b"def")], 0x1000_0000)
     content = flat_image(image, 0x1000_0000, 4096)
     assert content == b"abc" + b"\xff" * 0x101 + b"def"
@@ -107,5 +107,5 @@ def test_flat_and_uf2() -> None:
     assert len(blocks) == 2 * 512
     assert blocks[:4] == b"UF2\n"
     assert blocks[512 + 12 : 512 + 16] == bytes([0x00, 0x01, 0x00, 0x10])
-    with pytest.raises(ImageFileError, match="does not lie in the 4,096 bytes"):
+    with pytest.raises(ImageFileError, match="is not within the 4,096 bytes"):
         flat_image(elf([(0x2000_0000, b"abc")], 0x2000_0000), 0x1000_0000, 4096)

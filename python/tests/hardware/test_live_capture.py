@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rtoslab.base.errors import PlanError
 from rtoslab.captures.live import parse_wires
 from rtoslab.cli import app
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.hardware.desk import CATALOGUE, Desk
 
 BOARD = "nucleo-f446re"
@@ -23,13 +23,13 @@ def live(desk: Desk, out: Path, *words: str, rate: str = "24MHz") -> Any:
                    "--sample-rate", rate, "-o", out, *words, **desk.environment)  # fmt: skip
 
 
-def test_a_live_capture_gives_the_pulses_that_the_virtual_board_gives(tmp_path: Path) -> None:
+def test_live_capture_gives_the_pulses_of_the_virtual_board(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
         done = live(desk, tmp_path / "pins.sr", "--wire", "D3=pa8")
         assert done.returncode == 0, done.stderr
         assert [order["do"] for order in desk.orders] == ["analyzer", "flash"], "it records before the board is touched"
         assert "D3=out" in desk.orders[0]["argv"]
-    assert "may not be seen; a higher --sample-rate sees more" in done.stderr
+    assert "may be missing; use a higher --sample-rate" in done.stderr
     assert sorted(path.name for path in tmp_path.glob("pins*")) == ["pins.sr"]
     decoded = json.loads(rtoslab("decode", tmp_path / "pins.sr", *POINT, "--json").stdout)["series"]
     result = 0
@@ -41,7 +41,7 @@ def test_a_live_capture_gives_the_pulses_that_the_virtual_board_gives(tmp_path: 
     assert result >= 4
 
 
-def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
+def test_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
         done = live(desk, tmp_path / "pins.sr", "--dry-run")
         assert done.returncode == 0, done.stderr
@@ -51,7 +51,7 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
         "sigrok-cli --driver fx2lafw:conn=1.14 --config samplerate=24000000 --channels D0=out --time 935000 "
         f"--output-format vcd --output-file {tmp_path / 'pins.sr'}.recorded.vcd"
     )
-    assert lines[2] == f"# listens on {desk.port} at 115200 baud before it starts"
+    assert lines[2] == f"# reads {desk.port} at 115200 baud before it starts"
     assert lines[3].startswith("openocd -f interface/stlink.cfg")
     assert not list(tmp_path.glob("pins*"))
 
@@ -59,44 +59,47 @@ def test_a_dry_run_prints_the_commands_and_starts_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "sentence", "kept"),
     [
-        ("missing", "recorded nothing: it ended with code 1, and said: No devices found.; check that", []),
-        ("early", "stopped recording before the board's run was over (code 0); check the analyzer's cable", ["vcd"]),
+        ("missing", "recorded nothing: it ended with code 1, with the message: No devices found.; check that", []),
+        ("early", "stopped recording before the end of the board's run (code 0); check the analyzer's cable", ["vcd"]),
     ],
 )
-def test_an_analyzer_that_fails_is_one_sentence(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
+def test_failing_analyzer_is_reported(tmp_path: Path, how: str, sentence: str, kept: list[str]) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer=how) as desk:
-        text = error(live(desk, tmp_path / "pins.sr"), 1)
+        text = command_error(live(desk, tmp_path / "pins.sr"), 1)
         assert ("flash" in [order["do"] for order in desk.orders]) == bool(kept), "nothing is flashed in vain"
     assert sentence in text
     assert [path.name for path in tmp_path.glob("pins*")] == [f"pins.sr.recorded.{stored_item}" for stored_item in kept]
-    assert ("What was recorded is in" in text) == bool(kept)
+    assert ("The recording up to then is in" in text) == bool(kept)
 
 
 @pytest.mark.long
-def test_a_rate_that_tells_nothing_is_said_and_the_capture_kept(tmp_path: Path) -> None:
+def test_too_low_sample_rate_is_reported_and_the_capture_kept(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine") as desk:
-        text = error(live(desk, tmp_path / "pins.sr", rate="200000"), 1)
+        text = command_error(live(desk, tmp_path / "pins.sr", rate="200000"), 1)
     assert "record at a higher rate" in text
-    assert f"The capture is kept in {tmp_path / 'pins.sr'}." in text
+    assert f"The capture is in {tmp_path / 'pins.sr'}." in text
     assert (tmp_path / "pins.sr").exists()
 
 
-def test_a_cable_pulled_leaves_no_half_capture(tmp_path: Path) -> None:
+def test_pulled_cable_leaves_no_partial_capture(tmp_path: Path) -> None:
     with Desk(tmp_path, BOARD, TOOLS, analyzer="fine", pull_after=1500) as desk:
-        assert "check the cable" in error(live(desk, tmp_path / "pins.sr"), 1)
+        assert "check the cable" in command_error(live(desk, tmp_path / "pins.sr"), 1)
     assert not list(tmp_path.glob("pins*"))
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--target", "auto"), "say --sigrok DRIVER"),
-        (("--sigrok", "fx2lafw"), "Say --sample-rate"),
-        (("--sigrok", "fx2lafw", "--sample-rate", "24MHz"), "Say --target auto"),
-        (("--sigrok", "fx2lafw", "--sample-rate", "24MHz", "--target", "auto"), "Nothing is flashed without the board"),
+        (("--target", "auto"), "add --sigrok DRIVER"),
+        (("--sigrok", "fx2lafw"), "add --sample-rate"),
+        (("--sigrok", "fx2lafw", "--sample-rate", "24MHz"), "add --target auto"),
+        (
+            ("--sigrok", "fx2lafw", "--sample-rate", "24MHz", "--target", "auto"),
+            "A real board is only flashed if its type is given",
+        ),
     ],
 )
-def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_missing_options_are_reported(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     request = ["capture", "call_times", "-o", str(tmp_path / "x.sr"), *words]
     done = CliRunner().invoke(app, request, standalone_mode=False)
     assert isinstance(done.exception, PlanError)
@@ -106,17 +109,20 @@ def test_what_is_not_said_is_asked_for(tmp_path: Path, words: tuple[str, ...], s
 @pytest.mark.parametrize(
     ("wires", "sentence"),
     [
-        (["D0=PA9"], "'D0=PA9' is no wire from a channel of its own to a pin of its own; the pins of the nucleo"),
-        (["D0=PA8", "D1"], "'D1' is no wire from a channel of its own"),
-        (["D1=PB0"], "No wire leads to PA8"),
+        (
+            ["D0=PA9"],
+            "'D0=PA9' is not a list of CHANNEL=PIN with each channel and each pin once; the measured pins of the",
+        ),
+        (["D0=PA8", "D1"], "'D1' is not a list of CHANNEL=PIN"),
+        (["D1=PB0"], "No channel is connected to PA8"),
     ],
 )
-def test_wires_that_lead_nowhere(wires: list[str], sentence: str) -> None:
+def test_invalid_wires_are_refused(wires: list[str], sentence: str) -> None:
     with pytest.raises(PlanError, match=sentence):
         parse_wires(CATALOGUE.board(BOARD).facts, wires)
 
 
-def test_wires_have_their_pins_names() -> None:
+def test_channels_are_named_by_their_pins() -> None:
     assert parse_wires(CATALOGUE.board("pico").facts, ["D1=gp2"]) == (("D1", "out"),), "it drives and hears one pin"
     assert parse_wires(CATALOGUE.board(BOARD).facts, ["D1=pb0", "D0"]) == (("D1", "in"), ("D0", "out"))
     assert parse_wires(CATALOGUE.board(BOARD).facts, []) == (("D0", "out"),)

@@ -13,14 +13,14 @@ MACHINE_TESTS = find_root() / "sim" / "machine" / "src" / "tests"
 BY_LOOPS = [item for item in FIGURES if item.loop]
 
 
-def test_the_page_is_made_of_the_file() -> None:
+def test_accuracy_page_equals_its_file() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert page(text) == text, "cd python && python -m tests.doc_accuracy"
     assert "| board | figures |" in "\n".join(text.split("\n")[:10]), "the page begins with how far the boards are off"
 
 
 @pytest.mark.parametrize("figure", BY_LOOPS, ids=[f"{each.loop}-{each.board}" for each in BY_LOOPS])
-def test_ours_is_what_the_board_takes_today(figure: Figure) -> None:
+def test_our_figures_equal_the_current_board(figure: Figure) -> None:
     assert measure(figure.loop, figure.board) == float(figure.ours)
 
 
@@ -44,13 +44,13 @@ def figure(published: str, ours: str, to: str = "", comparable: str = "yes") -> 
     return Figure("b", "chip", "0 ws", "s", "r", published, to, ours, "cycles", comparable, "", OUTSIDE)
 
 
-def test_an_error_is_the_distance_to_what_was_published() -> None:
+def test_error_is_the_distance_to_the_published_figure() -> None:
     assert figure("200", "199").error_percent == pytest.approx(-0.5)
     assert figure("1.22", "1.28", "1.35").error_percent == 0
     assert figure("1.00", "1.43", "1.30").error_percent == pytest.approx(10)
 
 
-def test_the_budget_counts_what_can_be_compared() -> None:
+def test_error_budget_counts_comparable_figures() -> None:
     errors = [figure("1000", ours) for ours in ("1000", "1001", "985", "1030", "1040")]
     (line,) = list(budget([*errors, figure("10", "20", comparable="no: compiled otherwise")]))[2:]
     assert line == "| b | 5 | 40 % | 60 % | 80 % | +4.0 % |"

@@ -13,7 +13,7 @@ from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK
 FILE = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 
-def test_what_the_manuals_say() -> None:
+def test_architecture_facts_equal_the_manuals() -> None:
     """ARMv6-M and ARMv7-M Architecture Reference Manuals, B1.5.2: exception numbers; B1.5.8: EXC_RETURN."""
     facts = architecture()
     assert (facts.exception.nmi, facts.exception.hardfault) == (2, 3)
@@ -42,16 +42,16 @@ def test_priorities_are_the_uppermost_bits() -> None:
         ("systick = 15", f"systick = {'[' * 5000}15{']' * 5000}"),
     ],
 )
-def test_a_damaged_file_is_named(tmp_path: Path, old: str, new: str) -> None:
+def test_damaged_file_is_named(tmp_path: Path, old: str, new: str) -> None:
     path = tmp_path / FILE
     path.parent.mkdir(parents=True)
     text = (find_root() / FILE).read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(CatalogueError, match=r"arch\.toml cannot be read"):
+    with pytest.raises(CatalogueError, match=r"arch\.toml is not a valid description"):
         read_architecture(tmp_path)
     path.unlink()
-    with pytest.raises(CatalogueError, match=r"arch\.toml cannot be read"):
+    with pytest.raises(CatalogueError, match=r"arch\.toml is not a valid description"):
         read_architecture(tmp_path)
 
 
@@ -67,7 +67,7 @@ AGAIN = {
 
 
 @pytest.mark.parametrize("fact", AGAIN)
-def test_no_fact_stands_a_second_time(fact: str) -> None:
+def test_no_fact_is_duplicated(fact: str) -> None:
     root = find_root()
     firmware = ("*.c", "*.h", "*.S", "*.cmake", "CMakeLists.txt")
     files = [item for form in firmware for item in (root / "firmware").rglob(form)]

@@ -29,7 +29,7 @@ def keys(chip: str) -> set[str]:
     return {key for key, *_ in Machine(chip).settings()}
 
 
-def documented(page: str) -> dict[str, set[str]]:
+def documented_settings(page: str) -> dict[str, set[str]]:
     """By family, the settings that the table of a page says it has."""
     result: dict[str, set[str]] = {family: set() for family in CHIPS}
     for names, families in ROW.findall(page):
@@ -39,11 +39,11 @@ def documented(page: str) -> dict[str, set[str]]:
 
 
 EVERY = keys("rp2040").union(*(keys(chip) for chips in CHIPS.values() for chip in chips))
-TABLE = documented((ROOT / "docs/virtual-stm32.md").read_text().split("## Settings")[1].split("\n## ")[0])
+TABLE = documented_settings((ROOT / "docs/virtual-stm32.md").read_text().split("## Settings")[1].split("\n## ")[0])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_key_on_a_page_exists(page: Path) -> None:
+def test_key_on_a_page_exists(page: Path) -> None:
     """No page names a rule or a field of the flash that no chip has."""
     named = set(KEY.findall(page.read_text()))
     assert not named - EVERY
@@ -56,7 +56,7 @@ def test_pages_name_keys() -> None:
 
 
 @pytest.mark.parametrize(("family", "chip"), [(family, chip) for family, chips in CHIPS.items() for chip in chips])
-def test_the_table_of_settings_is_that_of_each_chip(family: str, chip: str) -> None:
+def test_table_of_settings_is_that_of_each_chip(family: str, chip: str) -> None:
     """Both ways: what the page names the chip has, what the chip has the page names."""
     assert TABLE[family] == {key for key in keys(chip) if not key.startswith("timing.")}
 
@@ -98,11 +98,11 @@ def unknown(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", sorted(TEXTS))
-def test_an_option_on_a_page_exists(page: str) -> None:
+def test_option_on_a_page_exists(page: str) -> None:
     assert not unknown(TEXTS[page])
 
 
-def test_an_option_that_nobody_has_is_found() -> None:
+def test_unknown_documented_option_is_found() -> None:
     """And the pages do name options of each kind."""
     assert unknown("`feature.i_cache`, `param.wrods`, configTICK_RATE") == {
         "feature.i_cache", "param.wrods", "macro.configTICK_RATE",

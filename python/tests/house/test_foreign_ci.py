@@ -32,7 +32,7 @@ def make_wheel(folder: Path) -> Path:
     records = []
     with zipfile.ZipFile(path, "w") as wheel:
 
-        def put(name: str, data: bytes) -> None:
+        def add_member(name: str, data: bytes) -> None:
             wheel.writestr(name, data)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             records.append(f"{name},sha256={digest},{len(data)}")
@@ -43,11 +43,11 @@ def make_wheel(folder: Path) -> Path:
             for file in sorted(item for item in source.rglob("*") if item.is_file()):
                 inner = file.relative_to(source)
                 if "__pycache__" not in inner.parts and not (source == package and inner.parts[0] == "lab"):
-                    put(f"{target}/{inner}", file.read_bytes())
+                    add_member(f"{target}/{inner}", file.read_bytes())
         info = "rtoslab-0.2.0.dist-info"
-        put(f"{info}/METADATA", b"Metadata-Version: 2.1\nName: rtoslab\nVersion: 0.2.0\n")
-        put(f"{info}/WHEEL", b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        put(f"{info}/entry_points.txt", b"[console_scripts]\nrtoslab = rtoslab.__main__:main\n")
+        add_member(f"{info}/METADATA", b"Metadata-Version: 2.1\nName: rtoslab\nVersion: 0.2.0\n")
+        add_member(f"{info}/WHEEL", b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        add_member(f"{info}/entry_points.txt", b"[console_scripts]\nrtoslab = rtoslab.__main__:main\n")
         wheel.writestr(f"{info}/RECORD", "\n".join([*records, f"{info}/RECORD,,"]) + "\n")
     return path
 
@@ -124,7 +124,7 @@ def with_baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def there(with_baseline: Path, tmp_path: Path) -> Path:
+def repository_copy(with_baseline: Path, tmp_path: Path) -> Path:
     return shutil.copytree(with_baseline, tmp_path / with_baseline.name)
 
 
@@ -133,39 +133,41 @@ def spoil(repository: Path) -> None:
     main.write_text(main.read_text().replace("TURNS 8", "TURNS 9"))
 
 
-def test_the_action_gates_a_foreign_repository(there: Path) -> None:
-    runner = Runner(there, {"wheel": "none"})
+def test_action_gates_a_foreign_repository(repository_copy: Path) -> None:
+    runner = Runner(repository_copy, {"wheel": "none"})
     runner.extra_path = str(Path(sys.executable).parent)
     assert runner.run(without="Install rtoslab") == 0, runner.told[-1].stderr
     assert "Same or better" in runner.summary
-    spoil(there)
+    spoil(repository_copy)
     assert runner.run(without="Install rtoslab") == 3
     assert "app/control_step.max" in runner.summary
     assert runner.values["steps.gate.outputs.exit-code"] == "3"
     assert (Path(runner.values["steps.gate.outputs.report"]) / "gate.json").is_file()
 
 
-def test_arguments_and_folders_are_words_and_not_scripts(there: Path) -> None:
-    spoil(there)
-    runner = Runner(there.parent, {"wheel": "none", "folder": there.name, "arguments": "--fail-on\n+90 %"})
+def test_arguments_and_folders_cannot_inject_commands(repository_copy: Path) -> None:
+    spoil(repository_copy)
+    runner = Runner(
+        repository_copy.parent, {"wheel": "none", "folder": repository_copy.name, "arguments": "--fail-on\n+90 %"}
+    )
     runner.extra_path = str(Path(sys.executable).parent)
     assert runner.run(without="Install rtoslab") == 0, runner.told[-1].stderr
     runner.values["inputs.arguments"] = "--fail-on\n$(touch hacked)"
     assert runner.run(without="Install rtoslab") == 1
-    assert not list(there.rglob("hacked"))
+    assert not list(repository_copy.rglob("hacked"))
 
 
-def test_without_figures_the_summary_says_where_to_look(there: Path) -> None:
-    (there / "rtoslab.baseline.toml").unlink()
-    runner = Runner(there, {"wheel": "none"})
+def test_summary_without_figures_refers_to_the_log(repository_copy: Path) -> None:
+    (repository_copy / "rtoslab.baseline.toml").unlink()
+    runner = Runner(repository_copy, {"wheel": "none"})
     runner.extra_path = str(Path(sys.executable).parent)
     assert runner.run(without="Install rtoslab") == 1
     assert "the log of the step before says why" in runner.summary
 
 
 @pytest.mark.long
-def test_the_action_installs_the_wheel_and_gates(there: Path) -> None:
-    runner = Runner(there, {"wheel": str(make_wheel(there.parent))})
+def test_action_installs_the_wheel_and_gates(repository_copy: Path) -> None:
+    runner = Runner(repository_copy, {"wheel": str(make_wheel(repository_copy.parent))})
     assert runner.run() == 0, runner.told[-1].stderr
     assert "Same or better" in runner.summary
     assert (runner.home / "rtoslab" / "bin" / "rtoslab").is_file()
@@ -183,18 +185,21 @@ def gitlab(repository: Path, wheel: Path | None, environment: Path, lines: list[
     return done.returncode
 
 
-def test_the_gitlab_template_gates_a_foreign_repository(there: Path) -> None:
+def test_gitlab_template_gates_a_foreign_repository(repository_copy: Path) -> None:
     job = yaml.safe_load(TEMPLATE.read_text())[".rtoslab-gate"]
-    assert gitlab(there, None, there, job["before_script"]) == 1
-    assert gitlab(there, None, Path(sys.prefix), job["script"]) == 0
-    assert "<testsuite" in (there / job["artifacts"]["reports"]["junit"]).read_text()
-    assert "Same or better" in (there / job["artifacts"]["paths"][0]).read_text()
-    spoil(there)
-    assert gitlab(there, None, Path(sys.prefix), job["script"]) == 3
+    assert gitlab(repository_copy, None, repository_copy, job["before_script"]) == 1
+    assert gitlab(repository_copy, None, Path(sys.prefix), job["script"]) == 0
+    assert "<testsuite" in (repository_copy / job["artifacts"]["reports"]["junit"]).read_text()
+    assert "Same or better" in (repository_copy / job["artifacts"]["paths"][0]).read_text()
+    spoil(repository_copy)
+    assert gitlab(repository_copy, None, Path(sys.prefix), job["script"]) == 3
 
 
 @pytest.mark.long
-def test_the_gitlab_template_installs_the_wheel(there: Path) -> None:
+def test_gitlab_template_installs_the_wheel(repository_copy: Path) -> None:
     job = yaml.safe_load(TEMPLATE.read_text())[".rtoslab-gate"]
-    wheel = make_wheel(there.parent)
-    assert gitlab(there, wheel, there.parent / "environment", [*job["before_script"], *job["script"]]) == 0
+    wheel = make_wheel(repository_copy.parent)
+    assert (
+        gitlab(repository_copy, wheel, repository_copy.parent / "environment", [*job["before_script"], *job["script"]])
+        == 0
+    )

@@ -48,23 +48,23 @@ def _home(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0] if path.is_relative_to(PACKAGE) else ""
 
 
-def test_nothing_is_loose_at_the_root() -> None:
+def test_root_contains_only_known_files() -> None:
     assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
 
 
-def test_every_package_has_its_floor() -> None:
+def test_every_package_is_in_the_layer_list() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     (layers,) = [setting["layers"] for setting in settings["contracts"] if setting["type"] == "layers"]
     assert sorted(name for layer in layers for name in re.split(r"\s*[|:]\s*", layer)) == PACKAGES
 
 
-def test_every_package_has_its_folder_of_tests() -> None:
+def test_every_package_has_a_test_folder() -> None:
     folders = {path.parent.name for path in (ROOT / "python" / "tests").glob("*/test_*.py")}
     assert set(PACKAGES) - folders == TESTED_BY_OTHERS
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_says_first_what_lives_there(package: str) -> None:
+def test_package_docstring_names_its_contents(package: str) -> None:
     message = ast.get_docstring(ast.parse((PACKAGE / package / "__init__.py").read_text())) or ""
     first = message.partition("\n")[0]
     assert first.endswith((".", "`.")) or ". " in first, first
@@ -73,7 +73,7 @@ def test_a_package_says_first_what_lives_there(package: str) -> None:
 @pytest.mark.parametrize(
     "path", [path for path in FILES if path.name == "__init__.py"], ids=lambda path: path.parent.name
 )
-def test_a_package_names_modules_that_it_has(path: Path) -> None:
+def test_package_docstring_names_existing_modules(path: Path) -> None:
     """What moved is named as it is called now; other words in backticks are those of files that modules read."""
     others = {"catalogue", "document", "rtoslab", "when"}
     message = re.findall(r"`([a-z_]+)/?`", ast.get_docstring(ast.parse(path.read_text())) or "")
@@ -90,7 +90,7 @@ def not_public(path: Path) -> Iterator[str]:
             yield f"{path}:{line}: {module} {name}"
 
 
-def test_other_packages_are_met_by_their_public_names() -> None:
+def test_other_packages_are_imported_by_public_names() -> None:
     assert not [item for path in (*FILES, *(ROOT / "bench").glob("*.py")) for item in not_public(path)]
 
 
@@ -104,7 +104,7 @@ def test_other_packages_are_met_by_their_public_names() -> None:
         ("def f():\n    if a:\n        from rtoslab.base.paths import find_root", True),
     ],
 )
-def test_what_is_met_by_another_name_is_found(line: str, is_wrong: bool, tmp_path: Path) -> None:
+def test_private_import_is_found(line: str, is_wrong: bool, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(f"{line}\n")
     assert bool([*not_public(tmp_path / "a.py")]) == is_wrong
 
@@ -128,7 +128,7 @@ def test_no_public_name_is_unused() -> None:
     assert not [item for item in unused if not re.search(rf"\b{item.partition('.')[2]}\b", message)]
 
 
-def test_a_crate_left_out_of_the_rust_tests_has_none() -> None:
+def test_crate_left_out_of_the_rust_tests_has_none() -> None:
     """`make test` would pass without running them."""
     (command,) = re.findall(r"^CARGO_TEST := (?:.*\\\n)*.*$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert "--exclude" not in command
@@ -141,7 +141,7 @@ def test_a_crate_left_out_of_the_rust_tests_has_none() -> None:
         assert [file for file in files if "#[test]" in file.read_text() or "proptest!" in file.read_text()] == []
 
 
-def test_modules_of_one_name_mean_one_thing() -> None:
+def test_module_names_are_unique() -> None:
     """Two modules of one name are a wall in the wrong place, but for what every package of the
     kind has, and for files that are named after what they register."""
     common = {"__init__", "document", "judge", "names", "plan", "records", "report", "schemas", "series", "tables"}

@@ -26,7 +26,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-def ask(site: Path, here: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+def run_installed(site: Path, here: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     stored = {name: value for name, value in os.environ.items() if not name.startswith("RTOSLAB_")}
     own = {"PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(here.parent / "cache")}
     return subprocess.run(
@@ -35,39 +35,39 @@ def ask(site: Path, here: Path, *words: str, **more: str) -> subprocess.Complete
     )  # fmt: skip
 
 
-def test_it_measures_in_an_empty_folder_and_leaves_itself_alone(site: Path, tmp_path: Path) -> None:
+def test_installed_package_measures_and_does_not_change_itself(site: Path, tmp_path: Path) -> None:
     here, built = tmp_path / "empty", tmp_path / "cache" / "rtoslab"
     here.mkdir()
     built.mkdir(parents=True)
     build_apart(built / "firmware")  # of the same sources as the checkout's
     before = sorted(site.rglob("*"))
-    listed = ask(site, here, "list", "boards", "--json")
+    listed = run_installed(site, here, "list", "boards", "--json")
     assert listed.returncode == 0, listed.stderr
     assert "pico" in {load["id"] for load in json.loads(listed.stdout)["boards"]}
-    done = ask(site, here, "run", "t2", "--window", "5ms")
+    done = run_installed(site, here, "run", "t2", "--window", "5ms")
     assert done.returncode == 0, done.stderr
     assert [path.name for path in here.iterdir()] == ["runs"]
     assert list((built / "firmware").glob("t2_cooperative-*"))
-    refused = ask(site, here, "new", "benchmark", "mine")
+    refused = run_installed(site, here, "new", "benchmark", "mine")
     assert refused.returncode == 1
-    assert "run this in a checkout" in refused.stderr
-    assert ask(site, here, "new", "kernel", "mine", "--in", "ports").returncode == 0
+    assert "run the command in a checkout" in refused.stderr
+    assert run_installed(site, here, "new", "kernel", "mine", "--in", "ports").returncode == 0
     assert sorted(site.rglob("*")) == before
 
 
-def test_a_missing_program_is_not_sought_in_a_checkout(site: Path, tmp_path: Path) -> None:
-    done = ask(site, tmp_path, "demo", PATH=str(tmp_path))
+def test_missing_program_is_reported_without_a_checkout(site: Path, tmp_path: Path) -> None:
+    done = run_installed(site, tmp_path, "demo", PATH=str(tmp_path))
     assert done.returncode == 1
     assert done.stderr == (
-        "rtoslab: cmake is not installed (configures the firmware); apt-get install cmake (`rtoslab doctor` names "
-        "all that is missing).\n"
+        "rtoslab: cmake is not installed (configures the firmware); apt-get install cmake (`rtoslab doctor` lists "
+        "all missing tools).\n"
     )
 
 
-def test_without_any_root_it_says_what_to_do(site: Path, tmp_path: Path) -> None:
+def test_missing_root_is_reported_with_remedy(site: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     shutil.copytree(site / "rtoslab", bare / "rtoslab", ignore=shutil.ignore_patterns("lab"))
-    done = ask(bare, bare, "list")
+    done = run_installed(bare, bare, "list")
     assert done.returncode == 1
     assert done.stderr.startswith("rtoslab: No checkout of rtoslab was found")
     assert "Traceback" not in done.stderr

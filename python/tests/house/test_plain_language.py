@@ -84,6 +84,20 @@ NO_SUBJECT = re.compile(r"(What|Whatever|Whoever|Where|Of|That which|Who)\b")
 DIALECT = re.compile(
     r"\b(of which|of whose|of what|(is|are) told of|in vain|again and again|code of the host)\b", re.IGNORECASE
 )
+UNCLEAR_MESSAGE = re.compile(
+    r"(?<!there )\b(is|are) no (?!longer\b|more\b|gain\b)|\bsay(s)? --|\banew\b|\bholds (a|an|more|no|what)\b"
+    r"|\bcannot be told\b|\bstands? (beside|for|in|there|twice)\b|\blies? (behind|elsewhere|in|outside)\b"
+    r"|\bof its own\b|\bin vain\b|\bonce more\b|\bas said\b|\bhad nothing\b|\bwhat was read\b",
+    re.IGNORECASE,
+)
+"""Phrases in errors, help texts and reports that readers did not understand at once."""
+UNCLEAR_TEST_NAME = re.compile(
+    r"(what|of|who|whoever|whatever|that|without|where|when|as|by|from|on|in)_(?!a_|an_|the_|one_|two_|several_)\w+_"
+    r"(is|are|has|have|says?|counts?|shows?|tells?|stands?|gives?)_|.*_(told|said|anew|nobody|whose|wanted|asked|of_ones)"
+    r"(_|$)|(what|whoever|whatever|of)_"
+)
+"""Names of tests without a subject in front, or with words of our own dialect."""
+RUST_TEST = re.compile(r"#\[test\]\s*(?:#\[[^\]]*\]\s*)*fn (\w+)")
 RUST_ITEM = re.compile(
     r'\s*(?:pub(?:\([^)]*\))? )?(?:const |async |unsafe |extern "C" )*(fn|struct|enum|trait|type) (\w+)'
 )
@@ -99,6 +113,10 @@ class Language:
     names: list[tuple[str, str]] = field(default_factory=list)
     docstrings: list[tuple[str, str]] = field(default_factory=list)
     sentences: list[tuple[str, str]] = field(default_factory=list)
+    messages: list[tuple[str, str]] = field(default_factory=list)
+    """Texts that a user reads in a terminal or a report."""
+    tests: list[tuple[str, str]] = field(default_factory=list)
+    """Names of test functions, without `test_`."""
 
     def add_docstring(self, place: str, text: str) -> None:
         """Add a docstring, and its sentences."""
@@ -143,6 +161,33 @@ def read_python(language: Language, path: Path) -> None:
             text := ast.get_docstring(node)
         ):
             language.add_docstring(place, text)
+    language.messages += ((f"{shown}:{line}", text) for line, text in message_texts(tree))
+
+
+def message_texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yields (line, text) of each string with three words or more that is not a docstring. Placeholders become `…`."""
+    parts = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts |= {id(value) for value in node.values}
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            parts.add(id(node.value))
+    for node in ast.walk(tree):
+        text = ""
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(str(value.value) if isinstance(value, ast.Constant) else "…" for value in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
+            text = node.value
+        if len(text.split()) >= 3:
+            yield getattr(node, "lineno", 1), " ".join(text.split())
+
+
+def read_tests(language: Language, path: Path) -> None:
+    """Add the names of the tests in a Python or Rust file."""
+    shown = path.relative_to(ROOT)
+    text = path.read_text()
+    names = RUST_TEST.findall(text) if path.suffix == ".rs" else re.findall(r"^def test_(\w+)", text, re.MULTILINE)
+    language.tests += ((str(shown), name) for name in names)
 
 
 def read_rust(language: Language, path: Path) -> None:
@@ -173,12 +218,15 @@ def read_page(language: Language, path: Path) -> None:
 
 @cache
 def project_language() -> Language:
-    """The language of all code that users and developers read, tests and generated pages apart."""
+    """The language of all code that users and developers read, without generated pages. Of tests only their names."""
     language = Language()
     for path in sorted((ROOT / "python" / "rtoslab").rglob("*.py")):
         read_python(language, path)
     for path in sorted(path for path in (ROOT / "sim").rglob("*.rs") if not {"target", "tests"} & set(path.parts)):
         read_rust(language, path)
+    for path in sorted([*(ROOT / "python" / "tests").rglob("test_*.py"), *(ROOT / "sim").rglob("*.rs")]):
+        if "target" not in path.parts:
+            read_tests(language, path)
     for path in sorted(
         [
             *ROOT.glob("*.md"),
@@ -225,6 +273,10 @@ HABITS = (
         lambda text: bool(NO_SUBJECT.match(text)),
         0.007,
     ),
+    Habit(
+        "unclear phrases in messages", lambda all_: all_.messages, lambda text: bool(UNCLEAR_MESSAGE.search(text)), 0.01
+    ),
+    Habit("unclear names of tests", lambda all_: all_.tests, lambda name: bool(UNCLEAR_TEST_NAME.match(name)), 0.01),
     Habit("phrases of our own dialect", lambda all_: all_.sentences, lambda text: bool(DIALECT.search(text)), 0.0015),
 )
 
@@ -249,6 +301,8 @@ def test_habit_is_rare(habit: Habit) -> None:
         ("docstrings without a head", "Of one kind, or a part of its inputs."),
         ("sentences with a semicolon", "It runs; it ends."),
         ("sentences without a subject in front", "What an engine leaves to the machine is told."),
+        ("unclear phrases in messages", "The file is no capture; say --form."),
+        ("unclear names of tests", "what_is_no_capture_is_refused"),
         ("phrases of our own dialect", "The tasks, of which one waits, run."),
     ],
 )

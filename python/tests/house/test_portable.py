@@ -49,7 +49,7 @@ def posix_only(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def test_nothing_is_posix_alone() -> None:
+def test_no_posix_only_module_is_unguarded() -> None:
     wrong: list[str] = []
     for path in FILES:
         name = path.relative_to(PACKAGE).as_posix()
@@ -58,7 +58,7 @@ def test_nothing_is_posix_alone() -> None:
     assert not wrong
 
 
-def test_what_is_guarded_is_still_there() -> None:
+def test_guarded_imports_still_exist() -> None:
     for name, allowed in GUARDED.items():
         assert {item for _, item in posix_only((PACKAGE / name).read_text())} == set(allowed)
 
@@ -66,5 +66,5 @@ def test_what_is_guarded_is_still_there() -> None:
 @pytest.mark.parametrize(
     "source", ["import fcntl", "from os import fork", "os.fork()", "signal.SIGKILL", "f(preexec_fn=g)", "'/proc/self'"]
 )
-def test_the_search_finds_them(source: str) -> None:
+def test_posix_only_import_is_found(source: str) -> None:
     assert list(posix_only(source))

@@ -84,7 +84,7 @@ def untidy(path: Path) -> Iterator[str]:
         yield "it does not say what it is"
 
 
-def test_files() -> None:
+def test_files_are_tidy() -> None:
     assert not [f"{path.relative_to(PYTHON)}: {wrong}" for path in FILES for wrong in untidy(path)]
 
 
@@ -98,7 +98,7 @@ def test_files() -> None:
         ("A = 1\n", "it does not say what it is"),
     ],
 )
-def test_what_is_untidy_is_found(text: str, wrong: str, tmp_path: Path) -> None:
+def test_untidy_file_is_found(text: str, wrong: str, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(text)
     assert [*untidy(tmp_path / "a.py")] == [wrong]
 
@@ -107,17 +107,17 @@ def _long_comments(text: str) -> list[str]:
     return [line for line in text.split("\n") if len(line) > RUST_COMMENT and line.lstrip().startswith("//")]
 
 
-def test_comments_of_rust_are_not_wide() -> None:
+def test_rust_comments_fit_their_width() -> None:
     """Other lines are rustfmt's business."""
     assert not [path for path in RUST if _long_comments(path.read_text())]
 
 
 @pytest.mark.parametrize(("line", "is_wide"), [(f"    /// {'w' * 121}", True), (f"//! {'w' * 124}", False)])
-def test_a_wide_comment_is_found(line: str, is_wide: bool) -> None:
+def test_wide_comment_is_found(line: str, is_wide: bool) -> None:
     assert bool(_long_comments(f"fn f() {{}}\n{line}\n{'w' * 200}\n")) == is_wide
 
 
-def test_what_is_kept_is_text() -> None:
+def test_tracked_files_are_text() -> None:
     """And so nobody else's archive or binary: but for pictures of the pages, and what a fuzzer found."""
     if not (find_root() / ".git").exists():
         pytest.skip("no git checkout, so what is kept is not known")
@@ -137,14 +137,14 @@ def _modules(package: Path) -> dict[str, Path]:
     return result
 
 
-def test_no_module_is_an_orphan() -> None:
+def test_every_module_is_imported() -> None:
     """Another module of the package or of bench/ imports it, or its package looks for it, or a process begins with it.
 
     Imports do not go round in circles, so one step finds every orphan or what only an orphan imports.
     """
     modules = _modules(PYTHON / "rtoslab")
     bench = (find_root() / "bench").rglob("*.py")
-    named = {name for path in [*modules.values(), *bench] for name in _imported(path)}
+    named = {name for path in [*modules.values(), *bench] for name in _imported_names(path)}
     result = {name for name in modules if "iter_modules" in modules[name.rpartition(".")[0] or name].read_text()}
     result -= {name for name in result if name.startswith("rtoslab.cli.") and not name.startswith("rtoslab.cli.cmd_")}
     begun = set(re.findall(r'set_forkserver_preload\(\["([\w.]+)"\]', modules["rtoslab.measure.pool"].read_text()))
@@ -152,7 +152,7 @@ def test_no_module_is_an_orphan() -> None:
     assert not modules.keys() - named - result - begun - {"rtoslab", "rtoslab.__main__"}
 
 
-def _imported(path: Path) -> Iterator[str]:
+def _imported_names(path: Path) -> Iterator[str]:
     """What a source imports, as it may name modules: dotted names, those behind `from` and those taken from there."""
     for statement in statements(ast.parse(path.read_text())):
         if isinstance(statement, ast.Import):
@@ -162,13 +162,13 @@ def _imported(path: Path) -> Iterator[str]:
             yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
 
 
-def test_no_helper_of_tests_is_an_orphan() -> None:
+def test_every_test_helper_is_used() -> None:
     """Who imports them is read in the words: as some tests import by name, all of them take part with those."""
     modules = {name: path for name, path in _modules(PYTHON / "tests").items() if path.name != "__init__.py"}
     named = {*re.findall(r"tests\.\w+", (find_root() / "Makefile").read_text())}
     for name, path in modules.items():
         words = {*re.findall(r"tests(?:\.\w+)+", path.read_text())}
-        named |= (words | {*_imported(path)}) - {name}
+        named |= (words | {*_imported_names(path)}) - {name}
     helpers = {name for name, path in modules.items() if not path.name.startswith(("test_", "conftest"))}
     assert len(helpers) > 20
     assert not helpers - named
@@ -204,12 +204,12 @@ def _idle(paths: list[Path]) -> list[str]:
     return [name for name, _, _ in functions if name.startswith("test_") and name not in demanding]
 
 
-def test_every_test_demands_something() -> None:
+def test_every_test_asserts_something() -> None:
     """An assertion, in itself or in what it calls."""
     assert not _idle([path for path in FILES if "tests" in path.parts])
 
 
-def test_what_demands_nothing_is_found(tmp_path: Path) -> None:
+def test_test_without_assertion_is_found(tmp_path: Path) -> None:
     file = tmp_path / "test_made.py"
     file.write_text(
         "def sees(a):\n    assert a\n\ndef test_by_a_call():\n    sees(1)\n\ndef test_idle():\n    print(1)\n"
@@ -217,15 +217,15 @@ def test_what_demands_nothing_is_found(tmp_path: Path) -> None:
     assert _idle([file]) == ["test_idle"]
 
 
-def test_no_assertion_always_holds() -> None:
+def test_no_assertion_is_always_true() -> None:
     assert not [f"{path.name}:{line}" for path in TESTS for line in _read(path).idle_assertions]
 
 
 @pytest.mark.parametrize("text", ["True", "(a, 'why')", "len(a) >= 0", "len(a) > -1", "a == a", "sum(a) > -1"])
-def test_what_always_holds_is_found(text: str) -> None:
+def test_assertion_that_is_always_true_is_found(text: str) -> None:
     assert _always_holds(ast.parse(text, mode="eval").body)
 
 
 @pytest.mark.parametrize("text", ["a", "len(a) > 0", "a > -1", "a == b", "f(a) == f(a)"])
-def test_what_may_not_hold_is_let_be(text: str) -> None:
+def test_assertion_that_may_fail_is_accepted(text: str) -> None:
     assert not _always_holds(ast.parse(text, mode="eval").body)

@@ -36,12 +36,12 @@ def has_lines(output: str, quoted: list[str]) -> bool:
     return re.fullmatch("".join(parts), output, re.DOTALL) is not None
 
 
-def test_omitted_lines_stand_for_any() -> None:
+def test_omitted_lines_match_any_output() -> None:
     assert has_lines("a\nb\nc\n", ["a", OMITTED])
     assert not has_lines("a\nb\n", ["b"])
 
 
-def test_the_commands_print_what_the_page_says(tmp_path: Path) -> None:
+def test_tutorial_commands_print_the_documented_output(tmp_path: Path) -> None:
     folder = tmp_path / "firmware"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("build"))
     for command, quoted in steps():

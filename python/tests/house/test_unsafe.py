@@ -29,7 +29,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def not_allowed(text: str) -> Iterator[str]:
+def forbidden_promises(text: str) -> Iterator[str]:
     """What a source promises that no reader can check."""
     yield from (f"{line}: {length} lines of unsafe code" for line, length in blocks(text) if length > BLOCK_LINES)
     yield from (line.strip() for line in text.split("\n") if KEPT_POINTERS.search(line))
@@ -37,11 +37,11 @@ def not_allowed(text: str) -> Iterator[str]:
         yield "Send or Sync, whatever the type holds"
 
 
-def test_unsafe_code_is_small_and_keeps_no_pointer_into_what_others_own() -> None:
-    assert not [f"{path.relative_to(SIM)}: {item}" for path in SOURCES for item in not_allowed(path.read_text())]
+def test_unsafe_code_is_small_and_stores_no_foreign_pointer() -> None:
+    assert not [f"{path.relative_to(SIM)}: {item}" for path in SOURCES for item in forbidden_promises(path.read_text())]
 
 
-def test_what_must_not_be_is_found() -> None:
+def test_forbidden_unsafe_code_is_found() -> None:
     long = "fn f() {\n    unsafe {\n" + 50 * "        g();\n" + "    }\n}\n"
     assert list(blocks(long)) == [(2, 52)]
     assert list(blocks("    let x = unsafe { g() };\n")) == []
@@ -51,6 +51,6 @@ def test_what_must_not_be_is_found() -> None:
         "pub struct S {\n    row: *mut u64,\n}\n",
         "unsafe impl<C> Send for Parked<C> {}",
     ):
-        assert len([*not_allowed(wrong)]) == 1
+        assert len([*forbidden_promises(wrong)]) == 1
     for right in ("    pub ip: *mut Op,", "unsafe impl Send for Parked<v6m::core::Core> {}"):
-        assert not [*not_allowed(right)]
+        assert not [*forbidden_promises(right)]

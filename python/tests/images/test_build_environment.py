@@ -49,7 +49,7 @@ def a_point(root: Path, **config: str) -> tuple[Catalogue, Point]:
     return catalogue, make_plan(catalogue, ["t2_cooperative"], options).points[0]
 
 
-def test_a_build_gets_only_what_is_on_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_build_environment_contains_only_listed_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**HOSTILE, **dict.fromkeys(LETS_THROUGH, "kept"), "CARGO_NET_OFFLINE": "true"}.items():
         monkeypatch.setenv(name, value)
     result = tools.build_environment()
@@ -59,7 +59,7 @@ def test_a_build_gets_only_what_is_on_the_list(monkeypatch: pytest.MonkeyPatch) 
     assert all(tools.BUILD_VARIABLES.values()), "each variable has its reason"
 
 
-def test_every_program_that_images_start_gets_that_environment() -> None:
+def test_every_build_program_gets_the_fixed_environment() -> None:
     """So that a further step of a build does not get its user's."""
     calls = 0
     for path in sorted((ROOT / "python" / "rtoslab" / "images").glob("*.py")):
@@ -71,7 +71,7 @@ def test_every_program_that_images_start_gets_that_environment() -> None:
     assert calls >= 3
 
 
-def test_an_image_is_the_same_whatever_its_users_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_does_not_depend_on_the_users_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From nothing: not even what CMake found out before is kept from a build without those variables."""
     (tmp_path / "headers").mkdir()
     (tmp_path / "headers" / "stdint.h").write_text("#error from CPATH\n")
@@ -93,7 +93,7 @@ def test_an_image_is_the_same_whatever_its_users_environment(tmp_path: Path, mon
     assert build_point_image(catalogue, point).elf.read_bytes() == plain.elf.read_bytes()
 
 
-def test_a_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = build_point_image(*a_point(find_root())).info["calls"]
     (port,) = usual["files"]
     assert set(usual["files"][port]) == {"folders"}, "of all files but the port's, whose package looks there first"
@@ -120,7 +120,7 @@ def test_a_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.
     assert os.path.expanduser("~") not in str(result["calls"])  # noqa: PTH111
 
 
-def test_words_are_told_apart_and_no_path_is_recorded() -> None:
+def test_definitions_options_and_paths_are_separated() -> None:
     facts = "set(FIRMWARE_DIR [==[/w/firmware]==])\nset(KERNEL_DIR [==[/w/firmware/kernels/k]==])\n"
     facts += "set(KERNEL_SOURCE_DIR [==[/k/k-1.0]==])\nset(CMAKE_BINARY_DIR [==[/b/x]==])\n"
     folders = read_folders(facts)
@@ -150,7 +150,7 @@ def test_words_are_told_apart_and_no_path_is_recorded() -> None:
     assert calls_record(reversed(calls), [link], folders)["groups"] == result["groups"]
 
 
-def test_a_files_place_in_the_command_changes_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_position_of_a_file_in_the_command_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same sources in another folder give the same record: no path is in a manifest."""
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "build"))
     catalogue, point = a_point(copy_checkout(tmp_path / "checkout"))

@@ -14,7 +14,7 @@ LISTS = (
 )
 
 
-def recorded(folder: Path, macros: str) -> dict[str, str]:
+def recorded_configuration(folder: Path, macros: str) -> dict[str, str]:
     """The configuration that is recorded of these `#define` lines."""
     (folder / "macros.txt").write_text(macros)
     empty = folder / "empty"
@@ -53,5 +53,5 @@ def recorded(folder: Path, macros: str) -> dict[str, str]:
         ("do { count++; } while (0)", "", "do { count++; } while (0)"),
     ],
 )
-def test_a_value_is_followed_to_its_end(tmp_path: Path, value: str, also: str, wanted: str) -> None:
-    assert recorded(tmp_path, f"#define cfgTHIS {value}\n{also}") == {"cfgTHIS": wanted}
+def test_macro_is_resolved_to_its_value(tmp_path: Path, value: str, also: str, wanted: str) -> None:
+    assert recorded_configuration(tmp_path, f"#define cfgTHIS {value}\n{also}") == {"cfgTHIS": wanted}

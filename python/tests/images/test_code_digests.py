@@ -71,7 +71,7 @@ ELSEWHERE = {
 MOVED = "movw r3, #:lower16:one\n    movt r3, #:upper16:one"
 
 
-def linked(folder: Path, place: dict[str, str], **changes: object) -> dict[str, tuple[str, int]]:
+def digests_of_linked(folder: Path, place: dict[str, str], **changes: object) -> dict[str, tuple[str, int]]:
     folder.mkdir()
     (folder / "a.S").write_text(SOURCE.format(**{**PLAIN, **changes}))
     (folder / "a.ld").write_text(SCRIPT.format(**place))
@@ -84,19 +84,22 @@ def linked(folder: Path, place: dict[str, str], **changes: object) -> dict[str, 
 
 @pytest.mark.parametrize("pool", ["", ".ltorg"])
 @pytest.mark.parametrize("cpu", ["cortex-m0plus", "cortex-m4"])
-def test_the_same_code_elsewhere_has_the_same_digests(tmp_path: Path, cpu: str, pool: str) -> None:
-    first = linked(tmp_path / "a", HERE, cpu=cpu, pool=pool)
-    second = linked(tmp_path / "b", ELSEWHERE, cpu=cpu, pool=pool)
+def test_same_code_at_other_addresses_has_the_same_digests(tmp_path: Path, cpu: str, pool: str) -> None:
+    first = digests_of_linked(tmp_path / "a", HERE, cpu=cpu, pool=pool)
+    second = digests_of_linked(tmp_path / "b", ELSEWHERE, cpu=cpu, pool=pool)
     assert set(first) == {"near", "callee", "other"}
     for name, (digest, address) in first.items():
         assert second[name][0] == digest, name
         assert second[name][1] != address, name
 
 
-def test_addresses_in_instructions_are_no_difference(tmp_path: Path) -> None:
-    first, second = linked(tmp_path / "a", HERE, extra=MOVED), linked(tmp_path / "b", ELSEWHERE, extra=MOVED)
+def test_addresses_in_instructions_do_not_change_digests(tmp_path: Path) -> None:
+    first, second = (
+        digests_of_linked(tmp_path / "a", HERE, extra=MOVED),
+        digests_of_linked(tmp_path / "b", ELSEWHERE, extra=MOVED),
+    )
     assert first["near"][0] == second["near"][0]
-    third = linked(tmp_path / "c", ELSEWHERE, extra=MOVED.replace("one", "two"))
+    third = digests_of_linked(tmp_path / "c", ELSEWHERE, extra=MOVED.replace("one", "two"))
     assert third["near"][0] != first["near"][0]
 
 
@@ -113,14 +116,17 @@ def test_addresses_in_instructions_are_no_difference(tmp_path: Path) -> None:
         ({"variable": "two", "cpu": "cortex-m0plus"}, "near"),
     ],
 )
-def test_every_other_difference_is_one(tmp_path: Path, changes: dict[str, object], changed: str) -> None:
+def test_every_other_change_changes_digests(tmp_path: Path, changes: dict[str, object], changed: str) -> None:
     alike = {name: value for name, value in changes.items() if name in {"pool", "cpu"}}
-    plain, other = linked(tmp_path / "a", HERE, **alike), linked(tmp_path / "b", ELSEWHERE, **changes)
+    plain, other = (
+        digests_of_linked(tmp_path / "a", HERE, **alike),
+        digests_of_linked(tmp_path / "b", ELSEWHERE, **changes),
+    )
     assert [name for name in plain if plain[name][0] != other[name][0]] == [changed]
 
 
-def test_a_damaged_file_is_one_sentence(tmp_path: Path) -> None:
-    linked(tmp_path / "a", HERE)
+def test_damaged_file_is_reported(tmp_path: Path) -> None:
+    digests_of_linked(tmp_path / "a", HERE)
     path = tmp_path / "a" / "a.elf"
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
@@ -129,7 +135,7 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path) -> None:
 
 
 @given(st.integers(-(1 << 23), (1 << 23) - 1), st.sampled_from([0xD000, 0x9000]))
-def test_far_branches_come_back(halves: int, kind: int) -> None:
+def test_far_branches_are_decoded(halves: int, kind: int) -> None:
     """Encoded after the manual's T1 of BL and T4 of B."""
     offset = halves * 2
     sign, i1, i2 = offset >> 24 & 1, offset >> 23 & 1, offset >> 22 & 1
@@ -140,7 +146,7 @@ def test_far_branches_come_back(halves: int, kind: int) -> None:
 
 
 @given(st.integers(-(1 << 19), (1 << 19) - 1), st.integers(0, 13))
-def test_conditional_branches_come_back(halves: int, condition: int) -> None:
+def test_conditional_branches_are_decoded(halves: int, condition: int) -> None:
     offset = halves * 2
     sign, j2, j1 = offset >> 20 & 1, offset >> 19 & 1, offset >> 18 & 1
     first = 0xF000 | sign << 10 | condition << 6 | offset >> 12 & 0x3F
@@ -151,13 +157,13 @@ def test_conditional_branches_come_back(halves: int, condition: int) -> None:
 @pytest.mark.parametrize(
     "code", [(0xF3BF, 0x8F4F), (0xF3EF, 0x8010), (0xF380, 0x8811), (0xF240, 0x1234), (0xE92D, 0x41F0)]
 )
-def test_what_is_no_branch_has_no_target(code: tuple[int, int]) -> None:
+def test_non_branch_has_no_target(code: tuple[int, int]) -> None:
     """DSB, MRS, MSR, MOVW, PUSH."""
     assert branch_target(0x100, struct.pack("<HH", *code)) is None
 
 
 @given(st.integers(0, 0xFFFF), st.integers(0, 14), st.booleans())
-def test_halves_of_an_address_come_back(value: int, register: int, top: bool) -> None:
+def test_halves_of_an_address_are_joined(value: int, register: int, top: bool) -> None:
     first = 0xF240 | top << 7 | (value >> 11 & 1) << 10 | value >> 12
     second = (value >> 8 & 7) << 12 | register << 8 | value & 0xFF
     assert decode_movw_movt(struct.pack("<HH", first, second)) == (top, register, value)

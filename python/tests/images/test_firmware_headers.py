@@ -11,12 +11,12 @@ FIRMWARE = find_root() / "firmware"
 HEADERS = [path for path in FIRMWARE.rglob("*.h") if not {"kernels", "bench"} & set(path.relative_to(FIRMWARE).parts)]
 
 
-def test_there_are_headers() -> None:
+def test_firmware_headers_are_found() -> None:
     assert len(HEADERS) > 30
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=lambda path: str(path.relative_to(FIRMWARE)))
-def test_a_header_of_ours_has_our_prefix(path: Path) -> None:
+def test_own_header_has_the_prefix(path: Path) -> None:
     assert path.name.startswith("bench_")
 
 
@@ -41,7 +41,7 @@ COMMON = {
 """Macros that kernels' own headers define, and a port brings into each of our files."""
 
 
-def test_no_macro_of_ours_has_a_name_that_a_kernel_may_define() -> None:
+def test_own_macros_cannot_collide_with_a_kernels() -> None:
     result = {
         f"{path.relative_to(FIRMWARE)}: {name}"
         for path in FIRMWARE.rglob("*.[ch]")
@@ -52,7 +52,7 @@ def test_no_macro_of_ours_has_a_name_that_a_kernel_may_define() -> None:
     assert not result
 
 
-def test_a_generated_header_has_our_prefix() -> None:
+def test_generated_header_has_our_prefix() -> None:
     texts = [path.read_text() for path in (FIRMWARE / "cmake").glob("*.cmake")]
     names = {
         word.rpartition("/")[2] for text in texts for word in text.replace('"', " ").split() if word.endswith(".h")

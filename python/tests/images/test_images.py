@@ -48,7 +48,7 @@ def _memory(board: Board, name: str) -> range:
 
 
 @pytest.mark.parametrize("name", STM32)
-def test_the_vector_table(name: str, tmp_path: Path) -> None:
+def test_vector_table(name: str, tmp_path: Path) -> None:
     board = CATALOGUE.board(name).facts
     vectors = _vectors(Program("t5", name).elf(), tmp_path, SYSTEM_EXCEPTIONS + board.irq.lines)
     assert vectors[0] == _memory(board, board.memory.data).stop
@@ -103,7 +103,7 @@ def test_every_image_builds_without_a_warning(point: Point) -> None:
 
 
 @pytest.mark.parametrize("macro", ["configTICK_RATE_HS", "configTICKRATE_HZ"])
-def test_a_macro_nobody_has_is_refused_with_the_nearest(macro: str) -> None:
+def test_unknown_macro_is_refused_with_a_suggestion(macro: str) -> None:
     with pytest.raises(BuildError, match=f"has no setting `{macro}`; did you mean `configTICK_RATE_HZ`"):
         build_point_image(CATALOGUE, _point("t2", "pico", **{macro: "100"}))
 
@@ -127,5 +127,5 @@ LD = "arm-none-eabi/bin/ld: "
         ("ninja: stopped", "the last step returned an error."),
     ],
 )
-def test_a_failed_build_says_why_and_not_only_that_it_failed(log: str, said: str) -> None:
+def test_failed_build_is_reported_with_its_reason(log: str, said: str) -> None:
     assert failure_reason(log) == said

@@ -12,7 +12,7 @@ from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines
 from rtoslab.intake import Elf
 from rtoslab.targets import member_places
-from tests.inputs.mutate import mutated
+from tests.inputs.mutate import damage_input
 
 NAMES: Final = ("block", "nameless_t", "info")
 CODE: Final = """
@@ -35,10 +35,10 @@ WHERE: Final = 0x0800_0000
 @cache
 def images() -> Sequence[bytes]:
     """One without and one with optimisation; of DWARF 4 and 5."""
-    return (_compiled("-O0", "-gdwarf-4"), _compiled("-O2", "-gdwarf-5"))
+    return (_compile_example("-O0", "-gdwarf-4"), _compile_example("-O2", "-gdwarf-5"))
 
 
-def _compiled(*options: str) -> bytes:
+def _compile_example(*options: str) -> bytes:
     with TemporaryDirectory() as folder:
         (Path(folder) / "block.c").write_text(CODE)
         command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", *options]
@@ -47,7 +47,7 @@ def _compiled(*options: str) -> bytes:
         return (Path(folder) / "block.elf").read_bytes()
 
 
-def altered(data: bytes, random: Random, _: bytes) -> bytes:
+def damage_debug_section(data: bytes, random: Random, _: bytes) -> bytes:
     """Damage to a section of debug information, no byte of which moves; at times more of it."""
     parts = [section for section in Elf(data).sections if section.name.startswith(".debug")]
     for _round in range(random.choice((1, 1, 2, 4, 16))):
@@ -55,7 +55,7 @@ def altered(data: bytes, random: Random, _: bytes) -> bytes:
         end = part.offset + part.size
         place = part.offset + random.randrange(part.size)
         piece = data[place : min(place + random.choice((1, 2, 4, 16)), end)]
-        damage = mutated(piece, random, data[part.offset : end])[: end - place]
+        damage = damage_input(piece, random, data[part.offset : end])[: end - place]
         data = data[:place] + damage + data[place + len(damage) :]
     return data
 

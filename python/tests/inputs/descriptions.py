@@ -19,7 +19,7 @@ from rtoslab.intake.tables import parse_table
 from rtoslab.project.project_file import Project, require_images
 from rtoslab.reference.reference_file import read_reference
 from tests.inputs.kind import text_of
-from tests.inputs.mutate import mutated
+from tests.inputs.mutate import damage_input
 
 COMMENT: Final = re.compile(rb"^[ \t]*#.*\n", re.MULTILINE)
 TREE: Final = b"""id = "tiny"
@@ -106,16 +106,16 @@ def read_published(data: bytes) -> None:
 
 def silicon() -> bytes:
     """A calibration with its seal."""
-    return _resealed(canonical(SILICON).encode())
+    return _reseal(canonical(SILICON).encode())
 
 
-def silicon_altered(data: bytes, random: Random, other: bytes) -> bytes:
+def damage_silicon_file(data: bytes, random: Random, other: bytes) -> bytes:
     """Mostly with the seal made right again."""
-    data = mutated(data, random, other)
-    return data if random.random() < 0.2 else _resealed(data)
+    data = damage_input(data, random, other)
+    return data if random.random() < 0.2 else _reseal(data)
 
 
-def _resealed(data: bytes) -> bytes:
+def _reseal(data: bytes) -> bytes:
     try:
         body = parse_object(text_of(data))
     except (ValueError, CatalogueError):
@@ -141,21 +141,21 @@ def references() -> Sequence[bytes]:
     for path in sorted(find_root().glob("reference/*/*.jsonl")):
         head, *points = path.read_bytes().split(b"\n")[:-2]
         results.append(b"\n".join([head, *sorted(points, key=len)[len(points) // 2 :][:2], b""]))
-    return [_sealed(result) for result in results]
+    return [_seal(result) for result in results]
 
 
-def _sealed(data: bytes) -> bytes:
+def _seal(data: bytes) -> bytes:
     return data + b'{"sha256":"%b"}\n' % hashlib.sha256(data).hexdigest().encode()
 
 
-def reference_altered(data: bytes, random: Random, other: bytes) -> bytes:
+def damage_reference_file(data: bytes, random: Random, other: bytes) -> bytes:
     """Mostly with the seal made right again."""
     if random.random() < 0.2:
-        return mutated(data, random, other)
+        return damage_input(data, random, other)
     lines, others = data.split(b"\n")[:-2], other.split(b"\n")[:-2]
     place = random.randrange(len(lines))
-    lines[place] = mutated(lines[place], random, random.choice(others))
-    return _sealed(b"\n".join([*lines, b""]))
+    lines[place] = damage_input(lines[place], random, random.choice(others))
+    return _seal(b"\n".join([*lines, b""]))
 
 
 def read_references(data: bytes) -> None:

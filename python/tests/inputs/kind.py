@@ -9,7 +9,7 @@ from rtoslab.base.errors import CatalogueError, RtoslabError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake.tables import parse_table
-from tests.inputs.mutate import mutated
+from tests.inputs.mutate import damage_input
 
 Read = Callable[[bytes], object]
 
@@ -22,7 +22,7 @@ class Kind:
     seeds: Callable[[], Sequence[bytes]]
     read: Read
     refusals: tuple[type[Exception], ...] = (RtoslabError,)
-    alter: Callable[[bytes, Random, bytes], bytes] = field(default=mutated)
+    alter: Callable[[bytes, Random, bytes], bytes] = field(default=damage_input)
     """Damages a seed; where a check sum would refuse all damage, it is made right again."""
 
     def made(self, random: Random) -> bytes:

@@ -48,7 +48,7 @@ from tests.capture_files import VCD
 from tests.fakes import WIRE, stream
 from tests.inputs import debug_info, descriptions
 from tests.inputs.kind import Kind, Read, files, model, text_of
-from tests.inputs.mutate import mutated
+from tests.inputs.mutate import damage_input
 from tests.inputs.seeds import DSVIEW, GRAPH, MAP, OVERHEADS, PROFILE, PULSEVIEW, SALEAE, SESSION, TASKS_CSV, elf, runs
 
 ROOT: Final = find_root()
@@ -82,20 +82,20 @@ def _head(form: str, head: bytes) -> Read:
     return lambda data: _capture(data if capture_forms()[form].recognises(data) else head + data)
 
 
-def _stream_altered(data: bytes, random: Random, other: bytes) -> bytes:
+def _damage_stream(data: bytes, random: Random, other: bytes) -> bytes:
     """Mostly with the right check sum on every line, so that damage comes further than that."""
-    data = mutated(data, random, other)
+    data = damage_input(data, random, other)
     if random.random() < 0.2:
         return data
-    return b"\n".join(_checked(line) for line in data.split(b"\n"))
+    return b"\n".join(_with_checksum(line) for line in data.split(b"\n"))
 
 
-def _checked(line: bytes) -> bytes:
+def _with_checksum(line: bytes) -> bytes:
     body, star, _ = line.rpartition(b" *")
     return b"%s *%08x" % (body, zlib.crc32(body)) if star else line
 
 
-def _zipped(members: dict[str, bytes], random: Random) -> bytes:
+def _zip_members(members: dict[str, bytes], random: Random) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as file:
         for name, data in members.items():
@@ -103,18 +103,18 @@ def _zipped(members: dict[str, bytes], random: Random) -> bytes:
     return out.getvalue()
 
 
-def _session_altered(data: bytes, random: Random, other: bytes) -> bytes:
+def _damage_session(data: bytes, random: Random, other: bytes) -> bytes:
     """Damage inside the archive as often as to it."""
     if random.random() < 0.4:
-        return mutated(data, random, other)
+        return damage_input(data, random, other)
     members = dict(SESSION)
     name = random.choice(list(members))
     if random.random() < 0.3:
-        renamed = mutated(name.encode(), random).decode("latin-1").replace("\0", "_")[:60] or "x"
+        renamed = damage_input(name.encode(), random).decode("latin-1").replace("\0", "_")[:60] or "x"
         members[renamed] = members.pop(name)
     else:
-        members[name] = mutated(members[name], random)
-    return _zipped(members, random)
+        members[name] = damage_input(members[name], random)
+    return _zip_members(members, random)
 
 
 def _image(data: bytes) -> None:
@@ -189,10 +189,10 @@ KINDS: Final[dict[str, Kind]] = {
     kind.name: kind
     for kind in (
         Kind("VCD", lambda: [VCD.encode(), b"$timescale 1 ns $end " + VCD.encode()], _head("vcd", b"$date ")),
-        Kind("sigrok session", lambda: [_zipped(SESSION, Random(1))], _capture, alter=_session_altered),
+        Kind("sigrok session", lambda: [_zip_members(SESSION, Random(1))], _capture, alter=_damage_session),
         Kind("Saleae CSV", lambda: SALEAE, _head("saleae", b"Time [s],")),
         Kind("PulseView CSV", lambda: [PULSEVIEW, DSVIEW], _head("pulseview", b"; ")),
-        Kind("record stream", lambda: [stream(), *runs()], lambda data: decode(data, WIRE), alter=_stream_altered),
+        Kind("record stream", lambda: [stream(), *runs()], lambda data: decode(data, WIRE), alter=_damage_stream),
         Kind("task set, TOML", _bare("examples/response-time/[ct]*.toml"), _tasks),
         Kind("task set, CSV", lambda: [TASKS_CSV], _tasks_csv),
         Kind("overheads, TOML", lambda: [OVERHEADS], _overheads),
@@ -213,7 +213,7 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("hardware map", lambda: [descriptions.BENCH], model(Bench)),
         Kind("names for flashing", _bare("firmware/boards/*/flash.toml"), model(FlashNames)),
         Kind("calibration", lambda: [descriptions.silicon()], descriptions.read_calibration,
-             alter=descriptions.silicon_altered),
+             alter=descriptions.damage_silicon_file),
         Kind("tree", lambda: [descriptions.TREE], model(Tree)),
         Kind("project", lambda: [descriptions.PROJECT], descriptions.read_project),
         Kind("export's settings", lambda: [descriptions.EXPORT], lambda data: parse_settings(text_of(data))),
@@ -222,8 +222,8 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("slips", lambda: descriptions.papers("slips.toml"), model(SlipFile)),
         Kind("published figures", lambda: descriptions.papers("published.csv"), descriptions.read_published),
         Kind("reference results", descriptions.references, descriptions.read_references,
-             alter=descriptions.reference_altered),
-        Kind("debug information", debug_info.images, debug_info.read, alter=debug_info.altered),
+             alter=descriptions.damage_reference_file),
+        Kind("debug information", debug_info.images, debug_info.read, alter=debug_info.damage_debug_section),
         Kind("typing script", lambda: [b"$ => help\n=> now\nname: => a\\tb\\c\n# x\n\\x41\\q => \\x\n"],
              lambda data: parse_script(text_of(data))),
     )

@@ -19,7 +19,7 @@ _DIGIT: Final = re.compile(rb"\d")
 _TOKEN: Final = re.compile(rb"[A-Za-z0-9_.+-]+|\s+|[^A-Za-z0-9_.+\s-]")
 
 
-def mutated(data: bytes, random: Random, other: bytes = b"") -> bytes:
+def damage_input(data: bytes, random: Random, other: bytes = b"") -> bytes:
     """The input with one to four pieces of damage; `other` is one of its kind, to be spliced in."""
     for _ in range(random.choice((1, 1, 1, 2, 2, 3, 4))):
         data = random.choice(_DAMAGES)(data, random, other)

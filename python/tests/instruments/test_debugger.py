@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.board_images import Program
-from tests.cli.test_cli import HANG_S, ROOT, error, rtoslab
+from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
 from tests.instruments.spoilt_pointer import SPOILT_AT, spoilt_pointer
 
 GDB = shutil.which("gdb-multiarch")
@@ -24,7 +24,7 @@ BOARD = "nucleo-f446re"
 
 
 @contextlib.contextmanager
-def served(image: Path, board: str, *options: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+def gdb_server(image: Path, board: str, *options: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """A server on a free port: its address, and its process."""
     command = [
         sys.executable,
@@ -48,10 +48,10 @@ def served(image: Path, board: str, *options: str) -> Iterator[tuple[str, "subpr
             server.kill()
 
 
-def debugged(image: Path, board: str, *commands: str) -> str:
+def gdb_output(image: Path, board: str, *commands: str) -> str:
     """What gdb prints for these commands, each one's output behind a line `>> command`."""
     assert GDB is not None
-    with served(image, board) as (address, _):
+    with gdb_server(image, board) as (address, _):
         request = ["set confirm off", "set pagination off", f"target remote {address}"]
         for command in commands:
             request += [f"echo >> {command}\\n", command]
@@ -69,9 +69,9 @@ def after(text: str, command: str, place: int = 0) -> str:
 
 
 @with_gdb
-def test_a_fault_is_followed_back_to_its_cause() -> None:
+def test_fault_is_traced_backwards_to_its_cause() -> None:
     """From the fault, backwards to the write that spoilt the pointer, thousands of instructions before."""
-    output = debugged(
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break fault", "continue", "watch where", "reverse-continue", "print turn",
         "backtrace", "print where == &value", "next", "print where == &value",
     )  # fmt: skip
@@ -85,8 +85,8 @@ def test_a_fault_is_followed_back_to_its_cause() -> None:
 
 
 @with_gdb
-def test_steps_back_and_forth_come_to_the_same_registers() -> None:
-    output = debugged(
+def test_forward_and_backward_steps_give_the_same_registers() -> None:
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break use", "continue", "info registers", "stepi 7", "info registers",
         "reverse-stepi 7", "info registers", "stepi 7", "info registers",
     )  # fmt: skip
@@ -96,9 +96,9 @@ def test_steps_back_and_forth_come_to_the_same_registers() -> None:
 
 
 @with_gdb
-def test_a_breakpoint_is_met_backwards_in_the_same_cycles() -> None:
+def test_breakpoint_is_reached_backwards_at_the_same_cycles() -> None:
     """Three times forwards, twice backwards; before the first time history ends, and from there it runs the same."""
-    output = debugged(
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break use", *["continue", "monitor cycles"] * 3,
         *["reverse-continue", "monitor cycles"] * 3, "continue", "monitor cycles",
     )  # fmt: skip
@@ -111,9 +111,9 @@ def test_a_breakpoint_is_met_backwards_in_the_same_cycles() -> None:
 
 
 @with_gdb
-def test_both_cores_are_threads_and_go_back_together() -> None:
+def test_both_cores_are_threads_and_step_back_together() -> None:
     image = Program("t7", "pico", cores=2).elf()
-    output = debugged(
+    output = gdb_output(
         image, "pico", "break xTaskIncrementTick", "continue", "info threads", "monitor cycles", "thread 2", "stepi",
         "stepi", "stepi", "reverse-stepi", "reverse-stepi", "reverse-stepi", "monitor cycles",
     )  # fmt: skip
@@ -126,11 +126,11 @@ def test_both_cores_are_threads_and_go_back_together() -> None:
 
 @with_gdb
 @pytest.mark.parametrize("thread", [1, 2])
-def test_the_thread_in_focus_stays_in_focus(thread: int) -> None:
+def test_thread_in_focus_stays_in_focus(thread: int) -> None:
     """Steps back, by instruction and by line, and the end of history stop in the thread that the user looked at."""
     image = Program("t7", "pico", cores=2).elf()
     commands = ("stepi 5", "reverse-stepi", "reverse-stepi 2", "step", "reverse-step", "reverse-continue")
-    output = debugged(
+    output = gdb_output(
         image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}",
         *(part for command in commands for part in (command, "thread")),
     )  # fmt: skip
@@ -140,10 +140,10 @@ def test_the_thread_in_focus_stays_in_focus(thread: int) -> None:
 
 @with_gdb
 @pytest.mark.parametrize("thread", [1, 2])
-def test_a_step_back_is_of_the_thread_in_focus_whatever_was_looked_at(thread: int) -> None:
+def test_backward_step_applies_to_the_focused_thread(thread: int) -> None:
     """gdb names no thread with it. A list of threads looks at all of them in between."""
     image = Program("t7", "pico", cores=2).elf()
-    output = debugged(
+    output = gdb_output(
         image, "pico", "break xTaskIncrementTick", "continue", "delete", f"thread {thread}", "info threads",
         "reverse-stepi", "thread", "info threads", "reverse-stepi", "thread",
     )  # fmt: skip
@@ -151,8 +151,8 @@ def test_a_step_back_is_of_the_thread_in_focus_whatever_was_looked_at(thread: in
 
 
 @with_gdb
-def test_what_the_user_changes_begins_another_history() -> None:
-    output = debugged(
+def test_change_by_the_user_starts_a_new_history() -> None:
+    output = gdb_output(
         spoilt_pointer(BOARD), BOARD, "break use", "continue", "set var turn = 4990", "monitor history", "continue",
         "print turn", "reverse-continue", "print turn", "set var $r3 = 7", "print $r3",
     )  # fmt: skip
@@ -164,12 +164,12 @@ def test_what_the_user_changes_begins_another_history() -> None:
 
 
 @with_gdb
-def test_a_read_cannot_be_watched_and_is_refused() -> None:
-    assert "Could not insert hardware" in debugged(spoilt_pointer(BOARD), BOARD, "rwatch turn", "continue")
+def test_read_watchpoint_is_refused() -> None:
+    assert "Could not insert hardware" in gdb_output(spoilt_pointer(BOARD), BOARD, "rwatch turn", "continue")
 
 
-def test_until_is_where_history_begins_and_ctrl_c_ends_the_wait() -> None:
-    with served(spoilt_pointer(BOARD), BOARD, "--until", "spoil") as (address, server):
+def test_history_begins_at_until_and_ctrl_c_ends_the_wait() -> None:
+    with gdb_server(spoilt_pointer(BOARD), BOARD, "--until", "spoil") as (address, server):
         assert address.startswith("127.0.0.1:")
         server.send_signal(signal.SIGINT)
         assert server.wait(HANG_S) != 0
@@ -181,24 +181,24 @@ def test_until_is_where_history_begins_and_ctrl_c_ends_the_wait() -> None:
         (("--listen", "nowhere.invalid:1"), "Cannot listen on nowhere.invalid:1"),
         (("--listen", "127.0.0.1"), "Cannot listen on 127.0.0.1"),
         (("--until", "no_such_function"), "no_such_function"),
-        (("--until", "vectors"), "does not come to vectors"),
-        (("--cores", "2"), "has 1 cores, 2 were asked for"),
+        (("--until", "vectors"), "does not reach vectors"),
+        (("--cores", "2"), "has 1 cores, not 2"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(options: tuple[str, ...], sentence: str) -> None:
-    assert sentence in error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, *options), 1)
+def test_impossible_request_is_reported(options: tuple[str, ...], sentence: str) -> None:
+    assert sentence in command_error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, *options), 1)
 
 
-def test_a_port_in_use_is_told() -> None:
+def test_port_in_use_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        output = error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, "--listen", address), 1)
+        output = command_error(rtoslab("gdb", spoilt_pointer(BOARD), "--board", BOARD, "--listen", address), 1)
     assert f"Cannot listen on {address}" in output
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[str, int]]:
-    with served(spoilt_pointer(BOARD), BOARD) as (address, _):
+    with gdb_server(spoilt_pointer(BOARD), BOARD) as (address, _):
         host, _, port = address.partition(":")
         yield host, int(port)
 
@@ -220,7 +220,7 @@ def _answer(line: socket.socket) -> bytes:
 @pytest.fixture
 def pico_line() -> Iterator[socket.socket]:
     """A connection to the server of a board with two cores, which names threads with their process."""
-    with served(Program("t7", "pico", cores=2).elf(), "pico") as (address, _):
+    with gdb_server(Program("t7", "pico", cores=2).elf(), "pico") as (address, _):
         host, _, port = address.partition(":")
         with socket.create_connection((host, int(port)), timeout=HANG_S) as line:
             line.sendall(_packet(b"qSupported:multiprocess+"))
@@ -238,7 +238,7 @@ def test_ctrl_c_stops_in_the_thread_in_focus(pico_line: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("body", [b"g", b"m20000000,4", b"M20000000,1:00"])
-def test_a_thread_that_does_not_exist_is_an_error(pico_line: socket.socket, body: bytes) -> None:
+def test_thread_that_does_not_exist_is_an_error(pico_line: socket.socket, body: bytes) -> None:
     pico_line.sendall(_packet(b"Hgp1.9"))
     assert _answer(pico_line) == b"OK"
     pico_line.sendall(_packet(body))
@@ -255,14 +255,14 @@ def _assert_answered(server: tuple[str, int]) -> None:
         assert _answer(line).startswith(b"PacketSize")
 
 
-def test_a_step_of_a_thread_that_does_not_exist_ends_the_session_alone(server: tuple[str, int]) -> None:
+def test_step_of_a_thread_that_does_not_exist_ends_the_session_alone(server: tuple[str, int]) -> None:
     with socket.create_connection(server, timeout=HANG_S) as line:
         line.sendall(_packet(b"vCont;s:9"))
     _assert_answered(server)
 
 
 @pytest.mark.parametrize("sent", [b"$", b"$m2000", b"$g#", b"$g#6"])
-def test_a_packet_without_end_does_not_keep_the_next_client_waiting(server: tuple[str, int], sent: bytes) -> None:
+def test_incomplete_packet_does_not_block_the_next_client(server: tuple[str, int], sent: bytes) -> None:
     with socket.create_connection(server, timeout=HANG_S) as line:
         line.sendall(_packet(b"?") + sent)
         _assert_answered(server)
@@ -277,7 +277,7 @@ def test_a_packet_without_end_does_not_keep_the_next_client_waiting(server: tupl
         ),
     )
 )
-def test_whatever_comes_over_the_wire_the_server_goes_on(server: tuple[str, int], junk: bytes) -> None:
+def test_server_survives_any_input(server: tuple[str, int], junk: bytes) -> None:
     """Kill packets aside, which end it as they should; after each a plain question is answered."""
     if b"$k#" in junk or b"vKill" in junk:
         return

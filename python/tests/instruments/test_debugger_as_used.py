@@ -10,7 +10,7 @@ from rtoslab import board
 from tests.board_images import Program
 from tests.cli.test_cli import HANG_S
 from tests.debugged_firmware import SCRIPT
-from tests.instruments.test_debugger import GDB, after, debugged, served, with_gdb
+from tests.instruments.test_debugger import GDB, after, gdb_output, gdb_server, with_gdb
 
 F446 = "nucleo-f446re"
 SOURCE = r"""
@@ -63,8 +63,8 @@ def build(folder: Path, board_id: str = F446, version: int = 1) -> Path:
 
 @with_gdb
 @pytest.mark.parametrize("board_id", REGISTERS)
-def test_a_backtrace_in_a_fault_handler_shows_the_task(board_id: str, tmp_path: Path) -> None:
-    output = debugged(
+def test_backtrace_in_a_fault_handler_shows_the_task(board_id: str, tmp_path: Path) -> None:
+    output = gdb_output(
         build(tmp_path, board_id), board_id, "break hard", "continue", "backtrace", "print $psp", "print $control"
     )
     frames = re.findall(r"^#\d+ +(?:0x\w+ in )?(\S+)", after(output, "backtrace"), re.MULTILINE)
@@ -73,9 +73,9 @@ def test_a_backtrace_in_a_fault_handler_shows_the_task(board_id: str, tmp_path: 
 
 
 @with_gdb
-def test_a_new_build_is_loaded_and_run_again(tmp_path: Path) -> None:
+def test_new_build_is_loaded_and_run_again(tmp_path: Path) -> None:
     old, new = build(tmp_path, version=1), build(tmp_path, version=77)
-    output = debugged(
+    output = gdb_output(
         old, F446, "break pins", "continue", f"file {new}", f"load {new}", "monitor reset halt", "monitor cycles",
         "maintenance flush register-cache", "continue", "print version", "monitor reset", "monitor nonsense",
     )  # fmt: skip
@@ -88,10 +88,10 @@ def test_a_new_build_is_loaded_and_run_again(tmp_path: Path) -> None:
 
 
 @with_gdb
-def test_run_starts_the_board_again(tmp_path: Path) -> None:
+def test_run_command_restarts_the_board(tmp_path: Path) -> None:
     """With `extended-remote`, twice, and then gdb may leave it or end it."""
     image = build(tmp_path)
-    with served(image, F446) as (address, server):
+    with gdb_server(image, F446) as (address, server):
         commands = [
             "set confirm off", "set pagination off", f"target extended-remote {address}", "break pins", "run",
             "next", "run", "print seen", "kill",
@@ -111,7 +111,7 @@ def test_run_starts_the_board_again(tmp_path: Path) -> None:
 def test_registers_are_watched_and_read_without_side_effects(board_id: str, tmp_path: Path) -> None:
     _, clocks, output_register, levels = REGISTERS[board_id]
     word = f"*(unsigned *){output_register}"
-    output = debugged(
+    output = gdb_output(
         build(tmp_path, board_id), board_id, "break pins", "continue", f"watch {word}", "continue", "continue",
         f"print/x {word}", f"print/x *(unsigned *){clocks}", "x/wx 0xE000ED00", "x/hx 0xE000ED02", "delete 2",
         f"rwatch *(unsigned *){levels}", "continue", "reverse-continue", "monitor warnings",
@@ -127,7 +127,7 @@ def test_registers_are_watched_and_read_without_side_effects(board_id: str, tmp_
     assert "none" in after(output, "monitor warnings")
 
 
-def test_the_board_in_the_hand_reads_registers_without_side_effects(tmp_path: Path) -> None:
+def test_python_board_reads_registers_without_side_effects(tmp_path: Path) -> None:
     """Reading the data register of a UART clears its flag, and SysTick's control register clears its own."""
     running = board(F446).load(build(tmp_path))
     running.run(10_000)
@@ -139,7 +139,7 @@ def test_the_board_in_the_hand_reads_registers_without_side_effects(tmp_path: Pa
     assert (running.registers(), running.cycle, running.stats()) == before
 
 
-def test_a_write_to_a_register_is_noted(tmp_path: Path) -> None:
+def test_register_write_is_recorded(tmp_path: Path) -> None:
     running = board(F446).load(build(tmp_path))
     probe = running.watch(0x4002_0014)
     running.run(10_000)
@@ -153,7 +153,7 @@ def test_a_write_to_a_register_is_noted(tmp_path: Path) -> None:
 def test_tasks_of_freertos_are_threads_with_names_and_their_own_stacks(board_id: str, cores: int) -> None:
     """T5: tasks that wait for each other. One of them, chosen by its number, is looked at from inside."""
     image = Program("t7" if cores == 2 else "t5", board_id, cores=cores).elf()
-    output = debugged(
+    output = gdb_output(
         image,
         board_id,
         "break xTaskIncrementTick",
@@ -172,18 +172,18 @@ def test_tasks_of_freertos_are_threads_with_names_and_their_own_stacks(board_id:
 
 
 @with_gdb
-def test_an_image_without_a_kernel_has_its_core_alone(tmp_path: Path) -> None:
-    output = debugged(build(tmp_path), F446, "info threads")
+def test_image_without_a_kernel_shows_only_its_core(tmp_path: Path) -> None:
+    output = gdb_output(build(tmp_path), F446, "info threads")
     assert re.findall(r"Thread 1\.\d+ \(core 0\)", after(output, "info threads")) == ["Thread 1.1 (core 0)"]
 
 
 @with_gdb
 @pytest.mark.parametrize("editor", ["cortex-debug", "cppdbg"])
-def test_what_editors_send_in_the_machine_interface(editor: str, tmp_path: Path) -> None:
+def test_machine_interface_commands_of_editors(editor: str, tmp_path: Path) -> None:
     """The commands that docs/debugger.md's entries make the extensions send, in their order."""
     image = build(tmp_path)
     assert GDB is not None
-    with served(image, F446) as (address, _):
+    with gdb_server(image, F446) as (address, _):
         begin = {
             "cortex-debug": [
                 "-gdb-set mi-async on", f'-file-exec-and-symbols "{image}"',

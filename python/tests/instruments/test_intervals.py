@@ -8,7 +8,7 @@ from rtoslab.instruments import MeasuredInterval, Stretch, make_subject, measure
 from tests.instruments.small_program import CALLS, CPUS, line_of, small_program
 
 
-def measured(*pairs: tuple[str, str], board: str = "pico") -> list[MeasuredInterval]:
+def measure_example(*pairs: tuple[str, str], board: str = "pico") -> list[MeasuredInterval]:
     catalogue = Catalogue(find_root())
     stretch = Stretch(cycles=100_000)
     subject = make_subject(catalogue, str(small_program(board)), board=board, cores=1, stretch=stretch)
@@ -18,7 +18,7 @@ def measured(*pairs: tuple[str, str], board: str = "pico") -> list[MeasuredInter
 def test_intervals_by_symbol_and_line_have_the_cycles_counted_by_hand() -> None:
     """On the M0+: push of two 3, five nops 5, bl 3, leaf's ten nops 10, bx 2."""
     line = f"small.s:{line_of('pop {r4, pc}')}"
-    to_pop, between = measured(("outer", line), ("outer", "recursive"))
+    to_pop, between = measure_example(("outer", line), ("outer", "recursive"))
     assert (to_pop.count, to_pop.begun_again, to_pop.is_open) == (CALLS, 0, False)
     assert to_pop.cycles is not None
     assert (to_pop.cycles.minimum, to_pop.cycles.maximum) == (23, 23)
@@ -34,8 +34,8 @@ def test_intervals_by_symbol_and_line_have_the_cycles_counted_by_hand() -> None:
         assert sum(interval.longest.spent.values()) == interval.longest.end.cycle - interval.longest.begin.cycle
 
 
-def test_from_a_place_to_itself_is_its_period_and_the_path_is_that_of_the_longest() -> None:
-    (period,) = measured(("leaf", "leaf"))
+def test_interval_from_a_place_to_itself_is_its_period() -> None:
+    (period,) = measure_example(("leaf", "leaf"))
     assert (period.count, period.is_open) == (3 * CALLS - 1, True)
     assert period.cycles is not None
     assert period.cycles.minimum < period.cycles.maximum
@@ -43,17 +43,17 @@ def test_from_a_place_to_itself_is_its_period_and_the_path_is_that_of_the_longes
     assert next(iter(period.longest.spent)) == "recursive"
 
 
-def test_an_interval_goes_on_from_its_first_begin() -> None:
-    (again,) = measured(("leaf", "recursive"))
+def test_second_begin_does_not_restart_an_interval() -> None:
+    (again,) = measure_example(("leaf", "recursive"))
     assert again.begun_again == 2 * CALLS
     assert again.count == CALLS
-    (never,) = measured(("leaf", "never_called"))
+    (never,) = measure_example(("leaf", "never_called"))
     assert (never.count, never.cycles, never.longest, never.is_open) == (0, None, None, True)
 
 
 @pytest.mark.parametrize("board", CPUS)
 def test_instructions_of_an_interval_are_the_same_on_every_core(board: str) -> None:
-    (result,) = measured(("outer", "recursive"), board=board)
+    (result,) = measure_example(("outer", "recursive"), board=board)
     assert result.instructions is not None
     assert (result.instructions.minimum, result.instructions.maximum, result.instructions.total) == (
         result.instructions.minimum, result.instructions.minimum, result.count * result.instructions.minimum,
@@ -61,6 +61,6 @@ def test_instructions_of_an_interval_are_the_same_on_every_core(board: str) -> N
     assert result.instructions.minimum >= 19
 
 
-def test_a_place_that_is_none_is_an_error() -> None:
+def test_invalid_place_is_an_error() -> None:
     with pytest.raises(SymbolError, match="value is data"):
-        measured(("leaf", "value"))
+        measure_example(("leaf", "value"))

@@ -34,25 +34,25 @@ INSTRUCTIONS = {"leaf": (11, 11), "outer": (19, 8), "jumping": (12, 1)}
 
 
 @cache
-def measured(board: str, *names: str) -> dict[str, MeasuredFunction]:
+def measure_example(board: str, *names: str) -> dict[str, MeasuredFunction]:
     subject = make_subject(CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=Stretch(cycles=100_000))
     return {function.function.requested[0]: function for function in measure_calls(subject, names).functions}
 
 
-def same(value: int, calls: int) -> Spread:
+def constant_spread(value: int, calls: int) -> Spread:
     return Spread(value, value, value, value, value * calls)
 
 
 @pytest.mark.parametrize("board", WITHOUT_WAITS)
-def test_cycles_are_those_counted_by_hand(board: str) -> None:
-    result = measured(board, *BY_HAND, "recursive")
+def test_cycles_equal_a_manual_count(board: str) -> None:
+    result = measure_example(board, *BY_HAND, "recursive")
     for name, (inclusive, exclusive, stack) in BY_HAND.items():
         calls = CALLS * (3 if name == "leaf" else 1)
         assert result[name].tally.calls == calls
-        assert result[name].cycles["inclusive"] == same(inclusive, calls)
-        assert result[name].cycles["undisturbed"] == same(inclusive, calls)
-        assert result[name].cycles["exclusive"] == same(exclusive, calls)
-        assert result[name].cycles["interrupts"] == result[name].cycles["other tasks"] == same(0, calls)
+        assert result[name].cycles["inclusive"] == constant_spread(inclusive, calls)
+        assert result[name].cycles["undisturbed"] == constant_spread(inclusive, calls)
+        assert result[name].cycles["exclusive"] == constant_spread(exclusive, calls)
+        assert result[name].cycles["interrupts"] == result[name].cycles["other tasks"] == constant_spread(0, calls)
         assert result[name].tally.stack_bytes == stack
     recursive = result["recursive"]
     assert (recursive.tally.calls, recursive.tally.recursive, recursive.tally.stack_bytes) == (3 * CALLS, 2 * CALLS, 12)
@@ -62,16 +62,19 @@ def test_cycles_are_those_counted_by_hand(board: str) -> None:
 
 
 @pytest.mark.parametrize("board", CPUS)
-def test_instructions_are_those_counted_by_hand(board: str) -> None:
-    result = measured(board, *INSTRUCTIONS)
+def test_instructions_equal_a_manual_count(board: str) -> None:
+    result = measure_example(board, *INSTRUCTIONS)
     for name, (inclusive, exclusive) in INSTRUCTIONS.items():
         calls = CALLS * (3 if name == "leaf" else 1)
-        assert result[name].instructions == {"inclusive": same(inclusive, calls), "exclusive": same(exclusive, calls)}
+        assert result[name].instructions == {
+            "inclusive": constant_spread(inclusive, calls),
+            "exclusive": constant_spread(exclusive, calls),
+        }
 
 
 @pytest.mark.parametrize("board", CPUS)
-def test_cycles_are_those_between_probes(board: str) -> None:
-    result = measured(board, "outer", "jumping")
+def test_cycles_equal_those_between_probes(board: str) -> None:
+    result = measure_example(board, "outer", "jumping")
     machine = machine_with(board)
     pairs = {}
     for name in result:
@@ -93,10 +96,10 @@ def machine_with(board: str) -> ObservedMachine:
     return machine
 
 
-def test_what_an_interrupt_takes_is_told_apart_wherever_it_comes() -> None:
+def test_interrupt_time_is_separated_at_every_instruction() -> None:
     """In each cycle of the first call of `outer`; the handler is of 20 instructions and its return."""
     board = "nucleo-l073rz"
-    start = measured(board, "outer")["outer"].greatest[0].start
+    start = measure_example(board, "outer")["outer"].greatest[0].start
     taken = []
     for offset in range(-20, 40):
         machine = machine_with(board)
@@ -126,8 +129,8 @@ def test_what_an_interrupt_takes_is_told_apart_wherever_it_comes() -> None:
     assert all(20 + 20 <= hit <= 20 + 40 for hit in hits)
 
 
-def test_the_greatest_call_is_told_whole() -> None:
-    result = measured("pico", "outer", "jumping", "endless", "never_called")
+def test_longest_call_is_described_completely() -> None:
+    result = measure_example("pico", "outer", "jumping", "endless", "never_called")
     (outer,) = result["outer"].greatest
     assert (outer.measures, outer.path, outer.core) == (("inclusive", "undisturbed"), ("reset", "outer"), 0)
     assert outer.spending is not None
@@ -143,8 +146,8 @@ def test_the_greatest_call_is_told_whole() -> None:
     assert result["never_called"].tally.stack_bytes is None
 
 
-def test_a_stretch_leaves_out_what_began_before_it() -> None:
-    inside = f"{measured('pico', 'leaf')['leaf'].function.address + 4:#x}"
+def test_calls_begun_before_the_interval_are_not_counted() -> None:
+    inside = f"{measure_example('pico', 'leaf')['leaf'].function.address + 4:#x}"
     stretch = Stretch(start=inside, cycles=100_000)
     subject = make_subject(CATALOGUE, str(small_program("pico")), board="pico", cores=1, stretch=stretch)
     leaf, outer = measure_calls(subject, ["leaf", "outer"]).functions
@@ -152,7 +155,7 @@ def test_a_stretch_leaves_out_what_began_before_it() -> None:
     assert (outer.tally.begun_before, outer.tally.calls) == (0, CALLS)
 
 
-def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
+def test_functions_are_named_by_symbol_address_or_line() -> None:
     known = ImageFunctions(small_program("pico"), machine_with("pico"))
     leaf = known.find_function("leaf")
     assert (leaf.name, leaf.also) == ("leaf", ("leaf_too",))
@@ -168,7 +171,7 @@ def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
     for request, message in (
         ("outr", "did you mean 'outer'"),
         ("value", "value is data"),
-        (f"{known.find_function('outer').address + 4:#x}", "lies inside outer"),
+        (f"{known.find_function('outer').address + 4:#x}", "is inside outer"),
         ("small.s:2", "nearest lines with code"),
         ("other.c:2", "no code of other.c"),
         ("0xzz", "not an address"),
@@ -177,7 +180,7 @@ def test_functions_are_named_in_three_ways_and_nothing_is_guessed() -> None:
             known.find_function(request)
 
 
-def test_quantiles_are_those_of_the_list() -> None:
+def test_quantiles_equal_those_of_a_sorted_list() -> None:
     values = np.random.default_rng(1).integers(0, 40, 1001).astype(np.uint64)
     for number in (1, 2, 99, 100, 101, 1000):
         distribution = Distribution()
@@ -210,7 +213,7 @@ def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_kernels_functions_against_probe_and_profile(program: Program) -> None:
+def test_kernel_functions_agree_with_probe_and_profile(program: Program) -> None:
     """Called from tasks and handlers, interrupted and switched away in the middle, on one core and two."""
     names = ["vTaskSwitchContext", "xTaskIncrementTick", "isr_pendsv", "isr_systick"]
     names += ["xQueueReceive", "xQueueGenericSend"] if program.benchmark == "t6" else []
@@ -250,12 +253,12 @@ def measure(*words: str | Path) -> Any:
     return CliRunner().invoke(app, ["measure", *map(str, words)], standalone_mode=False)
 
 
-def test_the_command_prints_80_columns_and_json() -> None:
+def test_command_prints_80_columns_and_json() -> None:
     words = ("outer", "endless", "recursive", "--image", small_program("pico"), "--cores", "1", "--for", "1ms")
     done = measure(*words)
     assert done.return_value == 0, done.output
     assert max(map(len, done.output.splitlines())) <= 80
-    for message in ("20 calls", "│ exclusive       │  16 │", "path    reset > outer", "had not returned"):
+    for message in ("20 calls", "│ exclusive       │  16 │", "path    reset > outer", "did not return"):
         assert message in done.output
     result = json.loads(measure(*words, "--json").stdout)
     assert [item["calls"] for item in result["functions"]] == [20, 0, 60]
@@ -263,7 +266,7 @@ def test_the_command_prints_80_columns_and_json() -> None:
     assert result["functions"][0]["greatest"][0]["callees"] == {"leaf": 12}
 
 
-def test_a_stretch_that_did_not_come_to_its_end_is_a_failure() -> None:
+def test_interval_that_did_not_end_is_a_failure() -> None:
     program = ("outer", "--image", small_program("pico"), "--cores", "1", "--for", "1ms")
     assert measure(*program, "--until", "endless").return_value == 0
     missed = measure(*program, "--until", "never_called")
@@ -271,12 +274,12 @@ def test_a_stretch_that_did_not_come_to_its_end_is_a_failure() -> None:
     assert "never_called was not reached" in " ".join(missed.output.split())
 
 
-def test_what_is_not_said_is_asked_for() -> None:
+def test_missing_arguments_are_reported() -> None:
     assert "--image" in str(measure("outer").exception)
     assert "no image nowhere.elf" in str(measure("outer", "--image", "nowhere.elf").exception)
 
 
-def test_measuring_moves_no_cycle() -> None:
+def test_measuring_changes_no_cycle() -> None:
     program = Program("t6", "pico", cores=2)
     plain, watched = (make_machine(CATALOGUE.board("pico").facts, cores=2) for _ in range(2))
     for machine in (plain, watched):

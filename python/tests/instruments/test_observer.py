@@ -49,7 +49,7 @@ def outcome(machine: ObservedMachine, cores: int) -> tuple[Any, ...]:
     return machine.stats(), machine.take_uart(), [machine.registers(core) for core in range(cores)], memory
 
 
-def traced(machine: ObservedMachine) -> bytes:
+def trace_bytes(machine: ObservedMachine) -> bytes:
     """What the plain traces recorded."""
     events = np.frombuffer(machine.take_events(), dtype=EVENT)
     return np.sort(events[events["kind"] < 6], order=["cycle", "core", "kind", "id"]).tobytes()
@@ -88,7 +88,7 @@ def test_every_cycle_is_attributed_once_and_none_is_added(
         assert ways[core][WAYS.index("sleep")] >= item["sleep_cycles"]
         assert ways[core][WAYS.index("execute")] > 0
     assert outcome(plain, cores) == outcome(observed, cores) == outcome(only_traced, cores)
-    assert traced(observed) == traced(only_traced)
+    assert trace_bytes(observed) == trace_bytes(only_traced)
 
 
 def to_window(machine: ObservedMachine) -> int:
@@ -100,7 +100,7 @@ def to_window(machine: ObservedMachine) -> int:
     return machine.cycle()
 
 
-def test_lock_waits_are_those_that_the_locks_count() -> None:
+def test_lock_waits_equal_the_counters_of_the_locks() -> None:
     """The locks' own statistics count from read to read; the account from the first instruction to the last."""
     chosen = subject("t6", "freertos", "pico", 2)
     machine = machine_of(chosen)
@@ -131,7 +131,7 @@ LOWEST = {"pico": 0xC0, "nucleo-f446re": 0xF0}
     ("benchmark_id", "kernel", "board", "cores"),
     [("t6", "freertos", "pico", 2), ("t5", "freertos", "nucleo-f446re", 1)],
 )
-def test_held_off_intervals_are_those_that_single_stepping_finds(
+def test_masked_intervals_equal_those_of_single_stepping(
     benchmark_id: str, kernel: str, board: str, cores: int
 ) -> None:
     chosen = subject(benchmark_id, kernel, board, cores)

@@ -34,7 +34,7 @@ def careless() -> Profile:
     return profile_subject(scene_subject("long_critical_section", "rt", "nucleo-f103rb", 20, start="careless"))
 
 
-def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
+def test_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
     result = two_cores()
     for core, cycles in enumerate(result.observed_cycles):
         assert sum(spent.total for spent in result.spent if spent.core == core) == cycles
@@ -44,7 +44,7 @@ def test_the_cycles_of_a_core_add_up_whatever_they_are_split_by() -> None:
     assert result.operations > 100
 
 
-def test_the_same_subject_gives_the_same_profile() -> None:
+def test_same_subject_gives_the_same_profile() -> None:
     again = rtoslab.profile("t6", kernel="freertos", board="pico", cores=2, window_ms=5)
     assert again == two_cores()
 
@@ -60,7 +60,7 @@ def test_call_paths_reach_from_the_task_to_the_spinlock() -> None:
     assert handlers == {"isr_systick [exception 15]"}
 
 
-def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> None:
+def test_planted_long_critical_section_is_the_longest_and_named_by_line() -> None:
     result = careless()
     lowest = max(held.priority for held in result.held)
     worst = max((held for held in result.held if held.priority == lowest), key=lambda held: held.longest_cycles)
@@ -80,7 +80,7 @@ def test_a_planted_long_critical_section_is_the_longest_and_named_by_line() -> N
     assert [row[3:5] for row in rows] == [(worst.count, worst.longest_cycles)]
 
 
-def test_folded_stacks_and_speedscope_hold_every_cycle() -> None:
+def test_folded_stacks_and_speedscope_contain_every_cycle() -> None:
     result = two_cores()
     weights = [0, 0]
     for line in folded_stacks(result).splitlines():
@@ -113,7 +113,7 @@ def _assert_no_altered_byte_is_read(path: Path) -> None:
     path.write_bytes(content)
 
 
-def test_a_stored_profile_is_the_same_again(tmp_path: Path) -> None:
+def test_profile_survives_its_file(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     two_cores().save(path)
     assert load_profile(path) == two_cores()
@@ -125,7 +125,7 @@ def test_a_stored_profile_is_the_same_again(tmp_path: Path) -> None:
         load_profile(tmp_path / "none.json")
 
 
-def test_a_difference_says_where_the_extra_cycles_went() -> None:
+def test_difference_shows_where_cycles_were_added() -> None:
     one = profile_subject(make_subject(CATALOGUE, "t6", kernel="freertos", board="pico", cores=1, window_ms=5))
     total, classes, functions = difference_tables(one, two_cores())
     assert common_scale(one, two_cores()).unit == "cycles per operation"
@@ -133,10 +133,10 @@ def test_a_difference_says_where_the_extra_cycles_went() -> None:
     cells = dict(zip(total.columns, row, strict=True))
     change = number(cells["B - A"])
     assert change == pytest.approx(number(cells["B"]) - number(cells["A"]), abs=0.11)
-    assert sum(number(cells[head]) for head in total.columns if head.startswith("of it")) == pytest.approx(
+    assert sum(number(cells[head]) for head in total.columns if head.startswith("of which")) == pytest.approx(
         change, abs=0.5
     )
-    assert number(cells["of it lock wait"]) > 0.3 * change, "two cores wait for the kernel's locks"
+    assert number(cells["of which lock wait"]) > 0.3 * change, "two cores wait for the kernel's locks"
     for table in (classes, functions):
         assert sum(number(row[3]) for row in table.rows) == pytest.approx(change, abs=2)
     assert classes.rows[0][0] == "critical"
@@ -146,7 +146,7 @@ def number(cell: object) -> float:
     return 0.0 if cell == "-" else float(str(cell).replace(",", ""))
 
 
-def test_the_page_is_self_contained_and_draws_each_core() -> None:
+def test_page_is_self_contained_and_draws_each_core() -> None:
     page = render_page(two_cores())
     assert page.count("<svg ") == 2
     assert re.findall(r"<script[^>]*>", page) == ["<script>"]
@@ -156,7 +156,7 @@ def test_the_page_is_self_contained_and_draws_each_core() -> None:
         assert str(escape(table.title)) in page
 
 
-def test_the_command_profiles_any_image(tmp_path: Path) -> None:
+def test_command_profiles_any_image(tmp_path: Path) -> None:
     image = str(scene("long_critical_section", "rt", "nucleo-f103rb"))
     options = ["--board", "nucleo-f103rb", "--max-cycles", "300000", "--from", "careless"]
     page = tmp_path / "page.html"

@@ -59,12 +59,12 @@ def test_a_tree_named_like_its_port_leaves_the_kernel_known(
     assert TaskList(catalogue, image, BOARD.cpu, 1).kernel == "ThreadX"
 
 
-def test_what_a_task_is_said_to_be(tmp_path: Path) -> None:
+def test_task_description(tmp_path: Path) -> None:
     found = tasks_of(build(tmp_path, "rtx"))
     assert set(found) == {"alpha [running, priority 24]", "gamma [ready, priority 0]", "beta [blocked, priority -4]"}
 
 
-def test_every_port_with_tasks_says_how_they_are_found() -> None:
+def test_every_port_with_tasks_has_a_tasks_toml() -> None:
     ours = [entry for entry in CATALOGUE.kernels.values() if entry.facts.memory and entry.facts.memory.task_block]
     lacking = [entry.id for entry in ours if entry.tree is None and not (entry.folder / TASKS_FILE).is_file()]
     assert lacking == []
@@ -100,7 +100,7 @@ WITH_FLOATS = [*CORE, *range(0x300, 0x310), 0x700, 0]
         ([9, 9, *LOW_TO_HIGH, *CORE], "skip skip r4-r11", False, None),
     ],
 )
-def test_frames(values: list[int], frame: str, has_floats: bool, exc_return: int | None) -> None:
+def test_saved_frames_of_tasks(values: list[int], frame: str, has_floats: bool, exc_return: int | None) -> None:
     registers = read(values, [frame], exc_return)
     assert [registers[f"r{number}"] for number in range(4, 12)] == LOW_TO_HIGH
     assert (registers["pc"], registers["sp"]) == (CODE, 1024 + 4 * len(values))
@@ -112,7 +112,7 @@ def test_padding_above_the_frame_belongs_to_it() -> None:
     assert (registers["sp"], registers["xpsr"]) == (1024 + 68, 0x0100_0000)
 
 
-def test_the_frame_that_fits_is_taken_and_none_if_none_does() -> None:
+def test_matching_frame_is_used_and_otherwise_none() -> None:
     both = ["r4-r11 exc float", "r4-r11"]
     assert read([*LOW_TO_HIGH, *CORE], both)["pc"] == CODE
     assert read([*LOW_TO_HIGH, 0xFFFF_FFFD, *CORE], both)["pc"] == CODE

@@ -18,7 +18,7 @@ from tests.instruments.images import CATALOGUE, scene_subject
 
 
 @cache
-def seen(name: str, kernel: str, board: str) -> Timeline:
+def scene_timeline(name: str, kernel: str, board: str) -> Timeline:
     return record_timeline(scene_subject(name, kernel, board, 30))
 
 
@@ -37,8 +37,8 @@ def running(result: Timeline, task: str, start: int, end: int) -> int:
     return sum(max(0, min(span.end, end) - max(span.start, start)) for span in mine)
 
 
-def test_a_priority_inversion_is_a_take_of_the_urgent_task_with_the_middling_one_inside() -> None:
-    result = seen("priority_inversion", "rt", "nucleo-f446re")
+def test_priority_inversion_shows_the_middle_task_inside_the_take() -> None:
+    result = scene_timeline("priority_inversion", "rt", "nucleo-f446re")
     waits = [call for call in calls(result, "high", "rt_sem_wait") if call.end - call.start > 10_000]
     assert len(waits) == 1, "the most urgent task waits long once"
     (wait,) = waits
@@ -52,8 +52,8 @@ def test_a_priority_inversion_is_a_take_of_the_urgent_task_with_the_middling_one
     assert released.start - wait.start > 0.9 * length, "the lock comes back only at its end"
 
 
-def test_a_deadlock_is_two_takes_that_never_end() -> None:
-    result = seen("deadlock", "rt", "nucleo-f103rb")
+def test_deadlock_is_two_takes_that_never_end() -> None:
+    result = scene_timeline("deadlock", "rt", "nucleo-f103rb")
     stuck = [calls(result, task, "rt_mutex_lock")[-1] for task in ("left", "right")]
     assert all(not span.ended and span.end == result.end for span in stuck)
     assert stuck[0].facts["r0"] != stuck[1].facts["r0"], "each wants the other one's lock"
@@ -64,8 +64,8 @@ def test_a_deadlock_is_two_takes_that_never_end() -> None:
     assert [first.facts["r0"] for first in firsts] == [stuck[1].facts["r0"], stuck[0].facts["r0"]]
 
 
-def test_a_missed_wake_up_is_a_resume_before_the_suspend_it_was_meant_for() -> None:
-    result = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+def test_lost_wake_up_is_a_resume_before_its_suspend() -> None:
+    result = scene_timeline("missed_wakeup", "freertos", "nucleo-f103rb")
     (resume,) = calls(result, "producer", "vTaskResume")
     (suspend,) = calls(result, "consumer", "vTaskSuspend")
     assert resume.end < suspend.start
@@ -73,7 +73,7 @@ def test_a_missed_wake_up_is_a_resume_before_the_suspend_it_was_meant_for() -> N
     assert not running(result, "consumer", suspend.start + 1000, result.end)
 
 
-def test_one_task_runs_on_a_core_at_a_time_and_always_one() -> None:
+def test_exactly_one_task_runs_on_a_core() -> None:
     result = two_cores()
     for core in ("core 0", "core 1"):
         spans = result.track_spans(core, TASKS)
@@ -83,7 +83,7 @@ def test_one_task_runs_on_a_core_at_a_time_and_always_one() -> None:
     assert len(ticks) == pytest.approx(5, abs=1), "a tick a millisecond"
 
 
-def test_a_wait_for_a_spinlock_ends_where_its_core_takes_it() -> None:
+def test_spinlock_wait_ends_when_the_core_takes_it() -> None:
     result = two_cores()
     waits = 0
     for lock in ("task lock", "ISR lock"):
@@ -97,7 +97,7 @@ def test_a_wait_for_a_spinlock_ends_where_its_core_takes_it() -> None:
     assert waits > 100
 
 
-def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
+def test_perfetto_trace_is_readable_and_its_slices_nest() -> None:
     result = two_cores()
     trace = Trace()
     trace.ParseFromString(perfetto_trace(result))
@@ -132,8 +132,8 @@ def test_the_perfetto_trace_reads_back_and_its_slices_nest() -> None:
     assert sorted(slices) == sorted(spans)
 
 
-def test_the_same_trace_gives_the_same_bytes_and_nanoseconds_are_rounded_down() -> None:
-    result = seen("missed_wakeup", "freertos", "nucleo-f103rb")
+def test_same_trace_gives_the_same_bytes_and_nanoseconds_are_rounded_down() -> None:
+    result = scene_timeline("missed_wakeup", "freertos", "nucleo-f103rb")
     assert perfetto_trace(result) == perfetto_trace(result)
     exact = 7 * 1e9 / result.clock_hz
     assert nanoseconds(result, result.start + 7) == int(exact) < exact

@@ -38,7 +38,7 @@ MADE = TraceContents(
 )  # fmt: skip
 
 
-def test_load_counts_every_cycle_once_though_handlers_nest_and_straddle_a_switch() -> None:
+def test_load_counts_every_cycle_once_with_nested_handlers() -> None:
     rows = {(row[0], row[1]): row for row in TraceDatabase(MADE).answer_named("load").rows}
     assert rows["core 0", "a"][3] == 60 - 10 - 5
     assert rows["core 0", "b"][3] == 40 - 5
@@ -47,7 +47,7 @@ def test_load_counts_every_cycle_once_though_handlers_nest_and_straddle_a_switch
     assert sum(int(row[3] or 0) for row in rows.values()) == 100
 
 
-def test_latency_is_to_the_next_one_and_within_a_limit() -> None:
+def test_latency_ends_at_the_next_event_within_a_limit() -> None:
     database = TraceDatabase(MADE)
     assert database.answer_latency("give", "take", 1000).rows == [(5, 70, 65)]
     assert database.answer_latency("give", "take", 64).rows == []
@@ -67,7 +67,7 @@ COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
     ],
 )
-def test_a_question_only_reads_and_ends(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_query_is_read_only_and_limited_in_time(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_database, "_STEPS_MOST", 200)  # the usual number of turns takes seconds
     with pytest.raises(PlanError, match="cannot be answered"):
         TraceDatabase(MADE).answer_query(sql)
@@ -86,7 +86,7 @@ def test_a_question_only_reads_and_ends(sql: str, monkeypatch: pytest.MonkeyPatc
         "SELECT x FROM n ORDER BY printf('%60000d', x)",
     ],
 )
-def test_a_question_of_few_long_steps_ends(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_query_with_few_long_steps_is_stopped(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_database, "_SECONDS_MOST", 0.5)
     begun = time.monotonic()
     with pytest.raises(PlanError, match=r"too long|too big|answer has more than"):
@@ -94,33 +94,33 @@ def test_a_question_of_few_long_steps_ends(sql: str, monkeypatch: pytest.MonkeyP
     assert time.monotonic() - begun < 20
 
 
-def say(*words: str) -> Any:
+def run_command(*words: str) -> Any:
     done = CliRunner().invoke(app, [*words], standalone_mode=False)
     assert done.exception is None, done.exception
     return done
 
 
-def test_an_image_alone_gives_tasks_by_name_and_their_load(tmp_path: Path) -> None:
+def test_trace_of_an_image_has_tasks_by_name_and_load(tmp_path: Path) -> None:
     elf = scene("priority_inversion", "rt", "nucleo-f446re")
     file = tmp_path / "run.pftrace"
-    done = say("trace", str(elf), "--board", "nucleo-f446re", "--max-cycles", "2000000", "-o", str(file))
+    done = run_command("trace", str(elf), "--board", "nucleo-f446re", "--max-cycles", "2000000", "-o", str(file))
     assert "% of core" in done.stdout
-    load = json.loads(say("query", str(file), "load", "--json").stdout)
+    load = json.loads(run_command("query", str(file), "load", "--json").stdout)
     assert {"high", "medium", "low"} <= {item["task"] for item in load}
     cycles = sum(item["cycles"] for item in load)
     assert 1_990_000 < cycles <= 2_000_000, "nothing is counted twice, and little before the first thread is lost"
-    (message,) = json.loads(say("query", str(file), "SELECT * FROM trace", "--json").stdout)
+    (message,) = json.loads(run_command("query", str(file), "SELECT * FROM trace", "--json").stdout)
     assert (message["clock_hz"], message["end_cycle"] - message["start_cycle"]) == (
         read_trace(file).clock_hz,
         2_000_000,
     )
     for name in NAMED_QUERIES:
-        say("query", str(file), name)
-    masked = json.loads(say("masked", str(elf), "--board", "nucleo-f446re", "--window", "5ms", "--json").stdout)
+        run_command("query", str(file), name)
+    masked = json.loads(run_command("masked", str(elf), "--board", "nucleo-f446re", "--window", "5ms", "--json").stdout)
     assert {item["kernel"] for item in masked} == {"rt"}
 
 
-def test_the_kernel_is_told_by_symbols_or_not_at_all() -> None:
+def test_kernel_is_recognised_by_symbols() -> None:
     elf = scene("priority_inversion", "rt", "nucleo-f446re")
     result = make_subject(CATALOGUE, str(elf), board="nucleo-f446re").kernel
     assert result is not None
@@ -128,7 +128,7 @@ def test_the_kernel_is_told_by_symbols_or_not_at_all() -> None:
     assert make_subject(CATALOGUE, str(small_program("pico")), board="pico").kernel is None
 
 
-def made_trace() -> bytes:
+def example_trace() -> bytes:
     spans = [Span(Track("core 0", "tasks"), "ab"[at % 2], 100 * at, 100 * at + 100) for at in range(8)]
     return perfetto_trace(Timeline("made", 100_000_000, 0, 800, tuple(spans), ()))
 
@@ -142,27 +142,34 @@ def cuts(data: bytes) -> Iterator[bytes]:
         yield trace.SerializeToString(deterministic=True)
 
 
-def test_a_trace_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+def test_truncated_trace_is_refused(tmp_path: Path) -> None:
     """Cut where a packet ends it would show half the load, and joined with another one more than all."""
-    file, data = tmp_path / "made.pftrace", made_trace()
+    file, data = tmp_path / "made.pftrace", example_trace()
     file.write_bytes(data)
     assert [row[3] for row in TraceDatabase(read_trace(file)).answer_named("load").rows] == [400, 400]
-    damaged = [*cuts(data), data + data, data + made_trace(), data.replace(b"tasks", b"t\xffsks"), data[:-1], data[1:]]
+    damaged = [
+        *cuts(data),
+        data + data,
+        data + example_trace(),
+        data.replace(b"tasks", b"t\xffsks"),
+        data[:-1],
+        data[1:],
+    ]
     assert len(damaged) > 20
     for content in damaged:
         file.write_bytes(content)
-        with pytest.raises(ReportError, match="is not a whole file of `rtoslab trace`"):
+        with pytest.raises(ReportError, match="is not a complete file of `rtoslab trace`"):
             read_trace(file)
 
 
-def test_a_sealed_trace_whose_names_are_no_text_is_refused(tmp_path: Path) -> None:
-    body = next(cuts(made_trace())).replace(b"tasks", b"t\xffsks")
+def test_sealed_trace_with_invalid_names_is_refused(tmp_path: Path) -> None:
+    body = next(cuts(example_trace())).replace(b"tasks", b"t\xffsks")
     (tmp_path / "made.pftrace").write_bytes(body + seal_packet(body))
-    with pytest.raises(ReportError, match="is no Perfetto trace"):
+    with pytest.raises(ReportError, match="is not a Perfetto trace"):
         read_trace(tmp_path / "made.pftrace")
 
 
-def test_a_file_that_trace_did_not_write_is_named(tmp_path: Path) -> None:
+def test_file_of_another_program_is_refused(tmp_path: Path) -> None:
     for content in (b"", b"no trace", os.urandom(64)):
         file = tmp_path / "odd.pftrace"
         file.write_bytes(content)

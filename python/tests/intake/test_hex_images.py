@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rtoslab.intake.hex_images import elf_from_segments, parse_intel_hex
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.printing_firmware import build
 
 
@@ -25,7 +25,7 @@ def text(*records: str) -> bytes:
     return "\n".join(records).encode()
 
 
-def converted(image: Path, form: str) -> Path:
+def convert_image(image: Path, form: str) -> Path:
     out = image.with_suffix(f".{form}")
     kind = {"hex": "ihex", "bin": "binary"}[form]
     only = ["-j", ".text", "-j", ".data"] if form == "bin" else []
@@ -33,24 +33,24 @@ def converted(image: Path, form: str) -> Path:
     return out
 
 
-def ran(*image: str | Path) -> dict[str, object]:
+def run_image(*image: str | Path) -> dict[str, object]:
     done = rtoslab("sim", *image, "--board", "nucleo-f446re", "--max-cycles", "100000", "--json")
     assert done.returncode == 0, done.stderr
     return {name: json.loads(done.stdout)[name] for name in ("stop", "cycle", "cycles", "instructions")}
 
 
-def test_objcopys_hex_and_binary_run_as_the_elf_does(tmp_path: Path) -> None:
+def test_hex_and_binary_images_run_like_the_elf(tmp_path: Path) -> None:
     image = build(tmp_path)
     stripped = tmp_path / "stripped.elf"  # with names it would find the buffers of RTT, and read them
     subprocess.run(["arm-none-eabi-objcopy", "--strip-all", image, stripped], check=True)
-    expected = ran(stripped)
+    expected = run_image(stripped)
     assert expected["instructions"] != [0]
-    assert ran(converted(image, "hex")) == expected
-    assert ran(converted(image, "bin"), "--load-address", "0x08000000") == expected
+    assert run_image(convert_image(image, "hex")) == expected
+    assert run_image(convert_image(image, "bin"), "--load-address", "0x08000000") == expected
 
 
 @given(st.dictionaries(st.integers(0, (1 << 32) - 1), st.integers(0, 255), min_size=1, max_size=40))
-def test_every_byte_comes_back_where_it_was(content: dict[int, int]) -> None:
+def test_every_byte_keeps_its_address(content: dict[int, int]) -> None:
     lines = []
     for address, byte in content.items():
         lines += [record(4, 0, (address >> 16).to_bytes(2, "big")), record(0, address & 0xFFFF, bytes([byte]))]
@@ -69,25 +69,25 @@ def test_addresses_by_segment_and_a_start() -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (text(record(0, 0, b"x")), "was cut"),
-        (text(record(0, 0, b"x")[:-2], END), "line 1 is no record"),
+        (text(record(0, 0, b"x")), "is truncated"),
+        (text(record(0, 0, b"x")[:-2], END), "line 1 is not a record"),
         (text(record(0, 0, b"x")[:-1] + "F", END), "checksum of line 1"),
-        (text(END, record(0, 0, b"x")), "line 2 stands behind"),
-        (text(record(7, 0, b"x"), END), "no known kind"),
+        (text(END, record(0, 0, b"x")), "line 2 follows"),
+        (text(record(7, 0, b"x"), END), "of an unknown type"),
         (text(record(0, 0, b"x"), record(0, 0, b"y"), END), "line 2 gives 0x00000000 another value"),
-        (text(record(4, 0, b"\xff\xff"), record(0, 0xFFFF, b"xy"), END), "beyond 32 bits"),
-        (b":zz", "line 1 is no record"),
-        (text(END), "0 pieces of memory"),
+        (text(record(4, 0, b"\xff\xff"), record(0, 0xFFFF, b"xy"), END), "does not fit into 32 bits"),
+        (b":zz", "line 1 is not a record"),
+        (text(END), "0 separate memory areas"),
     ],
 )
-def test_damage_is_told_by_its_line(content: bytes, why: str, tmp_path: Path) -> None:
+def test_damage_is_reported_with_its_line(content: bytes, why: str, tmp_path: Path) -> None:
     path = tmp_path / "fw.hex"
     path.write_bytes(content)
-    output = error(rtoslab("sim", path, "--board", "nucleo-f446re"), 1)
+    output = command_error(rtoslab("sim", path, "--board", "nucleo-f446re"), 1)
     assert why in output
     assert output.count("\n") == 0
 
 
-def test_too_many_pieces() -> None:
-    with pytest.raises(ValueError, match="300 pieces"):
+def test_too_many_memory_areas_are_refused() -> None:
+    with pytest.raises(ValueError, match="300 separate memory areas"):
         elf_from_segments([(number << 20, b"x") for number in range(300)])

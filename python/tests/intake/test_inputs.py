@@ -18,14 +18,14 @@ ROUNDS = 150
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_seeds_are_read(name: str) -> None:
+def test_fuzzing_seeds_are_accepted(name: str) -> None:
     """Otherwise damage to them would show nothing."""
     output = [KINDS[name].refuses(seed) for seed in KINDS[name].seeds()]
     assert None in output, output
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_damage_is_refused_in_one_line(name: str) -> None:
+def test_damaged_input_is_refused_in_one_line(name: str) -> None:
     kind, random = KINDS[name], Random(name)  # noqa: S311 (a seed, no secret)
     read = 0
     for _ in range(ROUNDS):
@@ -35,7 +35,7 @@ def test_damage_is_refused_in_one_line(name: str) -> None:
     assert read, "every damage was refused: the seeds are too brittle to show anything"
 
 
-def test_a_reader_that_breaks_is_seen() -> None:
+def test_failing_reader_is_found() -> None:
     def read(data: bytes) -> None:
         data.decode("ascii")
 
@@ -55,7 +55,7 @@ QUICK = ("width of 3*10^8", "many members", "deep tables")
 
 
 @cache
-def taken(*names: str) -> dict[str, Any]:
+def reading_costs(*names: str) -> dict[str, Any]:
     """What reading these takes, by name."""
     command = [sys.executable, "-m", "tests.inputs.measure", *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
@@ -66,7 +66,7 @@ def taken(*names: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", [each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in LARGE]
 )
-def test_the_most_expensive_input_stays_within_time_and_memory(name: str) -> None:
-    result = taken(*QUICK)[name] if name in QUICK else taken(name)[name]
+def test_most_expensive_input_stays_within_time_and_memory(name: str) -> None:
+    result = reading_costs(*QUICK)[name] if name in QUICK else reading_costs(name)[name]
     assert result["bytes"] < LIMIT_BYTES
     assert result["seconds"] < LIMIT_S

@@ -52,7 +52,7 @@ def test_files_of_pyarrow_are_read(table: dict[str, list[Any]], compression: str
     assert {name: column.items() for name, column in read_parquet(out.getvalue()).items()} == table
 
 
-def test_the_same_columns_give_the_same_bytes() -> None:
+def test_same_columns_give_the_same_bytes() -> None:
     columns = {"cycles": column_of([1, None, 3], np.uint64), "series": column_of(["a", "b", "a"], None)}
     assert write_parquet(columns) == write_parquet(columns)
     assert read_parquet(write_parquet(columns))["series"].texts == ("a", "b")

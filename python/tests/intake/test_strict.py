@@ -40,20 +40,20 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
-def _same(given: Any, got: Any) -> bool:
+def _is_unconverted(given: Any, got: Any) -> bool:
     """Whether it was taken for what it is: of its own type, or as the decimal that an integer may stand for."""
     if isinstance(got, float) and type(given) is int:
         return got == given
     return got == given and type(getattr(got, "value", got)) is type(given)
 
 
-def test_every_form_has_the_strict_base() -> None:
+def test_every_model_has_the_strict_base() -> None:
     result = forms()
     assert len(result) > 70
     assert [model.__qualname__ for model in result if not issubclass(model, Strict)] == []
 
 
-def test_no_scalar_is_taken_for_another() -> None:
+def test_no_scalar_is_converted_to_another_type() -> None:
     taken: list[str] = []
     tried = 0
     for form in forms():
@@ -69,7 +69,7 @@ def test_no_scalar_is_taken_for_another() -> None:
                     leaves = _leaves(got)
                     if isinstance(got, BaseModel) or any(isinstance(leaf, BaseModel) for leaf in leaves):
                         continue  # of which no field is due; each is tried by itself
-                    if not all(_same(scalar, leaf) for leaf in leaves):
+                    if not all(_is_unconverted(scalar, leaf) for leaf in leaves):
                         taken.append(f"{form.__qualname__}.{name} takes {table!r} for {got!r}")
     assert taken == []
     assert tried > 1000
@@ -85,7 +85,7 @@ def test_fields_may_be_named_as_parts_of_a_schema(name: str) -> None:
 
 
 @pytest.mark.parametrize("scalar", [True, 1.0, "1"])
-def test_a_stored_profile_is_read_so(scalar: object) -> None:
+def test_stored_profile_is_parsed_strictly(scalar: object) -> None:
     whole: dict[str, Any] = {
         "label": "l", "axes": {}, "clock_hz": 1, "observed_cycles": [1], "operations": 1, "held": [], "locks": [],
         "spent": [{"core": 1, "stack": [], "line": "", "cycles": [1], "executions": 1, "calls": 1}],
@@ -105,13 +105,13 @@ def test_a_stored_profile_is_read_so(scalar: object) -> None:
 
 
 @pytest.mark.parametrize("key", ["1.0", " 1", "01", "1_0", "+1", "-0", "٣", "true", True, 1.0])
-def test_a_key_is_a_whole_number_in_one_form(key: object) -> None:
+def test_integer_key_has_one_spelling(key: object) -> None:
     whole = dict.fromkeys(CoreCycles.model_fields, 1)
     CoreCycles.model_validate({**whole, "exceptions": {"15": 1, "-1": 1, "0": 1}})
     with pytest.raises(ValidationError):
         CoreCycles.model_validate({**whole, "exceptions": {key: 1}})
 
 
-def test_what_reads_without_pydantic_is_strict_too() -> None:
+def test_readers_without_pydantic_are_strict() -> None:
     with pytest.raises(ValueError, match="truth value"):
         exact_fraction(True)

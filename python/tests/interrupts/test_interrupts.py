@@ -11,13 +11,13 @@ import pytest
 from rtoslab import interrupts
 from rtoslab.base.paths import find_root
 from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE
-from tests.processes import signals_as_usual, started
+from tests.processes import signals_as_usual, start_process
 
 BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "
 """What comes before is the interpreter's own start, of which nothing of ours can know."""
 
 
-def interrupted(code: str, after_s: float) -> tuple[int, str]:
+def interrupt_after(code: str, after_s: float) -> tuple[int, str]:
     child = subprocess.Popen(
         [sys.executable, "-c", code, "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=find_root()
     )
@@ -37,7 +37,7 @@ def assert_quiet(code: int, output: str) -> None:
     }, output
 
 
-def test_what_a_command_left_unheard_is_heard_by_the_next_test() -> None:
+def test_pending_interrupt_of_a_command_does_not_reach_the_next_test() -> None:
     with signals_as_usual():
         interrupts.ignore_signals()
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
@@ -45,7 +45,7 @@ def test_what_a_command_left_unheard_is_heard_by_the_next_test() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_broken_pipe_ends_no_test_process() -> None:
+def test_broken_pipe_does_not_end_the_test_process() -> None:
     import vcdvcd  # noqa: F401, PLC0415 (sets that signal as it is imported)
 
     with signals_as_usual():
@@ -54,7 +54,7 @@ def test_a_broken_pipe_ends_no_test_process() -> None:
 
 def test_no_process_outlives_its_test() -> None:
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)"
-    with started([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
+    with start_process([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
@@ -65,20 +65,20 @@ STEPS = 8
 
 
 @pytest.mark.parametrize("step", range(STEPS))
-def test_while_modules_are_loaded_and_the_command_works(step: int) -> None:
+def test_interrupt_during_import_and_during_work(step: int) -> None:
     """From the first line of ours on; `list` takes about half a second."""
     code = f"import rtoslab.interrupts as i; i.exit_on_signal(); {BEGUN} from rtoslab.__main__ import main; main()"
-    assert_quiet(*interrupted(code, 0.5 * step / STEPS))
+    assert_quiet(*interrupt_after(code, 0.5 * step / STEPS))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("step", range(100))
-def test_at_a_hundred_moments(step: int) -> None:
+def test_interrupt_at_a_hundred_moments(step: int) -> None:
     code = f"import rtoslab.interrupts as i; i.exit_on_signal(); {BEGUN} from rtoslab.__main__ import main; main()"
-    assert_quiet(*interrupted(code, 0.01 * step))
+    assert_quiet(*interrupt_after(code, 0.01 * step))
 
 
-def test_inside_an_import_it_waits(tmp_path: object) -> None:
+def test_interrupt_waits_for_the_end_of_an_import(tmp_path: object) -> None:
     code = (
         "import rtoslab.interrupts as i, sys, types, importlib.abc, importlib.util\n"
         "i.raise_on_signal()\n"
@@ -97,10 +97,10 @@ def test_inside_an_import_it_waits(tmp_path: object) -> None:
         "except KeyboardInterrupt:\n"
         "    sys.exit(42 if sys.modules['slow'].whole else 1)\n"
     )
-    assert interrupted(code, 0.1) == (42, "")
+    assert interrupt_after(code, 0.1) == (42, "")
 
 
-def test_a_second_one_does_not_disturb_the_tidying_up() -> None:
+def test_second_interrupt_does_not_disturb_cleanup() -> None:
     code = (
         "import rtoslab.interrupts as i, os, signal, sys, time\n"
         "i.raise_on_signal()\n"
@@ -112,7 +112,7 @@ def test_a_second_one_does_not_disturb_the_tidying_up() -> None:
         "    time.sleep(0.2)\n"
         "    sys.exit(43)\n"
     )
-    assert interrupted(code, 0.1) == (43, "")
+    assert interrupt_after(code, 0.1) == (43, "")
 
 
 EACH = """
@@ -128,7 +128,7 @@ for name in sys.argv[1:]:
 """The command for each name in turn: loading its modules takes longer than all else."""
 
 
-def test_the_command_line_prints_what_its_terminal_cannot() -> None:
+def test_output_is_escaped_for_a_limited_terminal() -> None:
     """Names that are no text, an encoding that lacks them, sizes that are none: no trace."""
     names = ("x\udcff.vcd", "[/x]\x1b[2J.vcd", "\u2603" * 3, "x" * 5000)
     done = subprocess.run(

@@ -17,7 +17,7 @@ from rtoslab.store.store import RunDirectory
 from rtoslab.targets import introduction
 from rtoslab.verify import verify_folder
 from tests.board_images import Program
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 
 ROOT = find_root()
 
@@ -30,7 +30,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def stranger(image: Path, folder: Path) -> Path:
+def image_of_unknown_kernel(image: Path, folder: Path) -> Path:
     """The same of a kernel that nobody here has heard of."""
     content = image.read_bytes()
     assert content.count(b"\0freertos\0") == 1
@@ -39,7 +39,7 @@ def stranger(image: Path, folder: Path) -> Path:
     return path
 
 
-def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> None:
+def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_path: Path) -> None:
     folder, outcome = measure_image(ROOT, image, "pico", tmp_path / "own", {})
     (here,) = api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], out=tmp_path / "here")
     assert isinstance(outcome.result, MeasuredPoint)
@@ -57,8 +57,8 @@ def test_it_gives_what_it_gives_when_built_here(image: Path, tmp_path: Path) -> 
     assert not again.fresh
 
 
-def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Path, tmp_path: Path) -> None:
-    folder, outcome = measure_image(ROOT, stranger(image, tmp_path), "pico", tmp_path / "own", {})
+def test_unknown_kernel_is_proved_without_symbols(image: Path, tmp_path: Path) -> None:
+    folder, outcome = measure_image(ROOT, image_of_unknown_kernel(image, tmp_path), "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert {proof.verdict.value for proof in outcome.result.proofs} >= {"holds", "unseen"}
     (checked,) = verify_folder(Catalogue(ROOT), folder)
@@ -67,10 +67,12 @@ def test_of_a_kernel_that_is_not_known_what_needs_no_symbol_is_proved(image: Pat
     assert rtoslab("report", folder, "-o", tmp_path / "r.html").returncode == 0
 
 
-def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_is_judged_again_when_its_port_is_known(
+    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was proved of it as a stranger is no answer then."""
     monkeypatch.chdir(tmp_path)
-    path = stranger(image, tmp_path)
+    path = image_of_unknown_kernel(image, tmp_path)
     before, unknown = measure_image(ROOT, path, "pico", None, {})
     port = tmp_path / "ports" / "myKernel"
     shutil.copytree(ROOT / "firmware" / "kernels" / "freertos", port)
@@ -95,7 +97,9 @@ def test_once_its_port_is_named_it_is_judged_anew(image: Path, tmp_path: Path, m
     ("t2", b"t2_cooperative", b"t3_preemptive", "proof"),
     ("t4", b"t4_interrupt", b"t6_message", "decode"),
 ])  # fmt: skip
-def test_an_image_that_lies_is_a_failed_point(bench: str, name: bytes, said: bytes, stage: str, tmp_path: Path) -> None:
+def test_image_with_wrong_identity_is_a_failed_point(
+    bench: str, name: bytes, said: bytes, stage: str, tmp_path: Path
+) -> None:
     content = api.build_image(bench, kernel="freertos", board="pico").read_bytes()
     assert content.count(b"\0" + name + b"\0") == 1
     (path := tmp_path / "lies.elf").write_bytes(content.replace(b"\0" + name, b"\0" + said.ljust(len(name), b"\0")))
@@ -104,9 +108,7 @@ def test_an_image_that_lies_is_a_failed_point(bench: str, name: bytes, said: byt
     assert outcome.result.stage == stage, outcome.result
 
 
-def test_what_is_no_such_image_is_refused_in_one_sentence(
-    image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_image_without_the_runner_is_refused(image: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = Program("t5", "nucleo-l073rz").elf().read_bytes()
     (path := tmp_path / "l0.elf").write_bytes(content.replace(b"\0nucleo-l073rz\0", b"\0pico" + bytes(10)))
     with pytest.raises(SettingError, match="is for the board pico; run it with --board pico"):
@@ -119,18 +121,18 @@ def test_what_is_no_such_image_is_refused_in_one_sentence(
         measure_image(ROOT, Program("t5", "nucleo-f767zi").elf(), "nucleo-f446re", tmp_path / "e", {})
     other = Program("t5", "nucleo-f103rb").elf()
     monkeypatch.setattr(introduction, "LIMIT_S", 0.3)  # it would say nothing in 5 s either
-    with pytest.raises(RunError, match="does not hold rtoslab's runner, or is for another board than nucleo-f446re"):
+    with pytest.raises(RunError, match="does not contain rtoslab's runner, or is for another board than nucleo-f446re"):
         measure_image(ROOT, other, "nucleo-f446re", tmp_path / "d", {})
     (text := tmp_path / "text.elf").write_text("no image")
-    with pytest.raises(ImageFileError, match="is no ELF file"):
+    with pytest.raises(ImageFileError, match="is not an ELF file"):
         measure_image(ROOT, text, "pico", tmp_path / "c", {})
 
 
-def test_the_command_takes_an_image_alone(image: Path, tmp_path: Path) -> None:
+def test_command_accepts_only_options_of_an_image(image: Path, tmp_path: Path) -> None:
     done = rtoslab("run", "--image", image, "--board", "pico", "--out", tmp_path / "run", "--json")
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]
     assert point["status"] == "measured"
-    assert "An image says itself" in error(rtoslab("run", "t7", "--image", image), 1)
-    assert "only timing.KEY can be set" in error(rtoslab("run", "--image", image, "--config", "opt=-O3"), 1)
-    assert "Missing argument: a suite or a benchmark" in error(rtoslab("run"), 2)
+    assert "The image contains" in command_error(rtoslab("run", "t7", "--image", image), 1)
+    assert "only timing.KEY can be set" in command_error(rtoslab("run", "--image", image, "--config", "opt=-O3"), 1)
+    assert "There is nothing to measure" in command_error(rtoslab("run"), 2)

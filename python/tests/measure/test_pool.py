@@ -22,7 +22,7 @@ from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart
 
 
-def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_process_loses_one_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_CACHE", str(tmp_path / "cache"))  # a known point would be over before the kill
     killed: list[int] = []
 
@@ -39,14 +39,12 @@ def test_a_process_that_dies_costs_one_point(tmp_path: Path, monkeypatch: pytest
     assert killed
     assert isinstance(first.result, MeasuredPoint)
     assert isinstance(second.result, Failed)
-    assert second.result.message.endswith("died (exit code -9); run again to retry it.")
+    assert second.result.message.endswith("ended unexpectedly (exit code -9); run the same command again to retry it.")
     assert isinstance(third.result, MeasuredPoint)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
 
 
-def test_the_first_news_of_each_point_is_sent_however_fast_the_points_follow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_progress_message_of_each_point_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that measures a point within `PROGRESS_INTERVAL_S` once hid from the listener that it had begun."""
     points = iter(["first", "second", "third"])
     sent: list[Any] = []
@@ -77,9 +75,7 @@ def test_the_first_news_of_each_point_is_sent_however_fast_the_points_follow(
     assert sent == [item for pair in zip(starts, ["first", "second", "third"], strict=True) for item in pair]
 
 
-def test_the_environment_is_that_of_the_call_not_of_the_first_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_call_uses_its_own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fork server keeps what was set as it started; what is taken away later is away in its processes, too."""
     forkserver._forkserver._stop()  # type: ignore[attr-defined] # the next call starts another one
     ask: dict[str, Any] = {"kernels": ["bare"], "boards": ["pico"], "cores": [1], "window_ms": 10}
@@ -93,9 +89,7 @@ def test_the_environment_is_that_of_the_call_not_of_the_first_one(
     assert sorted((tmp_path / "first").glob("t*")) == built
 
 
-def test_a_failure_of_the_simulator_costs_one_point_and_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_simulator_failure_loses_one_point_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A panic is no `Exception`: what catches only those would let it end the process."""
     catalogue = Catalogue(find_root())
     plan = make_plan(catalogue, ["t2"], Options(boards=["pico"], kernels=["freertos"], cores=[1], window_ms=10))
@@ -113,7 +107,7 @@ def test_a_failure_of_the_simulator_costs_one_point_and_is_told(
     )
 
 
-def test_the_command_tells_of_a_failure_of_the_simulator(
+def test_command_reports_a_simulator_failure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def panics(*_: object, **__: object) -> None:

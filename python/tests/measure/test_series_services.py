@@ -20,9 +20,9 @@ from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.results.results import AbsentSeries, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.targets import run_virtual
-from tests.checkouts import alter
-from tests.fakes import board, decoded, kernel
-from tests.latency_fakes import timed
+from tests.checkouts import replace_text
+from tests.fakes import board, decoded_run, kernel
+from tests.latency_fakes import latency_point
 
 REASON = "K has no queue service: it has none"
 LACKS = kernel(services={"semaphore": True, "queue": False}, reasons={"queue": "it has none"})
@@ -44,7 +44,7 @@ def benchmark() -> Benchmark:
     })  # fmt: skip
 
 
-def test_a_kernel_that_has_the_service_has_all_of_it() -> None:
+def test_kernel_with_a_service_has_all_its_series() -> None:
     whole = benchmark().for_kernel(HAS)
     assert whole.series_ids == ("instrument.empty", "send", "give")
     assert whole.services == ("semaphore", "queue")
@@ -52,7 +52,7 @@ def test_a_kernel_that_has_the_service_has_all_of_it() -> None:
     assert not benchmark().absent_series(HAS)
 
 
-def test_series_go_with_their_service_and_with_them_what_speaks_of_them() -> None:
+def test_series_and_their_proofs_depend_on_the_service() -> None:
     left = benchmark().for_kernel(LACKS)
     assert left.series_ids == ("instrument.empty", "give")
     assert left.services == ("semaphore",)
@@ -61,19 +61,19 @@ def test_series_go_with_their_service_and_with_them_what_speaks_of_them() -> Non
 
 
 @pytest.mark.parametrize(("facts", "so"), [(HAS, True), (LACKS, False)])
-def test_a_proof_may_ask_whether_a_service_is_measured(facts: Any, so: bool) -> None:
-    evidence = Evidence(decoded(), None, benchmark().for_kernel(facts), board(), facts)
+def test_proof_may_depend_on_a_measured_service(facts: Any, so: bool) -> None:
+    evidence = Evidence(decoded_run(), None, benchmark().for_kernel(facts), board(), facts)
     assert evidence.meets_condition("queue = 1") is so
     assert evidence.meets_condition("queue = 0") is not so
 
 
-def test_steps_bound_to_a_service_go_with_it() -> None:
+def test_steps_depend_on_their_service() -> None:
     steps = ("0 semaphore_give S", "queue: 0 queue_send Q", "queue: switch 0 1", "tick")
     assert steps_for_services(steps, ("queue",)) == ("0 semaphore_give S", "0 queue_send Q", "switch 0 1", "tick")
     assert steps_for_services(steps, ()) == ("0 semaphore_give S", "tick")
 
 
-def test_a_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path) -> None:
+def test_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path) -> None:
     path = checkout / "firmware" / "benchmarks" / "memory_allocation" / "benchmark.toml"
     text = path.read_text().replace("[[series]]\n", '[[series]]\nservices = ["condition"]\n')
     path.write_text(text)
@@ -83,31 +83,33 @@ def test_a_benchmark_without_any_of_its_series_is_not_applicable(checkout: Path)
     }
 
 
-def reported() -> MeasuredPoint:
+def latency_with_missing_series() -> MeasuredPoint:
     gone = AbsentSeries(id="queue.send", title="queue send", reason=REASON)
-    return timed("probe", (5, 6)).model_copy(update={"absent_series": (gone,)})
+    return latency_point("probe", (5, 6)).model_copy(update={"absent_series": (gone,)})
 
 
 @pytest.mark.parametrize("name", ["csv", "json", "md", "html"])
 def test_every_format_says_what_is_missing_and_why(name: str) -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k"}, "elf_sha256": "ab", "window_ms": 250}
-    document = make_document(Catalogue(find_root()), [StoredPoint(Path("p"), reported(), manifest)], None)
+    document = make_document(
+        Catalogue(find_root()), [StoredPoint(Path("p"), latency_with_missing_series(), manifest)], None
+    )
     text = report_formats()[name](document)
     assert REASON in text
     assert "n/a" in text or '"absent_series"' in text
     assert "queue send" in text or "queue.send" in text
 
 
-def test_the_terminal_has_a_row_for_it() -> None:
-    table = make_latency_table([reported()], PlacementLookup(), 120)
+def test_terminal_has_a_row_for_a_missing_series() -> None:
+    table = make_latency_table([latency_with_missing_series()], PlacementLookup(), 120)
     assert list(table.columns[0].cells)[-1] == "queue send"
     assert list(table.columns[1].cells)[-1] == "n/a"
 
 
-def test_without_queues_preemption_has_its_other_series(checkout: Path) -> None:
+def test_preemption_without_queues_keeps_its_other_series(checkout: Path) -> None:
     """Without the port's conformance, which has tests of its own."""
     for name in ("queue", "queue_from_isr", "mailbox", "mailbox_timeout"):
-        alter(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
+        replace_text(checkout, "kernels/freertos/kernel.toml", f"\n{name} = true", f"\n{name} = false")
     catalogue = Catalogue(checkout)
     chosen = {"samples": "5", "instrument": "probe"}
     (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points

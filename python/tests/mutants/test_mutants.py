@@ -33,7 +33,7 @@ def test_every_benchmark_has_mutants_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("benchmark", sorted(EVERY))
-def test_every_mutant_fits_its_source_and_names_a_rule(benchmark: str, tmp_path: Path) -> None:
+def test_every_mutant_applies_and_names_a_rule(benchmark: str, tmp_path: Path) -> None:
     firmware = ROOT / "firmware"
     folder = firmware / "benchmarks" / benchmark
     copy = tmp_path / "benchmarks" / benchmark
@@ -51,7 +51,7 @@ def test_every_mutant_fits_its_source_and_names_a_rule(benchmark: str, tmp_path:
         restore_sources(before)
 
 
-def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
+def test_mutant_that_does_not_apply_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "b.c").write_text("one two one")
     for old in ("three", "one"):
         mutant = Mutant(
@@ -60,13 +60,13 @@ def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
             edit=(SourceEdit(old="two", new="2"), SourceEdit(old=old, new="")),
             refused_by=("course",),
         )
-        with pytest.raises(CatalogueError, match="so must the mutant"):
+        with pytest.raises(CatalogueError, match="adapt the mutant"):
             break_sources(tmp_path, "b", mutant)
         assert (tmp_path / "b.c").read_text() == "one two one", "nothing is left half broken"
 
 
 @pytest.mark.parametrize("benchmark", SAMPLE)
-def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_of_mutants_is_refused_by_proofs(benchmark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RTOSLAB_BUILD", raising=False)
     of = EVERY[benchmark]
     only = SAMPLE[benchmark]
@@ -91,7 +91,7 @@ def test_a_sample_is_refused(benchmark: str, monkeypatch: pytest.MonkeyPatch) ->
     assert "nothing" not in trials or "survives" in trials["nothing"].problem
 
 
-def test_what_does_not_build_is_told_without_a_log_that_is_gone(tmp_path: Path) -> None:
+def test_mutant_that_does_not_build_is_reported_without_a_deleted_log(tmp_path: Path) -> None:
     of = EVERY["t4_interrupt"]
     broken = Mutant(
         id="broken",

@@ -33,9 +33,9 @@ from rtoslab.papers.setups import equivalent_point
 from rtoslab.plan import Options
 from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import measured
-from tests.papers.test_papers import folder, published
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import measured_point
+from tests.papers.test_papers import folder, published_row
 
 CATALOGUE = Catalogue(find_root())
 OPTIONS = Options()
@@ -43,7 +43,7 @@ OPTIONS = Options()
 
 def paper_of(tmp_path: Path, value: str) -> PaperFolder:
     """T2 with FreeRTOS on one core of the Pico, for which the paper prints one rate."""
-    row = published(1, lab_benchmark="t2_cooperative", lab_kernel="freertos", lab_board="pico", value=value)
+    row = published_row(1, lab_benchmark="t2_cooperative", lab_kernel="freertos", lab_board="pico", value=value)
     base = folder(tmp_path, [row])
     experiment = Experiment(benchmarks=("t2_cooperative",), kernels=("freertos",), boards=("pico",), cores=(1,))
     return PaperFolder(
@@ -66,14 +66,14 @@ def points_of(paper: PaperFolder, rates: dict[str, int]) -> list[StoredPoint]:
         identity = point_id(CATALOGUE, item)
         output = [f"{key}={value}" for key, value in identity.config.items()]
         rate = next((rates[option] for option in output if option in rates), 1000)
-        result: MeasuredPoint = measured(1, rate // 4).model_copy(
+        result: MeasuredPoint = measured_point(1, rate // 4).model_copy(
             update={"run_id": f"{number:016x}", "point": identity}
         )
         results.append(StoredPoint(Path("x"), result, {}))
     return results
 
 
-def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
+def test_closest_change_is_first(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-O0": 500, "opt=-Os": 1600, "configBENCH_ASSERT=1": 1200})
     assert plain_distance(CATALOGUE, paper, points, OPTIONS) == pytest.approx(2)
@@ -90,7 +90,7 @@ def test_the_change_that_comes_closest_is_first(tmp_path: Path) -> None:
     assert both.config == {"opt": "-Os", "configBENCH_ASSERT": "1"}
 
 
-def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
+def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     """An option alone may come no closer, and with the rest of its set-up closest."""
     paper = paper_of(tmp_path, "2000")
     axes = {"evidence": "", "boards": ("pico",)}
@@ -104,7 +104,7 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
         identity = point_id(CATALOGUE, item)
         update = {"run_id": f"{number:016x}", "point": identity}
         points.append(
-            StoredPoint(Path("x"), measured(1, 475 if identity.config else 250).model_copy(update=update), {})
+            StoredPoint(Path("x"), measured_point(1, 475 if identity.config else 250).model_copy(update=update), {})
         )
     assert len(points) == 2
     (result,) = try_changes(CATALOGUE, paper, own, points, OPTIONS)
@@ -118,7 +118,7 @@ def test_the_papers_own_set_ups_are_tried_as_they_are(tmp_path: Path) -> None:
     assert best_change_sentence(1.3, [single], [result]) == "No single change brings the figures closer; A: 1.053."
 
 
-def test_a_point_that_failed_is_named(
+def test_point_that_failed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its change's row has fewer figures: the reader learns why."""
@@ -142,7 +142,7 @@ def test_a_point_that_failed_is_named(
     }
 
 
-def test_what_does_not_help_alone_is_not_tried_together(tmp_path: Path) -> None:
+def test_only_helpful_changes_are_combined(tmp_path: Path) -> None:
     paper = paper_of(tmp_path, "1000")
     single = try_changes(CATALOGUE, paper, candidates_of(), points_of(paper, {"opt=-O0": 500}), OPTIONS)
     assert combined_setups(1.0, single) == []
@@ -172,10 +172,10 @@ def test_every_candidate_changes_points_of_the_suites(key: str) -> None:
     assert changing > 5
 
 
-def test_a_paper_without_figures_of_ours_is_one_sentence() -> None:
+def test_paper_without_comparable_figures_is_reported() -> None:
     paper = read_papers(CATALOGUE)["vieira2026"]
-    with pytest.raises(PlanError, match="vieira2026 has no figure that one of ours stands beside"):
+    with pytest.raises(PlanError, match="vieira2026 has no figure that can be compared with one of ours"):
         explain_plan(CATALOGUE, paper, candidate_setups(CATALOGUE, paper), OPTIONS)
-    assert "leave --setup and --placements out" in error(
+    assert "leave --setup and --placements out" in command_error(
         rtoslab("paper", "lentka2022", "--explain", "--setup", "none"), 1
     )

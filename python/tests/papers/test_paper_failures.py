@@ -19,7 +19,7 @@ CATALOGUE = Catalogue(find_root())
 PAPERS = read_papers(CATALOGUE)
 
 
-def test_a_footprint_that_cannot_be_built_is_a_failed_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_footprint_that_cannot_be_built_is_a_failed_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise BuildError("Building minimal failed: the disk is full.")
 
@@ -29,7 +29,7 @@ def test_a_footprint_that_cannot_be_built_is_a_failed_figure(monkeypatch: pytest
     assert figure.reason == "build: Building minimal failed: the disk is full."
 
 
-def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
+def test_point_that_cannot_be_built_is_in_the_report(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One of the paper's two benchmarks is asked for with a tick rate that no compiler takes."""
@@ -52,8 +52,8 @@ def test_a_point_that_cannot_be_built_is_told_and_the_report_is_there(
     assert escape(lost["why"].partition(".")[0], quote=False) in report
 
 
-def test_a_setup_whose_tree_is_not_here_says_how_to_name_it() -> None:
+def test_missing_tree_of_a_setup_is_reported_with_remedy() -> None:
     (section,) = setups_section(reproduce_paper(CATALOGUE, PAPERS["eren2024"], []))
     text = " ".join(section.prose)
-    assert "The paper measured FreeRTOS 10.2.1; no tree of it is named here" in text
+    assert "The paper measured FreeRTOS 10.2.1; its sources were not added" in text
     assert "rtoslab tree add freertos-10.2.1 PATH --port freertos" in text

@@ -6,7 +6,7 @@ from typing import Any
 from rtoslab.catalogue.paper_schemas import SampleTrace
 from rtoslab.papers.over_time import MOST_MARKS, longest_samples, over_time_chart, sample_times
 from rtoslab.results.results import MeasuredPoint, SeriesSamples
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 FIGURE = SampleTrace(
     title="Figure 4", where={"benchmark": "t2"}, series="tick.released_", colour="kernel", y_title="tick, µs"
@@ -28,23 +28,23 @@ def _run(length_ms: int) -> MeasuredPoint:
     for at in range(length_ms):
         by_count.setdefault(sum(at % periods_m == 0 for periods_m in PERIODS_MS), []).append(at)
     series = [_series(f"tick.released_{count}", times, 10 + 5 * count) for count, times in by_count.items()]
-    return measured(1).model_copy(
+    return measured_point(1).model_copy(
         update={"series": (*series, _series("tick.entry", [3], 900)), "clock_hz": CLOCK_HZ, "run_id": "r"}
     )
 
 
-def test_samples_of_all_series_stand_in_the_order_of_time() -> None:
+def test_samples_of_all_series_are_ordered_by_time() -> None:
     result = sample_times(_run(5), "tick.released_")
     assert result == [(0.0, 25.0), (0.001, 10.0), (0.002, 10.0), (0.003, 10.0), (0.004, 15.0)]
 
 
-def test_the_peaks_are_the_coincidences_of_all_periods() -> None:
+def test_peaks_are_the_coincidences_of_all_periods() -> None:
     together = math.lcm(*PERIODS_MS)
     result = longest_samples(sample_times(_run(5 * together), "tick.released_"))
     assert [(round(1000 * at), us) for at, us in result] == [(index * together, 25.0) for index in range(5)]
 
 
-def test_of_many_samples_the_longest_of_each_stretch_is_drawn() -> None:
+def test_longest_sample_of_each_interval_is_drawn() -> None:
     drawn = over_time_chart(FIGURE, [_run(20 * MOST_MARKS)])
     assert drawn is not None
     chart, table = drawn
@@ -54,7 +54,7 @@ def test_of_many_samples_the_longest_of_each_stretch_is_drawn() -> None:
     assert [row[2] for row in table.rows] == ["25.000"] * 12
 
 
-def test_of_several_placements_it_says_which_it_shows() -> None:
+def test_chart_names_its_placement() -> None:
     for several in (False, True):
         drawn = over_time_chart(FIGURE, [_run(5)], in_several_placements=several)
         assert drawn is not None
@@ -63,12 +63,12 @@ def test_of_several_placements_it_says_which_it_shows() -> None:
         ] * 2
 
 
-def test_without_such_a_point_there_is_no_figure() -> None:
+def test_missing_point_gives_no_chart() -> None:
     assert over_time_chart(FIGURE.model_copy(update={"where": {"benchmark": "t3"}}), [_run(5)]) is None
     assert over_time_chart(FIGURE.model_copy(update={"series": "switch."}), [_run(5)]) is None
 
 
-def test_a_reference_result_keeps_no_times_and_is_not_drawn() -> None:
+def test_reference_result_without_times_is_not_drawn() -> None:
     stored = [series_samples.model_copy(update={"start_cycle": ()}) for series_samples in _run(5).series]
     reference = _run(5).model_copy(update={"series": tuple(stored)})
     assert sample_times(reference, "tick.released_") == []

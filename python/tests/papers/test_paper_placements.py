@@ -20,36 +20,38 @@ from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw_tab
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.cli.test_cli import rtoslab
-from tests.fakes import measured
-from tests.papers.test_papers import FACTS, LOSES, folder, published
+from tests.fakes import measured_point
+from tests.papers.test_papers import FACTS, LOSES, folder, published_row
 
 CATALOGUE = Catalogue(find_root())
 CLAIM = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
 
 
-def _stored(*results: AnyResult) -> list[StoredPoint]:
+def _stored_points(*results: AnyResult) -> list[StoredPoint]:
     return [StoredPoint(Path(), result, {}) for result in results]
 
 
-def _at(place: int, cores: int, count: int) -> Any:
+def _point_at(place: int, cores: int, count: int) -> Any:
     config = {"placement": str(place)} if place else {}
-    return measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{cores}.{place}"})
+    return measured_point(cores, count, kernel="freertos", config=config).model_copy(
+        update={"run_id": f"{cores}.{place}"}
+    )
 
 
 def _folder(tmp_path: Path) -> PaperFolder:
-    paper = folder(tmp_path, [published(1, lab_kernel="freertos")], CLAIM)
+    paper = folder(tmp_path, [published_row(1, lab_kernel="freertos")], CLAIM)
     return replace(paper, facts=paper.facts.model_copy(update={"part": ()}))
 
 
 def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> Reproduction:
     """T2 of FreeRTOS on one core and two, each in as many placements as there are counts; the paper has 2,000 1/s."""
     paper = _folder(tmp_path)
-    points = [_at(place, 1, count) for place, count in enumerate(one_core)]
-    points += [_at(place, 2, count) for place, count in enumerate(two_cores)]
-    return reproduce_paper(CATALOGUE, paper, _stored(*points))
+    points = [_point_at(place, 1, count) for place, count in enumerate(one_core)]
+    points += [_point_at(place, 2, count) for place, count in enumerate(two_cores)]
+    return reproduce_paper(CATALOGUE, paper, _stored_points(*points))
 
 
-def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
+def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
     assert (figure.our_value, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
@@ -61,16 +63,16 @@ def test_a_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None
     assert len(done.points) == 6
 
 
-def test_a_figure_in_one_placement_among_others_says_so(tmp_path: Path) -> None:
+def test_figure_in_one_placement_is_marked(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     sized = replace(done.compared[1], published=done.compared[1].published.model_copy(update={"id": 2}), band=None)
-    paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos")])
+    paper = folder(tmp_path, [published_row(1, lab_kernel="freertos"), published_row(2, lab_kernel="freertos")])
     both = replace(done, paper=paper, compared={1: done.compared[1], 2: sized})
     for ids, lone in (((1,), False), ((1, 2), True)):
-        assert ("ours is of one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
+        assert ("were measured in one placement" in redraw_table(RedrawnTable(title="T", rows=ids), both).note) == lone
 
 
-def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
+def test_band_smaller_than_the_rounding_is_left_out(tmp_path: Path) -> None:
     figure = _paper(tmp_path, [500, 500, 500], [200, 200, 200]).compared[1]
     assert ratio_text(figure) == "1.00"
 
@@ -89,7 +91,7 @@ def test_a_band_that_does_not_show_is_left_out(tmp_path: Path) -> None:
         ([500], [200], "same", "2 cores 1,600, 1 core 2,000 1/s"),
     ],
 )
-def test_a_statement_is_judged_in_every_placement(
+def test_statement_is_judged_in_every_placement(
     one_core: list[int], two_cores: list[int], outcome: str, seen: str, tmp_path: Path
 ) -> None:
     done = _paper(tmp_path, one_core, two_cores)
@@ -98,26 +100,26 @@ def test_a_statement_is_judged_in_every_placement(
     assert verdict.numbers_text.startswith(seen)
     assert ("placement" in verdict.numbers_text) == (len(one_core) > 1)
     summary = paper_document(CATALOGUE, done).summary
-    assert ("1 is too close to tell" in summary) == (outcome == "tie")
+    assert ("1 is a tie" in summary) == (outcome == "tie")
 
 
 @pytest.mark.parametrize("places", [1, 3])
-def test_beside_verdicts_of_one_placement_stands_what_another_may_turn(
-    places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verdicts_of_one_placement_have_a_note(places: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = _paper(tmp_path, [500, 600, 500][:places], [200, 200, 220][:places])
     (claims,) = (section for section in paper_document(CATALOGUE, done).sections if section.id == "claims")
     print_paper(done, Console(width=400))
     for message in ("\n".join(claims.prose), capsys.readouterr().out):
-        assert ("another may turn their order" in message) == (places == 1)
+        assert ("another placement may reverse their order" in message) == (places == 1)
 
 
-def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path) -> None:
-    lone = measured(1, kernel="nuttx")
+def test_point_in_one_placement_is_compared_with_all_of_another(tmp_path: Path) -> None:
+    lone = measured_point(1, kernel="nuttx")
     not_here = NotApplicable(
-        point=_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
+        point=_point_at(1, 1, 1).point.model_copy(update={"kernel": "nuttx"}), reason="its own script", run_id="n"
     )
-    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), lone, _at(1, 1, 600), not_here))
+    done = reproduce_paper(
+        CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 500), lone, _point_at(1, 1, 600), not_here)
+    )
     rates = {
         value.point.kernel: value for value in done.values if (value.metric, value.stat) == ("throughput", "total")
     }
@@ -125,27 +127,33 @@ def test_a_point_in_one_placement_stands_beside_all_of_the_others(tmp_path: Path
     assert all(not value.point.config for value in done.values)
 
 
-def test_a_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
+def test_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
     """Its proof gave no number; the table says of how many placements the median is."""
-    failed = Failed(run_id="f", point=_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
-    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500), failed, _at(2, 1, 600)))
+    failed = Failed(run_id="f", point=_point_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
+    done = reproduce_paper(
+        CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 500), failed, _point_at(2, 1, 600))
+    )
     figure = done.compared[1]
     assert (figure.our_value, figure.band and len(figure.band.values)) == (2200, 2)
-    (lost,) = _stored(failed)
+    (lost,) = _stored_points(failed)
     lacking = reproduce_paper(CATALOGUE, _folder(tmp_path), [lost]).compared[1]
     assert (lacking.state, lacking.our_value, lacking.reason) == ("failed", None, "proof: it waited")
 
 
-def test_reference_results_give_a_point_its_further_placements(tmp_path: Path) -> None:
+def test_reference_results_add_placements_to_a_point(tmp_path: Path) -> None:
     """By the run id: what was measured under another manifest says nothing of this build."""
-    known = placement_values([_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
+    known = placement_values([_point_at(place, 1, count) for place, count in enumerate((500, 600, 450))])
     for run_id, values in (("1.0", [2000, 2400, 1800]), ("other", [2000])):
         further = {run_id: replace(known, run_id=run_id)}
-        done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 500)), reference_placements=further)
+        done = reproduce_paper(
+            CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 500)), reference_placements=further
+        )
         (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
         assert list(rate.placement_band.values) == values
     moved = {"1.0": known}
-    done = reproduce_paper(CATALOGUE, _folder(tmp_path), _stored(_at(0, 1, 501)), reference_placements=moved)
+    done = reproduce_paper(
+        CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 501)), reference_placements=moved
+    )
     (rate,) = [value for value in done.values if (value.metric, value.stat) == ("throughput", "total")]
     assert list(rate.placement_band.values) == [2004], (
         "the linker's own order gave another value: these are not its placements"
@@ -180,7 +188,7 @@ def test_figures_and_charts_of_a_paper_have_the_bands(tmp_path: Path) -> None:
     assert [(record["value"], record["low"], record["n"]) for record in table.records][1] == (80, 60, 360)
 
 
-def test_a_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
+def test_band_that_cannot_be_seen_is_not_printed(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
     done = _paper(tmp_path, [500_000, 500_001], [200_000, 200_001])
     drawn = redraw_figure(figure, done, done.values)

@@ -23,8 +23,8 @@ from rtoslab.plan import Options
 from rtoslab.reference import StoredWeight
 from rtoslab.results.results import ImageBytes, NotApplicable, PointId, Weight
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
-from tests.papers.test_papers import LOSES, folder, published
+from tests.fakes import measured_point
+from tests.papers.test_papers import LOSES, folder, published_row
 
 CATALOGUE = Catalogue(find_root())
 PAPERS = read_papers(CATALOGUE)
@@ -66,7 +66,7 @@ def _point(kernel: str = "k", **config: str) -> PointId:
         ({"config": {"opt": "-Os"}, "benchmarks": ["t3"]}, {}, _point(opt="-Os"), None),
     ],
 )
-def test_which_point_a_point_of_a_setup_stands_for(
+def test_point_of_a_setup_replaces_the_matching_point(
     facts: dict[str, Any], base: dict[str, str], given: PointId, stands: PointId | None
 ) -> None:
     setup = _setup(**facts)
@@ -95,18 +95,18 @@ def test_every_planned_point_is_of_the_suites_or_of_one_setup(key: str) -> None:
         )
 
 
-def test_an_unknown_setup_is_told() -> None:
+def test_unknown_setup_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="There is no set-up named 'small'; known: not_pinned, own_defaults"):
         paper_plan(CATALOGUE, PAPERS["vieira2026"], Options(), ["small"])
 
 
-def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
+def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     """1,000 a window on one core is 4,000 a second: the paper's 2,000 in the set-up, and T2 no longer loses."""
     claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K loses"\n{LOSES}'
-    row = published(1, lab_kernel="freertos")
+    row = published_row(1, lab_kernel="freertos")
     paper = _paper(folder(tmp_path, [row], claims), _setup(config={"opt": "-Os"}), {})
     results = [
-        measured(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
+        measured_point(cores, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for cores, count, config in ((1, 1000, {}), (2, 300, {}), (1, 500, {"opt": "-Os"}), (2, 400, {"opt": "-Os"}))
     ]
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
@@ -128,12 +128,12 @@ def test_a_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     assert json.dumps(statements.rows)
 
 
-def test_a_figure_that_is_no_number_has_no_distance(tmp_path: Path) -> None:
+def test_non_numeric_figure_has_no_distance(tmp_path: Path) -> None:
     """It is shown and not counted: the distance beside the count is not of it."""
-    rows = [published(1, lab_kernel="freertos"), published(2, lab_kernel="freertos", value="1500 + 500")]
+    rows = [published_row(1, lab_kernel="freertos"), published_row(2, lab_kernel="freertos", value="1500 + 500")]
     paper = _paper(folder(tmp_path, rows), _setup(config={"opt": "-Os"}), {})
     results = [
-        measured(1, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
+        measured_point(1, count, kernel="freertos", config=config).model_copy(update={"run_id": f"{count}"})
         for count, config in ((1000, {}), (500, {"opt": "-Os"}))
     ]
     done = reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, result, {}) for result in results])
@@ -152,7 +152,9 @@ def _counts(kernel: str, *counts: tuple[int, int], **config: str) -> list[Stored
     return [
         StoredPoint(
             Path(),
-            measured(cores, count, kernel=kernel, config=config).model_copy(update={"run_id": f"{kernel}{count}"}),
+            measured_point(cores, count, kernel=kernel, config=config).model_copy(
+                update={"run_id": f"{kernel}{count}"}
+            ),
             {"build": {"kernel_version": f"V-{kernel}"}},
         )
         for cores, count in counts
@@ -166,9 +168,9 @@ GAINS = (
 
 
 @pytest.mark.parametrize("lent", [False, True])
-def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, tmp_path: Path) -> None:
+def test_authors_version_is_judged_and_the_current_one_is_shown(lent: bool, tmp_path: Path) -> None:
     """The run has no tree of the version: its reference result stands for the point, and is told as one."""
-    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
+    base = _paper(folder(tmp_path, [published_row(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
     paper = _with_version(base)
     todays, theirs = _counts("freertos", (1, 500), (2, 240)), _counts("freertos-9", (1, 600), (2, 700))
     done = (
@@ -186,7 +188,7 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
     )
     assert done.today is not None
     assert (done.today.compared[1].our_value, done.today.setup.title) == (
-        2000, "the kernels' versions of today: freertos V-freertos"
+        2000, "the kernels' current versions: freertos V-freertos"
     )  # fmt: skip
     assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, done.today)] == [
         ("same", "different")
@@ -194,8 +196,8 @@ def test_the_authors_version_is_judged_and_todays_stands_beside_it(lent: bool, t
     assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
 
 
-def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) -> None:
-    paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
+def test_missing_service_of_the_authors_version_uses_the_current_one(tmp_path: Path) -> None:
+    paper = _with_version(_paper(folder(tmp_path, [published_row(1, lab_kernel="freertos")], GAINS), _setup(), {}))
     done = reproduce_paper(
         CATALOGUE, paper, _counts("freertos", (1, 500)), reference_points=_counts("freertos-9", (2, 700))
     )
@@ -206,16 +208,16 @@ def test_what_the_authors_version_lacks_is_todays_and_says_so(tmp_path: Path) ->
     assert done.today is None
 
 
-def test_what_the_authors_version_cannot_do_is_not_done_by_todays(tmp_path: Path) -> None:
-    paper = _with_version(_paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {}))
+def test_impossible_point_of_the_authors_version_is_not_replaced(tmp_path: Path) -> None:
+    paper = _with_version(_paper(folder(tmp_path, [published_row(1, lab_kernel="freertos")], GAINS), _setup(), {}))
     (present,) = _counts("freertos-9", (1, 1))
     lacking = NotApplicable(run_id="n", point=present.result.point, reason="V9 has no such call")
     done = reproduce_paper(CATALOGUE, paper, [*_counts("freertos", (1, 500)), StoredPoint(Path(), lacking, {})])
     assert (done.compared[1].state, done.compared[1].reason) == ("n/a", "V9 has no such call")
 
 
-def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -> None:
-    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
+def test_setup_uses_the_authors_version_if_available(tmp_path: Path) -> None:
+    base = _paper(folder(tmp_path, [published_row(1, lab_kernel="freertos")], GAINS), _setup(config={"opt": "-Os"}), {})
     paper = _with_version(base)
     points = [*_counts("freertos", (1, 500)), *_counts("freertos-9", (1, 600))]
     points += [*_counts("freertos", (1, 450), opt="-Os"), *_counts("freertos-9", (1, 550), opt="-Os")]
@@ -223,8 +225,8 @@ def test_a_set_up_is_of_the_authors_version_where_there_is_one(tmp_path: Path) -
     assert [(setup.setup.id, setup.compared[1].our_value) for setup in done.setups] == [("s", 2200)]
 
 
-def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) -> None:
-    base = _paper(folder(tmp_path, [published(1, lab_kernel="freertos")], GAINS), _setup(), {})
+def test_second_tree_is_used_if_the_first_lacks_a_service(tmp_path: Path) -> None:
+    base = _paper(folder(tmp_path, [published_row(1, lab_kernel="freertos")], GAINS), _setup(), {})
     paper = _with_version(base, trees=("freertos", "freertos-inherit"))
     (present,) = _counts("freertos", (1, 1))
     lacking = StoredPoint(Path(), NotApplicable(run_id="n", point=present.result.point, reason="no condition"), {})
@@ -233,19 +235,19 @@ def test_a_second_tree_counts_where_the_first_lacks_a_service(tmp_path: Path) ->
 
 
 def _weight(kernel: str, text: int) -> StoredWeight:
-    identity = measured(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
+    identity = measured_point(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
     return StoredWeight(Path(), Weight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
 
 
-def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: Path) -> None:
+def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) -> None:
     """The kernel is not here: what its smallest program weighed stands beside that of one that is."""
     claims = (
         '[[claim]]\nid = "c"\nsection = "2"\nsays = "K"\nkind = "ratio"\nat_least = 1.8\nbound_from = "times"\n'
         'where = { metric = "footprint", stat = "text" }\nof = [{ kernel = "other" }, { kernel = "k" }]\n'
     )
     ours = {"lab_benchmark": "footprint", "lab_metric": "footprint", "lab_stat": "text", "lab_config": ""}
-    row = published(1, lab_kernel="other", unit="bytes", **ours)
+    row = published_row(1, lab_kernel="other", unit="bytes", **ours)
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce_paper(CATALOGUE, paper, [], reference_weights=lent)
@@ -255,5 +257,5 @@ def test_a_lent_weight_judges_a_statement_and_is_told_as_a_reference(tmp_path: P
 
 
 def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:
-    paper = _paper(folder(tmp_path, [published(1)]), _setup(config={"opt": "-Os"}), {})
-    assert setups_section(reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, measured(1), {})])) == []
+    paper = _paper(folder(tmp_path, [published_row(1)]), _setup(config={"opt": "-Os"}), {})
+    assert setups_section(reproduce_paper(CATALOGUE, paper, [StoredPoint(tmp_path, measured_point(1), {})])) == []

@@ -29,13 +29,13 @@ from rtoslab.papers.tables import pairs_chart, ratio_text, redraw_table
 from rtoslab.reports import report_formats
 from rtoslab.results import results
 from rtoslab.store.stored_point import AnyResult, StoredPoint
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 CATALOGUE = Catalogue(find_root())
 KERNELS = ("k",)
 
 
-def published(ident: int, **changes: str) -> dict[str, str]:
+def published_row(ident: int, **changes: str) -> dict[str, str]:
     row = dict.fromkeys(PublishedRow.model_fields, "")
     row |= {
         "id": str(ident), "section": "Table 1", "kind": "result", "kernel": "K", "metric": "rate", "stat": "total",
@@ -87,38 +87,38 @@ def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> Reproductio
     return Reproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
 
 
-def of_measured(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
+def measured_results(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
     return [result for result in stored if isinstance(result, results.MeasuredPoint)]
 
 
-def compared(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
-    return compare_rows(folder(tmp_path, [row]), stored, point_values(of_measured(stored)), KERNELS, {})[1]
+def compare_row(tmp_path: Path, row: dict[str, str], *stored: AnyResult) -> ComparedRow:
+    return compare_rows(folder(tmp_path, [row]), stored, point_values(measured_results(stored)), KERNELS, {})[1]
 
 
-def test_a_row_finds_its_value_and_its_ratio(tmp_path: Path) -> None:
-    result = compared(tmp_path, published(1), measured(1, 1000), measured(2, 700))
+def test_row_is_matched_with_value_and_ratio(tmp_path: Path) -> None:
+    result = compare_row(tmp_path, published_row(1), measured_point(1, 1000), measured_point(2, 700))
     assert (result.state, result.our_value, result.ratio) == ("measured", 4000, 2)
 
 
-def test_cycles_and_times_turn_into_each_other_by_the_clock(tmp_path: Path) -> None:
-    row = published(1, lab_stat="cycles_per_count", unit="us", value="125")
-    assert compared(tmp_path, row, measured(1, 1000)).our_value == pytest.approx(250)
+def test_cycles_and_times_are_converted_by_the_clock(tmp_path: Path) -> None:
+    row = published_row(1, lab_stat="cycles_per_count", unit="us", value="125")
+    assert compare_row(tmp_path, row, measured_point(1, 1000)).our_value == pytest.approx(250)
 
 
-def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
-    result = compared(tmp_path, published(1, lab_kernel="other"), measured(1))
+def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
+    result = compare_row(tmp_path, published_row(1, lab_kernel="other"), measured_point(1))
     assert (result.state, result.our_value, result.reason) == (
         "bring your own",
         None,
-        "no tree or export of Other OS is named here, and no reference result stands for it",
+        "the sources of Other OS were not added (`rtoslab tree add`), and it has no reference result",
     )
 
 
 @pytest.mark.parametrize(
     ("stored", "state", "why"),
     [
-        ([], "not yet measured", "the run holds no throughput with cores=1"),
-        ([measured(2)], "not yet measured", "the run holds no throughput with cores=1"),
+        ([], "not yet measured", "the run has no throughput with cores=1"),
+        ([measured_point(2)], "not yet measured", "the run has no throughput with cores=1"),
         (
             [results.Failed(run_id="0" * 16, point=point(1), stage="proof", error="ProofError", message="no switch")],
             "failed",
@@ -127,50 +127,50 @@ def test_a_kernel_that_is_not_there_waits(tmp_path: Path) -> None:
         ([results.NotApplicable(run_id="0" * 16, point=point(1), reason="no heap")], "n/a", "no heap"),
     ],
 )
-def test_what_is_missing_says_why_and_has_no_number(
+def test_missing_value_has_a_reason_and_no_figure(
     tmp_path: Path, stored: list[AnyResult], state: str, why: str
 ) -> None:
-    result = compared(tmp_path, published(1), *stored)
+    result = compare_row(tmp_path, published_row(1), *stored)
     assert (result.state, result.our_value, result.ratio, result.reason) == (state, None, None, why)
 
 
-def test_a_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"2 values fit row 1 of .*say more in lab_config: cores=1 or 2\."):
-        compared(tmp_path, published(1, lab_config=""), measured(1), measured(2))
+def test_mapping_that_fits_several_values_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"2 values match row 1 of .*make lab_config more specific: cores=1 or 2\."):
+        compare_row(tmp_path, published_row(1, lab_config=""), measured_point(1), measured_point(2))
 
 
-def test_a_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="is in bytes, but our value in 1/s"):
-        compared(tmp_path, published(1, unit="bytes"), measured(1))
+def test_mapping_to_another_quantity_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="is in bytes, but our value is in 1/s"):
+        compare_row(tmp_path, published_row(1, unit="bytes"), measured_point(1))
 
 
-def test_a_damaged_row_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CatalogueError, match=r"published.csv, line 3: id 1 stands there twice"):
-        _ = folder(tmp_path, [published(1), published(1)]).published_rows
+def test_damaged_row_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match=r"published.csv, line 3: the id 1 is used twice"):
+        _ = folder(tmp_path, [published_row(1), published_row(1)]).published_rows
     with pytest.raises(CatalogueError, match=r"published.csv, line 2, id: "):
-        _ = folder(tmp_path, [published(1, id="one")]).published_rows
+        _ = folder(tmp_path, [published_row(1, id="one")]).published_rows
 
 
-def test_a_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
-    paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
+def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
+    paper = folder(tmp_path, [published_row(1), published_row(2, kernel="Other", lab_kernel="other", value="900")])
     table = redraw_table(
-        RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured(1, 1000))
+        RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured_point(1, 1000))
     )
     assert table.title == "Table 1, 1/s"
     assert [name for name, _ in table.heads] == [
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]
-    why = "no tree or export of Other OS is named here, and no reference result stands for it"
+    why = "the sources of Other OS were not added (`rtoslab tree add`), and it has no reference result"
     assert table.note == f"n = 1,000. Versions: K. [1] {why}."
     ours = [record for record in table.records if record["source"] == "here"]
     assert [(mine["value"], mine["n"], mine["note"]) for mine in ours] == [(4000, 1000, ""), (None, None, why)]
     assert [record["value"] for record in table.records if record["source"] == "paper"] == [2000, 900]
 
 
-def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
-    paper = folder(tmp_path, [published(1), published(2, kernel="Other", lab_kernel="other", value="900")])
-    result = compare_rows(paper, (), point_values([measured(1, 1000)]), KERNELS, {})
+def test_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None:
+    paper = folder(tmp_path, [published_row(1), published_row(2, kernel="Other", lab_kernel="other", value="900")])
+    result = compare_rows(paper, (), point_values([measured_point(1, 1000)]), KERNELS, {})
     (chart,) = pairs_chart(RedrawnTable(title="T", rows=(1, 2)), paper.published_rows, result)
     assert [(row["x"], row["series"], row["y"]) for row in chart.rows] == [
         ("rate (K)", "paper", 2000), ("rate (K)", "here", 4000), ("rate (Other)", "paper", 900),
@@ -178,9 +178,9 @@ def test_the_chart_has_published_marks_even_without_ours(tmp_path: Path) -> None
     assert chart.y_title == "1/s"
 
 
-def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
+def test_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
     figure = RedrawnFigure.model_validate(FACTS["part"][1]["figure"][0])
-    done = done_with(folder(tmp_path, []), measured(1, 1000), measured(2, 800))
+    done = done_with(folder(tmp_path, []), measured_point(1, 1000), measured_point(2, 800))
     drawn = redraw_figure(figure, done, done.values)
     assert drawn is not None
     assert [(row["x"], row["series"], row["y"]) for row in drawn[0].rows] == [
@@ -188,16 +188,16 @@ def test_a_figure_is_normalised_to_its_base(tmp_path: Path) -> None:
         ("t2", "2 cores (pinned)", 80),
     ]
     assert drawn[1].rows == [["t2", "100", "80"]]
-    single = done_with(folder(tmp_path, []), measured(2, 800))
+    single = done_with(folder(tmp_path, []), measured_point(2, 800))
     assert redraw_figure(figure, single, single.values) is None
 
 
-def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
+def test_whole_report_in_every_format(tmp_path: Path) -> None:
     slips = '[[slip]]\nid = "s"\nkind = "slip"\nrows = [1]\nsays = "it slipped"\nprinted = 3\ncomputed = "r1 / 2"\n'
     claims = f'[[claim]]\nid = "c"\nsection = "2"\nsays = "K gains"\n{LOSES}'
-    paper = folder(tmp_path, [published(1), published(2, lab_kernel="other", kernel="Other")], claims, slips)
+    paper = folder(tmp_path, [published_row(1), published_row(2, lab_kernel="other", kernel="Other")], claims, slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
-    points = [StoredPoint(tmp_path, item, manifest) for item in (measured(1, 1000), measured(2, 800))]
+    points = [StoredPoint(tmp_path, item, manifest) for item in (measured_point(1, 1000), measured_point(2, 800))]
     document = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points, ["t77"]))
     for suffix in ("html", "md"):
         text = report_formats()[suffix](document)
@@ -214,14 +214,17 @@ def test_the_whole_report_in_every_format(tmp_path: Path) -> None:
     assert [row[-1] for row in claims_of.tables[0].rows] == ["29 of 32"]
 
 
-def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) -> None:
+def test_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) -> None:
     """Also where no row names it: at its figure."""
-    paper = folder(tmp_path, [published(1, lab_kernel="freertos"), published(2, lab_kernel="other", kernel="Other")])
-    apart = measured(1, 1000, kernel="freertos").model_copy(
+    paper = folder(
+        tmp_path, [published_row(1, lab_kernel="freertos"), published_row(2, lab_kernel="other", kernel="Other")]
+    )
+    apart = measured_point(1, 1000, kernel="freertos").model_copy(
         update={"deviations": {"Order": "noted 2 1; declared: by design"}}
     )
     points = [
-        StoredPoint(tmp_path, item, {"build": {"kernel": "k"}}) for item in (apart, measured(2, 900, kernel="even"))
+        StoredPoint(tmp_path, item, {"build": {"kernel": "k"}})
+        for item in (apart, measured_point(2, 900, kernel="even"))
     ]
     done = reproduce_paper(CATALOGUE, paper, points)
     console = Console(width=160, record=True, file=io.StringIO())
@@ -233,14 +236,14 @@ def test_a_kernel_that_deviates_is_flagged_in_the_papers_tables(tmp_path: Path) 
     assert "†" not in report_formats()["md"](paper_document(CATALOGUE, plain))
 
 
-def test_a_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
-    paper = folder(tmp_path, [published(1), published(2)])
+def test_report_without_any_point_still_shows_the_paper(tmp_path: Path) -> None:
+    paper = folder(tmp_path, [published_row(1), published_row(2)])
     text = report_formats()["md"](paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, [])))
-    assert "no tree or export of K is named here" in text
+    assert "the sources of K were not added" in text
     assert "Figure 9: not yet measured." in text
 
 
-def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
+def test_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
     build = {"features": {"icache": "0", "art": "1"}, "flags": ["-mthumb", "-O3"], "clock_hz": 8_000_000, "kernel": "k"}
     facts = {**FACTS, "part": [], "condition": [
         {"what": "caches", "paper": "off", "manifest": "build.features"},
@@ -251,7 +254,9 @@ def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
         {"what": "board", "paper": "B", "here": "B, virtual"},
     ]}  # fmt: skip
     paper = PaperFolder("doe2020", folder(tmp_path, []).folder, Paper.model_validate(facts), ())
-    points = [StoredPoint(tmp_path, measured(1), {"build": build, "window_ms": window_ms}) for window_ms in (250, 100)]
+    points = [
+        StoredPoint(tmp_path, measured_point(1), {"build": build, "window_ms": window_ms}) for window_ms in (250, 100)
+    ]
     sections = paper_document(CATALOGUE, reproduce_paper(CATALOGUE, paper, points)).sections
     (conditions,) = (section for section in sections if section.id == "conditions")
     assert [row[2] for row in conditions.tables[0].rows] == [
@@ -259,29 +264,29 @@ def test_the_conditions_are_read_from_the_manifests(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_values_lie_on_their_axes() -> None:
+def test_values_are_on_their_axes() -> None:
     (peak,) = select_values(
-        point_values([measured(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
+        point_values([measured_point(2)]), {"metric": "heap", "cores": 2, "clock_mhz": 125, "family": "m"}
     )
     assert (peak.value, peak.unit, peak.axis("param.words")) == (3000, "bytes", "")
     assert peak.convert_to("us") is None
     as_usual, other = ({"metric": "heap", "opt": opt} for opt in ("-O2", "-O3"))
-    assert select_values(point_values([measured(2)]), as_usual) == [peak]
-    assert select_values(point_values([measured(2)]), other) == []
+    assert select_values(point_values([measured_point(2)]), as_usual) == [peak]
+    assert select_values(point_values([measured_point(2)]), other) == []
 
 
 @pytest.mark.parametrize("expression", ["r9", "r1 +", "open('x')", "r1 / 0", "r1 ** 2", "__import__('os')"])
-def test_arithmetic_that_cannot_be_done_is_named(expression: str) -> None:
+def test_invalid_arithmetic_is_reported(expression: str) -> None:
     with pytest.raises(CatalogueError, match=r"of a slips.toml cannot be computed"):
         evaluate_expression(expression, {1: 2.0})
 
 
-def test_a_ratio_to_a_figure_that_cannot_be_is_none(tmp_path: Path) -> None:
+def test_ratio_to_an_impossible_figure_is_omitted(tmp_path: Path) -> None:
     slips = '[[slip]]\nid = "s"\nkind = "slip"\nrows = [1]\nsays = "it never ran"\nno_ratio = true\n'
-    rows = [published(ident, value=value, lab_kernel="freertos") for ident, value in ((1, "4"), (2, "2000"))]
+    rows = [published_row(ident, value=value, lab_kernel="freertos") for ident, value in ((1, "4"), (2, "2000"))]
     paper = folder(tmp_path, rows, slips=slips)
     manifest: dict[str, object] = {"build": {"kernel_version": "V9", "kernel": "k"}}
-    points = [StoredPoint(tmp_path, measured(cores, 1000, kernel="freertos"), manifest) for cores in (1, 2)]
+    points = [StoredPoint(tmp_path, measured_point(cores, 1000, kernel="freertos"), manifest) for cores in (1, 2)]
     done = reproduce_paper(CATALOGUE, paper, points)
     senseless, plain = (done.compared[ident] for ident in (1, 2))
     assert (senseless.our_value, senseless.ratio, ratio_text(senseless)) == (4000, None, "says nothing")

@@ -17,18 +17,18 @@ from rtoslab.plan.plan import Options, Plan
 from rtoslab.reports.document import make_document
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 CATALOGUE = Catalogue(find_root())
 
 
-def test_a_papers_key_may_be_short_and_is_suggested() -> None:
+def test_papers_key_may_be_short_and_is_suggested() -> None:
     assert find_paper(CATALOGUE, "vieira").key == "vieira2026"
     with pytest.raises(UnknownNameError, match="There is no paper named 'vieria2026'; did you mean 'vieira2026'"):
         find_paper(CATALOGUE, "vieria2026")
 
 
-def test_the_command_without_a_finished_point(
+def test_command_without_a_finished_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def nothing(_root: Path, _plan: Plan, out: Path, **_: object) -> list[object]:
@@ -62,9 +62,9 @@ def test_every_point_of_a_paper_can_be_measured(key: str) -> None:
         assert len(lacking) < len(points) / 10
 
 
-def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
+def test_report_of_a_papers_suite_shows_its_statements() -> None:
     counts = ((1, 1000), (2, 300))
-    points = [measured(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
+    points = [measured_point(*count, benchmark_id="t8_allocation", kernel="freertos") for count in counts]
     stored = [StoredPoint(Path("p"), point, {}) for point in points]
     document = make_document(CATALOGUE, stored, "vieira2026")
     (section,) = [item for item in document.sections if item.id == "paper"]
@@ -78,7 +78,7 @@ def test_a_plain_report_of_a_papers_suite_tells_the_statements_it_can() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
-def test_a_paper_is_reproduced_whole(key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_paper_is_reproduced_completely(key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every point has its proofs; every figure that does not wait for --full or a kernel has its value."""
     assert app.main(["paper", key, "--json", "--out", str(tmp_path)], standalone_mode=False) == 0
     output = json.loads(capsys.readouterr().out)
@@ -89,7 +89,7 @@ def test_a_paper_is_reproduced_whole(key: str, tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
-def test_the_folder_of_a_paper_is_whole(key: str) -> None:
+def test_paper_folder_is_complete(key: str) -> None:
     """Every id that a file names is a published row, every slip can be computed, every board and axis exists."""
     paper = read_papers(CATALOGUE)[key]
     shown = [ident for part in paper.facts.part for table in part.table for ident in table.rows]
@@ -109,7 +109,7 @@ def test_every_statement_of_a_paper_is_registered(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
-def test_a_slip_that_a_statement_names_is_there(key: str) -> None:
+def test_paper_error_named_by_a_statement_exists(key: str) -> None:
     paper = read_papers(CATALOGUE)[key]
     message = " ".join(f"{claim.why} {claim.rests_on} {claim.bound_from}" for claim in paper.claims)
     named = {
@@ -121,7 +121,7 @@ def test_a_slip_that_a_statement_names_is_there(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
-def test_what_leads_all_kernels_is_held_against_all_of_them(key: str) -> None:
+def test_statement_about_all_kernels_is_judged_with_all_kernels(key: str) -> None:
     paper = read_papers(CATALOGUE)[key]
     for claim in paper.claims:
         compared = [place["kernel"] for place in claim.of if "kernel" in place]
@@ -130,7 +130,7 @@ def test_what_leads_all_kernels_is_held_against_all_of_them(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", list(read_papers(CATALOGUE)))
-def test_a_claim_says_of_which_kernel_it_speaks(key: str) -> None:
+def test_claim_names_its_kernel(key: str) -> None:
     """Or every kernel in the run would be asked what the paper says of one."""
     single = {"freertos"} if key == "miranda2021" else set()
     for claim in read_papers(CATALOGUE)[key].claims:

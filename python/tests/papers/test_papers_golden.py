@@ -19,7 +19,7 @@ def number(paper: PaperFolder, ident: int) -> float:
     return result
 
 
-def test_six_full_coincidences_of_the_ten_periods_in_250_s() -> None:
+def test_ten_periods_coincide_six_times_in_250_s() -> None:
     periods_ms = [round(number(MIRANDA, ident)) for ident in range(56, 66)]
     together_ms = math.lcm(*periods_ms)
     assert together_ms == 41_400
@@ -37,7 +37,7 @@ def selection_loops(leaving: int, entering: int) -> int:
     return max(1, leaving - entering)
 
 
-def test_the_generic_searchs_loop_counts_and_the_two_rows_that_break_the_rule() -> None:
+def test_loop_counts_of_the_generic_search_and_two_exceptions() -> None:
     priority = {name: int(MIRANDA.published_rows[78 + at].value.rpartition("/")[2]) for at, name in enumerate("ABCD")}
     priority["IDLE"] = int(number(MIRANDA, 82))
     wrong = {}
@@ -50,7 +50,7 @@ def test_the_generic_searchs_loop_counts_and_the_two_rows_that_break_the_rule() 
     assert wrong == {"B-IDLE": (4, 5), "A-IDLE": (5, 6)}
 
 
-def test_the_pin_toggle_of_thirteen_cycles_is_subtracted_in_four_rows_only() -> None:
+def test_pin_toggle_of_thirteen_cycles_is_subtracted_in_four_rows_only() -> None:
     clock_mhz = 8
     toggle_cycles = number(LENTKA, 111)
     assert toggle_cycles == 13 == clock_mhz * number(LENTKA, 110)
@@ -58,7 +58,7 @@ def test_the_pin_toggle_of_thirteen_cycles_is_subtracted_in_four_rows_only() -> 
     assert subtracted == {**dict.fromkeys(range(110, 122, 2), 0), **dict.fromkeys(range(122, 130, 2), toggle_cycles)}
 
 
-def test_a_time_that_the_analyzer_cannot_show() -> None:
+def test_time_below_the_analyzers_resolution() -> None:
     sample_us = 1e6 / number(MIRANDA, 47)
     off = [ident for ident in range(84, 89) if number(MIRANDA, ident) % sample_us]
     assert off == [86]
@@ -72,7 +72,7 @@ def test_a_time_that_the_analyzer_cannot_show() -> None:
         (EREN, "shuffling_ratio", 1.5, 1.263),
     ],
 )  # fmt: skip
-def test_the_papers_slips_are_recomputed_from_its_own_figures(
+def test_errors_of_the_paper_are_recomputed_from_its_figures(
     paper: PaperFolder, slip: str, printed: float, computed: float
 ) -> None:
     result = next(item for item in paper.slips if item.id == slip)

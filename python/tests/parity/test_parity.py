@@ -24,8 +24,8 @@ from rtoslab.parity.costs import (
 from rtoslab.parity.unfairness import LintSubject, find_unfairness, group_comparable
 from rtoslab.reference.substitutes import read_references
 from rtoslab.results.results import MeasuredPoint
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import measured, point
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import measured_point, point
 
 CATALOGUE = Catalogue(find_root())
 MACROS = {
@@ -101,7 +101,7 @@ def macros(**changes: str) -> dict[str, Any]:
         ({"code": "sram"}, "code", {"flash", "sram"}),
     ],
 )
-def test_a_planted_difference_is_found_and_nothing_else(planted: dict[str, Any], concept: str, words: set[str]) -> None:
+def test_only_the_planted_difference_is_found(planted: dict[str, Any], concept: str, words: set[str]) -> None:
     findings = find_unfairness(CATALOGUE, group_comparable([subject("a"), subject("b", **planted)]))
     assert [finding.concept.id for finding in findings] == ([concept] if concept else [])
     if not concept:
@@ -111,7 +111,7 @@ def test_a_planted_difference_is_found_and_nothing_else(planted: dict[str, Any],
     assert "not measured" in findings[0].cost_text
 
 
-def test_what_is_alike_is_not_accused() -> None:
+def test_equal_conditions_are_not_reported() -> None:
     assert find_unfairness(CATALOGUE, group_comparable([subject("a"), subject("b")])) == []
     elsewhere = LintSubject("c", point().model_copy(update={"board": "other"}), {"build": {**BUILD, "code": "sram"}})
     assert find_unfairness(CATALOGUE, group_comparable([subject("a"), elsewhere])) == [], (
@@ -119,7 +119,7 @@ def test_what_is_alike_is_not_accused() -> None:
     )
 
 
-def test_every_kernel_answers_with_macros_it_has() -> None:
+def test_parity_uses_existing_macros_of_every_kernel() -> None:
     known = {item.id for item in KERNEL_CONCEPTS}
     for entry in CATALOGUE.kernels.values():
         assert set(entry.facts.parity) <= known, f"{entry.id} answers for what nobody asks"
@@ -128,20 +128,24 @@ def test_every_kernel_answers_with_macros_it_has() -> None:
     assert len({concept.id for concept in CONCEPTS}) == len(CONCEPTS)
 
 
-def test_a_kernel_that_cannot_be_configured_still_says_how_it_is() -> None:
+def test_kernel_without_a_setting_states_its_fixed_value() -> None:
     facts = concept_values({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
     assert (facts["assertions"], facts["time_slicing"]) == ("1", "1")
 
 
-def at(counts: int, **config: str) -> MeasuredPoint:
-    plain = measured(1, counts)
+def point_with_config(counts: int, **config: str) -> MeasuredPoint:
+    plain = measured_point(1, counts)
     where = plain.point.model_copy(update={"kernel": "freertos", "config": config})
     return plain.model_copy(update={"point": where})
 
 
-def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_computed_from_points_that_differ_in_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    points = [at(2000, x="0", y="0"), at(1000, x="1", y="0"), at(500, x="1", y="1")]
+    points = [
+        point_with_config(2000, x="0", y="0"),
+        point_with_config(1000, x="1", y="0"),
+        point_with_config(500, x="1", y="1"),
+    ]
     costs = costs_from_runs(points)
     assert {(cost.key, cost.before, cost.after): cost.percent for cost in costs} == {
         ("x", "0", "1"): {"t2": pytest.approx(100, abs=0.2)},
@@ -157,9 +161,9 @@ def test_costs_come_from_points_that_differ_in_one_key_alone(tmp_path: Path, mon
     assert list(read_costs(tmp_path)) == costs
 
 
-def test_an_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
+def test_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "costs.toml"
-    costs = costs_from_runs([at(2000, x="0"), at(1000, x="1")])
+    costs = costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")])
     update_cost_file(costs, path)
     written = path.read_text()
     path.write_text("# A comment.\n" + written)
@@ -176,7 +180,7 @@ def test_an_edited_cost_and_a_file_without_a_seal_are_refused(tmp_path: Path) ->
         with pytest.raises(PlanError, match="has no seal"):
             read_cost_file(path)
     path.write_text(written.replace("format = 2", "format = 3"))
-    with pytest.raises(PlanError, match="has format 3, this version reads 2"):
+    with pytest.raises(PlanError, match="has format 3, but this version reads format 2"):
         read_cost_file(path)
 
 
@@ -184,23 +188,27 @@ def test_commands_refuse_an_edited_cost(checkout: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=5, out=run)
     assert rtoslab("lint", run).returncode == 0
-    update_cost_file(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), checkout / COSTS_FILE)
+    update_cost_file(
+        costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")]), checkout / COSTS_FILE
+    )
     edit_cost(checkout / COSTS_FILE)
     for words in (("lint", run), ("report", run, "-o", tmp_path / "report.html")):
-        message = error(rtoslab(*words), 1)
-        assert "costs.toml is not what was written: a value was edited" in message, words
+        message = command_error(rtoslab(*words), 1)
+        assert "costs.toml was edited" in message, words
         assert "\n" not in message
 
 
-def test_a_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweep_refuses_an_edited_cost_before_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    update_cost_file(costs_from_runs([at(2000, x="0"), at(1000, x="1")]), tmp_path / COSTS_FILE)
+    update_cost_file(
+        costs_from_runs([point_with_config(2000, x="0"), point_with_config(1000, x="1")]), tmp_path / COSTS_FILE
+    )
     edit_cost(tmp_path / COSTS_FILE)
     plan = tmp_path / "plan.toml"
     plan.write_text(
         'title = "T"\nbenchmarks = ["t2"]\nkernels = ["freertos"]\nboards = ["pico"]\n[grid]\n"opt" = ["-O1"]\n'
     )
-    with pytest.raises(PlanError, match="a value was edited"):
+    with pytest.raises(PlanError, match="was edited"):
         app.main(["sweep", str(plan), "--costs"], standalone_mode=False)
     assert not (tmp_path / "runs").exists()
 
@@ -216,17 +224,19 @@ def test_our_own_costs_are_sealed() -> None:
     assert read_cost_file(find_root() / COSTS_FILE)
 
 
-def test_a_cost_that_was_measured_is_told() -> None:
-    costs = costs_from_runs([at(2000, configBENCH_ASSERT="0"), at(1000, configBENCH_ASSERT="1")])
+def test_measured_cost_is_shown() -> None:
+    costs = costs_from_runs(
+        [point_with_config(2000, configBENCH_ASSERT="0"), point_with_config(1000, configBENCH_ASSERT="1")]
+    )
     unequal = group_comparable([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])
     elsewhere = [cost.model_copy(update={"board": "other"}) for cost in costs]
     (finding,) = find_unfairness(CATALOGUE, unequal, elsewhere)
-    assert finding.cost_text == "not measured; a sweep over it would tell"
+    assert finding.cost_text == "not measured; a sweep over this option measures it"
     (finding,) = find_unfairness(CATALOGUE, unequal, costs)
     assert "from off to on: t2 +" in finding.cost_text
 
 
-def test_the_costs_told_are_those_of_the_benchmarks_compared() -> None:
+def test_costs_are_shown_for_the_compared_benchmarks() -> None:
     cost = Cost(
         kernel="freertos", board="b", key="configBENCH_ASSERT", before="0", after="1", percent={"t2": 1.0, "t7": 50.0}
     )
@@ -237,9 +247,9 @@ def test_the_costs_told_are_those_of_the_benchmarks_compared() -> None:
     assert finding.cost_text == "freertos, from off to on: t7 +50.0 %"
 
 
-def test_a_cost_from_the_usual_value_is_told_of_no_other() -> None:
+def test_cost_is_shown_only_for_its_own_values() -> None:
     """Sweeps name what departs; a side that asked for another value than the usual one is another matter."""
-    costs = costs_from_runs([at(2000), at(1000, configMAX_PRIORITIES="32")])
+    costs = costs_from_runs([point_with_config(2000), point_with_config(1000, configMAX_PRIORITIES="32")])
     plain, many = subject("a"), subject("b", **macros(configMAX_PRIORITIES="32"))
     (finding,) = find_unfairness(CATALOGUE, group_comparable([plain, many]), costs)
     assert finding.cost_text.startswith("freertos, from 8 to 32: t2 +")
@@ -250,7 +260,7 @@ def test_a_cost_from_the_usual_value_is_told_of_no_other() -> None:
 
 
 @pytest.mark.long
-def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -> None:
+def test_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path) -> None:
     for value in ("0", "1"):
         config = {"configBENCH_ASSERT": value}
         api.run("t7", kernels=["freertos"], boards=["pico"], window_ms=10, out=tmp_path / value, config=config)
@@ -263,12 +273,12 @@ def test_a_planted_run_is_found_by_the_command_and_in_the_report(tmp_path: Path)
     report = rtoslab("report", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
     assert "## Is the comparison fair?" in report
     assert "| assertions |" in report
-    assert rtoslab("lint", tmp_path / "0").stdout.startswith("Fair")
+    assert rtoslab("lint", tmp_path / "0").stdout.startswith("The comparison is fair")
     compared = rtoslab("compare", tmp_path / "0", tmp_path / "1", "--format", "md").stdout
     assert compared.index("## Worse and better") < compared.index("| assertions |")
 
 
-def of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
+def subject_of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
     """A point of a kernel whose tree is not named here, as a reference result is."""
     sources = {f"firmware/kernels/{port}/port.c": "0", "firmware/chips/stm32/board.c": "0"}
     where = point().model_copy(update={"kernel": kernel})
@@ -276,24 +286,26 @@ def of_port(port: str, kernel: str, **macros_of: str) -> LintSubject:
 
 
 @pytest.mark.parametrize("kernel", ["freertos9", "freertos9 (reference)", "freertos (reference)"])
-def test_options_of_a_kernel_that_is_not_named_here_are_known_by_its_port(kernel: str) -> None:
+def test_options_of_a_missing_kernel_are_known_from_its_port(kernel: str) -> None:
     here = subject("freertos", **macros(configBENCH_ASSERT="1"))
-    present = of_port("freertos", kernel, **MACROS)
+    present = subject_of_port("freertos", kernel, **MACROS)
     (result,) = find_unfairness(CATALOGUE, group_comparable([here, present]))
     assert (result.concept.id, result.values) == ("assertions", {"on": ("freertos",), "off": (kernel,)})
 
 
-def test_an_option_that_a_whole_configuration_does_not_have_is_off() -> None:
+def test_option_missing_in_a_complete_configuration_is_off() -> None:
     """What Kconfig writes names no option that is not set."""
     config = {"CONFIG_RR_INTERVAL": "0", "CONFIG_USEC_PER_TICK": "1000"}
     here = subject("freertos", **macros(configBENCH_ASSERT="1", configUSE_TICKLESS_IDLE="1"))
     result = {
         unfairness.concept.id: unfairness.values
-        for unfairness in find_unfairness(CATALOGUE, group_comparable([here, of_port("nuttx", "nuttx", **config)]))
+        for unfairness in find_unfairness(
+            CATALOGUE, group_comparable([here, subject_of_port("nuttx", "nuttx", **config)])
+        )
     }
     assert result["assertions"] == {"on": ("freertos",), "off": ("nuttx",)}
     assert result["tickless_idle"] == {"on": ("freertos",), "off": ("nuttx",)}
-    on = of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
+    on = subject_of_port("nuttx", "nuttx (reference)", **config, CONFIG_DEBUG_ASSERTIONS="1")
     assert "assertions" not in {
         unfairness.concept.id for unfairness in find_unfairness(CATALOGUE, group_comparable([here, on]))
     }
@@ -309,16 +321,16 @@ def test_every_reference_result_has_the_options_of_its_kernel() -> None:
         assert message <= facts.keys(), reference.kernel
 
 
-def test_the_command_looks_at_reference_results_where_it_is_told(tmp_path: Path) -> None:
+def test_command_includes_reference_results_on_request(tmp_path: Path) -> None:
     api.run("t7", kernels=["freertos"], boards=["pico"], cores=[1], window_ms=250, out=tmp_path / "own")
-    assert rtoslab("lint", tmp_path / "own", "--strict").stdout.startswith("Fair")
+    assert rtoslab("lint", tmp_path / "own", "--strict").stdout.startswith("The comparison is fair")
     done = rtoslab("lint", tmp_path / "own", "--reference", "--strict")
     assert done.returncode == 3, done.stderr
     assert "number of priorities: 8 for freertos; 256 for nuttx (reference)." in done.stdout
     assert "assertions" not in done.stdout, "off on both sides"
 
 
-def test_of_a_record_without_compiler_calls_the_flags_count() -> None:
+def test_flags_count_for_records_without_compiler_calls() -> None:
     """Points that were stored before calls were recorded: nothing is known of single files, and nobody is accused."""
     old = {key: value for key, value in BUILD.items() if key != "calls"}
     result = concept_values({"build": old}, None)

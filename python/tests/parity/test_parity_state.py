@@ -43,32 +43,33 @@ def findings(*subjects: LintSubject) -> list[Unfairness]:
         ({"fpu": 0}, "floating-point unit (CPACR, CP10 and CP11): on for a; off for b."),
         ({"fpu__lazy": 2}, "frames of the floating-point unit (FPCCR, ASPEN and LSPEN): 3 for a; 2 for b."),
         ({"float_contexts": 1}, "tasks that used the floating-point unit: no for a; yes for b."),
-        ({"heap__free_pieces": 9}, "pieces of free memory in the heap: 1 for a; 9 for b."),
+        ({"heap__free_pieces": 9}, "fragments of free memory in the heap: 1 for a; 9 for b."),
         ({"urgency__irq5": 3}, "urgency of interrupt 5 (NVIC): 1 for a; 3 for b."),
         ({"urgency__irq7": 3}, "urgency of interrupt 7 (NVIC): not enabled for a; 3 for b."),
         ({"urgency__systick": 0}, "urgency of systick (SHPR): 240 for a; 0 for b."),
     ],
 )
-def test_a_board_that_was_set_otherwise_is_named(planted: dict[str, int], words: str) -> None:
+def test_board_with_other_settings_is_reported(planted: dict[str, int], words: str) -> None:
     (result,) = findings(subject("a"), subject("b", **planted))
-    assert result.sentence.startswith(f"as the window opened, {words}")
-    assert result.cost_text == "not measured; set it alike and measure again"
+    title, _, values = words.rpartition(": ")
+    assert result.sentence.startswith(f"{title} at the beginning of the window: {values}")
+    assert result.cost_text == "not measured; set it to the same value and measure again"
 
 
-def test_boards_that_were_set_alike_are_not_accused() -> None:
+def test_boards_with_equal_settings_are_not_reported() -> None:
     assert not findings(subject("a"), subject("b"))
     unread = LintSubject("c", point().model_copy(update={"kernel": "freertos"}), {"build": BUILD})
     assert not findings(subject("a"), unread), "of points that were stored before it was read nothing is known"
 
 
-def test_what_a_setting_of_the_manifest_tells_is_told_once() -> None:
+def test_difference_explained_by_the_manifest_is_reported_once() -> None:
     slow = subject("b", build={"clock": {"wait_states": "7"}}, wait_states=7)
     assert [
         unfairness.concept.id for unfairness in find_unfairness(CATALOGUE, group_comparable([subject("a"), slow]))
     ] == ["wait_states"]
 
 
-def test_what_each_port_chooses_is_compared_within_a_kernel() -> None:
+def test_port_specific_settings_are_compared_within_a_kernel() -> None:
     other = {"urgency__svcall": 240, "urgency__irq9": 4, "isr_urgency": 5, "heap__free_pieces": 3}
     assert not findings(subject("a"), subject("b", kernel="rt", **other))
     assert [finding.concept.id for finding in findings(subject("a"), subject("b", kernel="rt", mpu=1))] == [
@@ -76,7 +77,7 @@ def test_what_each_port_chooses_is_compared_within_a_kernel() -> None:
     ]
 
 
-def test_every_setting_that_is_read_has_words() -> None:
+def test_every_setting_has_a_description() -> None:
     """A new setting of `board_state` would be shown by its key."""
     chips = board_state._CHIPS.values()
     keys = {key for fields in (board_state._CORE, board_state._ARMV7M, board_state._M7, *chips) for key in fields}

@@ -52,7 +52,7 @@ def _link_image(firmware: Path, folder: Path, number: int = 0) -> Linked:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which everything is compiled; to place it again is to link it again."""
     folder = tmp_path_factory.mktemp("built")
     _link_image(ROOT / "firmware", folder, 3)
@@ -69,7 +69,7 @@ def _loaded_bytes(elf: Path) -> bytes:
     return flat.read_bytes()
 
 
-def test_placement_0_is_what_scripts_without_placements_give(built: Path, tmp_path: Path) -> None:
+def test_placement_0_is_what_scripts_without_placements_give(built_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "spec", tmp_path / "spec")
     firmware = shutil.copytree(ROOT / "firmware", tmp_path / "firmware", copy_function=shutil.copyfile)
     taken = 0
@@ -78,17 +78,17 @@ def test_placement_0_is_what_scripts_without_placements_give(built: Path, tmp_pa
         script.write_text(text)
         taken += count
     assert taken == 2 * 5 + 2, "code and constants of three scripts, data, zeroed data and stacks of two"
-    assert _link_image(ROOT / "firmware", built, 0) == _link_image(firmware, tmp_path / "plain")
+    assert _link_image(ROOT / "firmware", built_folder, 0) == _link_image(firmware, tmp_path / "plain")
 
 
-def test_a_placement_is_the_same_on_every_build_and_another_than_the_next(built: Path, tmp_path: Path) -> None:
-    first, again = (_link_image(ROOT / "firmware", path, 3) for path in (built, tmp_path / "again"))
+def test_placement_is_reproducible_and_differs_from_the_next(built_folder: Path, tmp_path: Path) -> None:
+    first, again = (_link_image(ROOT / "firmware", path, 3) for path in (built_folder, tmp_path / "again"))
     assert first == again
-    assert first[0] != _link_image(ROOT / "firmware", built, 4)[0]
+    assert first[0] != _link_image(ROOT / "firmware", built_folder, 4)[0]
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_placement_moves_everything_and_changes_nothing_else(board: str) -> None:
+def test_placement_moves_all_code_and_changes_nothing_else(board: str) -> None:
     usual, placed = (build_point_image(CATALOGUE, _point("t8", board, placement=number)) for number in ("0", "2"))
     assert (usual.info["placement"], placed.info["placement"]) == (0, 2)
     before, after = _symbols(usual.elf), _symbols(placed.elf)
@@ -109,14 +109,14 @@ def _symbol_address(result: tuple[Symbol, ...], name: str) -> int:
     return next(symbol.address for symbol in result if symbol.name == name)
 
 
-def test_the_number_is_part_of_the_point_unless_it_is_0() -> None:
+def test_placement_number_is_part_of_the_point_unless_0() -> None:
     placed, usual = _point("t8", "pico", placement="7"), _point("t8", "pico", placement="0")
     assert point_id(CATALOGUE, placed).config == {"placement": "7"}
     assert usual == _point("t8", "pico")
     assert point_id(CATALOGUE, usual).config == {}
 
 
-def test_a_kernel_with_a_script_of_its_own_that_is_no_export_has_no_placements() -> None:
+def test_kernel_with_its_own_linker_script_has_no_placements() -> None:
     kernel = CATALOGUE.kernel("freertos")
     owner = replace(kernel, facts=kernel.facts.model_copy(update={"owns_start": True}))
     benchmark, board = CATALOGUE.benchmark("t8_allocation"), CATALOGUE.board("pico")
@@ -125,7 +125,7 @@ def test_a_kernel_with_a_script_of_its_own_that_is_no_export_has_no_placements()
 
 
 @pytest.mark.parametrize("number", ["-1", "100000", "first"])
-def test_a_number_that_is_none_is_refused(number: str) -> None:
+def test_invalid_placement_number_is_refused(number: str) -> None:
     with pytest.raises(PlanError, match="placement"):
         _point("t8", "pico", placement=number)
 
@@ -133,7 +133,7 @@ def test_a_number_that_is_none_is_refused(number: str) -> None:
 @pytest.mark.parametrize(
     ("board", "benchmarks"), [(board, ["t8"] if board != DEFAULT_BOARD else ["t2", "t8"]) for board in BOARDS]
 )
-def test_all_proofs_hold_in_another_place(board: str, benchmarks: list[str], tmp_path: Path) -> None:
+def test_all_proofs_hold_in_another_placement(board: str, benchmarks: list[str], tmp_path: Path) -> None:
     plan = make_plan(CATALOGUE, benchmarks, Options(["freertos"], [board], window_ms=20, config={"placement": "2"}))
     for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert outcome.result.status == "measured", outcome.result
@@ -147,7 +147,7 @@ def _function(cycles: list[float], addresses: list[int] | None, figure: list[flo
     return result
 
 
-def test_a_function_whose_own_place_it_is() -> None:
+def test_function_address_explains_its_cycles() -> None:
     result = _function([10, 14, 10, 14], [0x100, 0x10C, 0x240, 0x24C], [100, 104, 101, 104])
     assert result.spread_cycles == 4
     assert result.explained_share == 1.0
@@ -158,13 +158,13 @@ def test_a_function_whose_own_place_it_is() -> None:
     ]
 
 
-def test_a_function_whose_place_explains_nothing() -> None:
+def test_function_address_explains_nothing() -> None:
     result = _function([10, 14, 14, 10], [0x100, 0x10C, 0x240, 0x24C], [100, 100, 100, 100])
     assert result.explained_share == 0.0
     assert result.figure_correlation is None, "the figure did not move"
 
 
-def test_what_cannot_be_told_is_not_told() -> None:
+def test_unknown_cause_is_not_stated() -> None:
     assert _function([10, 14], [0x100, 0x10C], [1, 2]).explained_share is None, "no two placements share an offset"
     assert _function([10, 14, 12], [0x100, 0x200, 0x300], [1, 2, 3]).explained_share is None, "one offset only"
     ambiguous = _function([10, 14, 12], None, [1, 2, 3])
@@ -172,19 +172,19 @@ def test_what_cannot_be_told_is_not_told() -> None:
     assert ambiguous.cycles_by_offset == []
 
 
-def test_a_function_that_stayed_is_left_out() -> None:
+def test_function_with_constant_cycles_is_left_out() -> None:
     symbols = [[Symbol("f", 0, 8, True, True)]] * 2
     assert functions_by_placement([{"f": 10.0}, {"f": 10.009}], symbols, [1, 2], 16, 0.01) == []
 
 
-def test_a_band_within_the_grain_of_its_clock_is_none() -> None:
+def test_band_within_the_clock_resolution_is_ignored() -> None:
     assert Band([428.67, 428.671, 428.669], 0.002).width == 0.0
     band = Band([428.67, 439.81, 437.0], 0.002)
     assert (band.median, band.least, band.most) == (437.0, 428.67, 439.81)
     assert band.width == pytest.approx(11.14)
 
 
-def test_a_plan_in_placements() -> None:
+def test_plan_contains_every_placement() -> None:
     plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
     assert with_placements(CATALOGUE, plan, 1) == plan
     assert [point.placement for point in with_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
@@ -194,21 +194,21 @@ def test_a_plan_in_placements() -> None:
         )
 
 
-def test_of_kernels_with_a_script_of_their_own_those_that_come_as_exports_have_placements() -> None:
+def test_exports_with_their_own_linker_script_have_placements() -> None:
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
     named = make_plan(CATALOGUE, ["t2"], Options(["zephyr", "freertos"], ["pico"]))
     plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
     assert [point.not_applicable for point in with_placements(CATALOGUE, plan, 2).points] == [None] * 4
 
 
-def test_the_command_says_why_there_is_one_placement_only(tmp_path: Path) -> None:
+def test_command_explains_a_single_placement(tmp_path: Path) -> None:
     words = ["placement", "t8", "--kernel", "rt", "--placements", "2", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(app, words)
     assert isinstance(done.exception, PlanError)
-    assert "side by side: rt has no heap service" in str(done.exception)
+    assert "compared: rt has no heap service" in str(done.exception)
 
 
-def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
+def test_command_shows_measured_bands(tmp_path: Path) -> None:
     words = ["placement", "t8", "--board", "nucleo-f446re", "--placements", "3", "--window", "20ms", "--jobs", "1"]
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run"), "--json"])
     assert done.exit_code in {None, 0}, done.output
@@ -226,16 +226,16 @@ def test_the_command_says_what_was_measured(tmp_path: Path) -> None:
     assert len(set(first["addresses"])) == 3
 
 
-def test_where_nothing_waits_the_place_costs_nothing(tmp_path: Path) -> None:
+def test_placement_has_no_effect_without_wait_states(tmp_path: Path) -> None:
     words = ["placement", "t8", "--board", "nucleo-f446re", "--placements", "2", "--window", "20ms", "--jobs", "1"]
     words += ["--config", "wait_states=0", "--config", "clock_hz=16000000"]
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run")])
     assert done.exit_code in {None, 0}, done.output
-    assert "the place costs nothing here" in done.output
+    assert "so the placement has no effect" in done.output
 
 
 @pytest.mark.parametrize("board", sorted(CATALOGUE.boards))
-def test_a_boards_line_is_the_virtual_boards(board: str) -> None:
+def test_cache_line_of_a_board_equals_the_virtual_boards(board: str) -> None:
     facts = CATALOGUE.board(board).facts
     family = {"rp2": None, "f1": "F1", "f4": "F4", "f7": "F7", "h7": "H7", "l0": "L0"}
     name = next(value for key, value in family.items() if facts.chip.removeprefix("stm32").startswith(key))

@@ -50,7 +50,7 @@ def _scales(*limits: float) -> dict[int | None, float]:
     return dict(enumerate(limits, 1))
 
 
-def _same_waits(limits: tuple[float, ...]) -> dict[int | None, tuple[float, ...]]:
+def _wait_limits(limits: tuple[float, ...]) -> dict[int | None, tuple[float, ...]]:
     """Supply of 2.7 V or more: the voltage scale does not matter."""
     return dict.fromkeys((1, 2, 3), limits)
 
@@ -65,10 +65,10 @@ PARTS: Final = {
     "stm32l053": L0,
     "stm32l073": L0,
     "stm32f103": Part(72, 36, 72, Pll((1, 25), (16, 72), range(2, 17), (1,)), {None: 72}, {None: (24, 48, 72)}),
-    "stm32f407": Part(168, 42, 84, F4_PLL, _scales(168, 144), _same_waits(_steps(30, 168))),
-    "stm32f411": Part(100, 50, 100, F4_PLL, _scales(100, 84, 64), _same_waits((30, 64, 90, 100))),
-    "stm32f446": Part(180, 45, 90, F4_PLL, _scales(168, 144, 120), _same_waits(_steps(30, 180)), _scales(180, 168)),
-    "stm32f767": Part(216, 54, 108, F4_PLL, _scales(180, 168, 144), _same_waits(_steps(30, 216)), _scales(216, 180)),
+    "stm32f407": Part(168, 42, 84, F4_PLL, _scales(168, 144), _wait_limits(_steps(30, 168))),
+    "stm32f411": Part(100, 50, 100, F4_PLL, _scales(100, 84, 64), _wait_limits((30, 64, 90, 100))),
+    "stm32f446": Part(180, 45, 90, F4_PLL, _scales(168, 144, 120), _wait_limits(_steps(30, 180)), _scales(180, 168)),
+    "stm32f767": Part(216, 54, 108, F4_PLL, _scales(180, 168, 144), _wait_limits(_steps(30, 216)), _scales(216, 180)),
     # Scale 0 is scale 1 with the boost that only revision V has; flash and buses run at the core's clock / axi_div.
     "stm32h743": Part(
         480, 120, 120, Pll((1, 16), (192, 960), range(4, 513), (1, *range(2, 129, 2))),
@@ -94,7 +94,7 @@ def _sys_hz(board: Board, clock: ClockChoice) -> float:
     return _source_hz(board, clock.pll_input) / clock.pll_m * clock.pll_n / clock.pll_p / clock.ahb_div
 
 
-def test_there_are_clocks_and_the_default_is_one_of_them() -> None:
+def test_default_clock_is_one_of_the_boards_clocks() -> None:
     boards = [entry.facts for entry in Catalogue(find_root()).boards.values() if entry.facts.clocks]
     assert len(boards) >= 8
     for board in boards:
@@ -103,13 +103,13 @@ def test_there_are_clocks_and_the_default_is_one_of_them() -> None:
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_the_dividers_give_the_clock(board: Board, hz: int) -> None:
+def test_dividers_give_the_clock(board: Board, hz: int) -> None:
     assert _sys_hz(board, board.clocks[hz]) == hz
     assert hz <= PARTS[board.chip].core * MHZ
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_the_pll_stays_within_its_ranges(board: Board, hz: int) -> None:
+def test_pll_stays_within_its_ranges(board: Board, hz: int) -> None:
     clock, part = board.clocks[hz], PARTS[board.chip]
     if clock.source != "pll":
         assert (clock.pll_m, clock.pll_n, clock.pll_p) == (1, 1, 1)
@@ -122,7 +122,7 @@ def test_the_pll_stays_within_its_ranges(board: Board, hz: int) -> None:
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_buses_and_voltage(board: Board, hz: int) -> None:
+def test_bus_clocks_and_voltage_are_within_limits(board: Board, hz: int) -> None:
     clock, part = board.clocks[hz], PARTS[board.chip]
     bus = hz / clock.axi_div / MHZ
     assert bus <= 240 or board.chip != "stm32h743"
@@ -141,7 +141,7 @@ def test_wait_states_are_the_fewest_allowed(board: Board, hz: int) -> None:
 
 
 @pytest.mark.parametrize(("board", "hz"), CASES)
-def test_serial_port_and_timer_can_be_made_from_it(board: Board, hz: int) -> None:
+def test_serial_port_and_timer_fit_the_clock(board: Board, hz: int) -> None:
     clock = board.clocks[hz]
     bus = hz // clock.axi_div
     for div in (clock.apb1_div, clock.apb2_div):
@@ -154,7 +154,7 @@ def test_serial_port_and_timer_can_be_made_from_it(board: Board, hz: int) -> Non
         assert timer // board.timer.hz <= 65536
 
 
-def test_the_table_of_boards_is_true() -> None:
+def test_documented_clocks_equal_the_boards() -> None:
     root = find_root()
     rows = (root / "firmware" / "README.md").read_text().splitlines()
     for name, entry in Catalogue(root).boards.items():

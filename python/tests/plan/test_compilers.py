@@ -36,7 +36,7 @@ def test_without_clang_its_points_are_not_applicable(monkeypatch: pytest.MonkeyP
     assert planned_point("freertos", lto="1").not_applicable is None
 
 
-def test_what_clang_cannot_do_bears_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_point_impossible_with_clang_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(obstacles, "find_clang", lambda: Path("zig"))
     assert planned_point("freertos", compiler="clang").not_applicable is None
     assert "assembler" in str(planned_point("rt", compiler="clang").not_applicable)
@@ -45,7 +45,7 @@ def test_what_clang_cannot_do_bears_its_reason(monkeypatch: pytest.MonkeyPatch) 
         planned_point("freertos", compiler="clangg")
 
 
-def test_only_a_departure_is_said() -> None:
+def test_only_other_compilers_are_named_in_a_point() -> None:
     usual, other = planned_point("freertos"), planned_point("freertos", compiler="gcc", lto="1")
     assert point_id(CATALOGUE, usual).config == {}
     assert point_id(CATALOGUE, other).config == {"lto": "1"}

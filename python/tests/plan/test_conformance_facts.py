@@ -20,8 +20,8 @@ from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta import images
 from rtoslab.rta.firmware import build_firmware
 from rtoslab.worst_case.scenario import benchmark_scenario
-from tests.checkouts import alter
-from tests.conformance.test_conformance_whole import conformance, failing
+from tests.checkouts import replace_text
+from tests.conformance.test_conformance_end_to_end import conformance, failing
 from tests.rta.systems import KERNEL
 
 FREERTOS, RT, BARE = ("kernels/freertos/port.h", "kernels/rt/port.h", "kernels/bare/port.h")
@@ -44,7 +44,7 @@ def declare(root: Path, kernel: str, fact: str) -> None:
     toml = f"kernels/{kernel}/kernel.toml"
     declares = "\n[behaviour]\n" in (root / "firmware" / toml).read_text()
     before, after = ("[behaviour]\n", "") if declares else ("[services]\n", "\n[services]\n")
-    alter(root, toml, f"\n{before}", f"\n[behaviour]\n{fact}\n{after}")
+    replace_text(root, toml, f"\n{before}", f"\n[behaviour]\n{fact}\n{after}")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Fact:
             id="rt"),
     ],
 )  # fmt: skip
-def test_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
+def test_port_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
     """Those of a kernel at once: none hides another."""
     kernel = facts[0].change[0].split("/")[1]
     checks = {fact.check for fact in facts}
@@ -81,12 +81,12 @@ def test_facts_are_measured(checkout: Path, facts: list[Fact]) -> None:
         declare(checkout, kernel, fact.declared)
     assert checks <= failing(conformance(checkout, kernel)), "declared, and not so"
     for fact in facts:
-        alter(checkout, *fact.change)
+        replace_text(checkout, *fact.change)
     assert not failing(conformance(checkout, kernel)) & {*checks, "tick_rate"}, "declared, and so"
 
 
-def test_a_scene_that_gets_stuck_fails_alone(checkout: Path) -> None:
-    alter(checkout, "conformance/tasks/wake.c", "    port_sleep_ticks(4);\n    (void)port_semaphore_give",
+def test_stuck_scene_fails_alone(checkout: Path) -> None:
+    replace_text(checkout, "conformance/tasks/wake.c", "    port_sleep_ticks(4);\n    (void)port_semaphore_give",
           "    for (;;) {\n    }\n    (void)port_semaphore_give")  # fmt: skip
     verdict = conformance(checkout, "freertos")
     assert verdict.failure is None, "the suite came to its end without it"
@@ -96,9 +96,11 @@ def test_a_scene_that_gets_stuck_fails_alone(checkout: Path) -> None:
 
 
 def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
-    alter(checkout, BARE, "    *message = bare_mailbox_receive(mailbox);\n",
+    replace_text(checkout, BARE, "    *message = bare_mailbox_receive(mailbox);\n",
           "    volatile uintptr_t odd = 1;\n\n    (void)mailbox;\n    *message = *(void **)odd;\n")  # fmt: skip
-    alter(checkout, "kernels/bare/port.c", "    event->bits = event->bits & ~bits;\n", "    event->bits = bits & 0u;\n")
+    replace_text(
+        checkout, "kernels/bare/port.c", "    event->bits = event->bits & ~bits;\n", "    event->bits = bits & 0u;\n"
+    )
     verdict = conformance(checkout, "bare")
     saw = {finding.check: finding.saw for finding in verdict.findings if finding.outcome is Outcome.FAILS}
     assert verdict.failure is None
@@ -107,8 +109,8 @@ def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
     assert saw["event_bits"].startswith("its scene got stuck: ")
 
 
-def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
-    alter(
+def test_suite_that_ends_early_keeps_its_results(checkout: Path) -> None:
+    replace_text(
         checkout,
         "conformance/tasks/program.c",
         "    look_at_stacks();\n",
@@ -123,7 +125,7 @@ def test_a_suite_that_ends_early_keeps_what_it_saw(checkout: Path) -> None:
     assert not verdict.holds
 
 
-def test_a_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
+def test_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     """What CONTRIBUTING.md begins with: a port is examined after each service, from the first on."""
     path = checkout / "firmware" / "kernels" / "rt" / "kernel.toml"
     first = re.compile(r"^(?!tasks|sleep =)(\w+) = true$", re.MULTILINE)
@@ -134,12 +136,12 @@ def test_a_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     assert {"priority_order", "sleep_ticks", "tick_rate", "stack_figures"} <= held
 
 
-def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Path) -> None:
+def test_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Path) -> None:
     toml = "kernels/bare/kernel.toml"
-    alter(checkout, toml, "[symbols]\n", '[deviations]\nqueue_order = "its manual says so"\n\n[symbols]\n')
+    replace_text(checkout, toml, "[symbols]\n", '[deviations]\nqueue_order = "its manual says so"\n\n[symbols]\n')
     verdict = conformance(checkout, "bare")
     assert failing(verdict) == {"queue_order"}, "it conforms"
-    alter(
+    replace_text(
         checkout,
         "conformance/solo.c",
         "note(port_queue_receive(&queue, item) &&",
@@ -154,15 +156,15 @@ def test_a_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: P
     options = Options(["bare"], ["pico"], [1], 1000)
     swept = benchmark_scenario(Catalogue(checkout), "phase_sweep", options)
     assert list(swept.deviations["bare"]) == ["Queue order"]
-    alter(checkout, toml, "queue_order =", "queue_odour =")
-    with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is no check"):
+    replace_text(checkout, toml, "queue_order =", "queue_odour =")
+    with pytest.raises(CatalogueError, match="declares a deviation of `queue_odour`, which is not a check"):
         conformance(checkout, "bare")
 
 
 def test_bounds_and_overheads_keep_a_declared_deviation(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deviations = '[deviations]\nheap_blocks = "by design"\n\n[symbols]\n'
-    alter(checkout, "kernels/freertos/kernel.toml", "[symbols]\n", deviations)
-    alter(checkout, FREERTOS, *ODD)
+    replace_text(checkout, "kernels/freertos/kernel.toml", "[symbols]\n", deviations)
+    replace_text(checkout, FREERTOS, *ODD)
     catalogue = Catalogue(checkout)
     firmware = build_firmware(catalogue, "freertos", "pico", {})
     assert "by design" in firmware.deviations["Heap blocks"]
@@ -192,24 +194,24 @@ static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void 
 """
 
 
-def test_a_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
-    alter(checkout, "kernels/rt/kernel.toml", "queue_pointer = false", "queue_pointer = true")
+def test_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
+    replace_text(checkout, "kernels/rt/kernel.toml", "queue_pointer = false", "queue_pointer = true")
     header = checkout / "firmware" / RT
     header.write_text(header.read_text() + QUEUE)
     verdict = conformance(checkout, "rt")
     held = {finding.check for finding in verdict.findings if finding.outcome is Outcome.HOLDS}
     assert {"pointer_queue_order", "pointer_queue_wakes"} <= held
-    alter(checkout, RT, "    rt_queue_pop(queue, pointer);\n",
+    replace_text(checkout, RT, "    rt_queue_pop(queue, pointer);\n",
           "    while (!rt_queue_trypop(queue, pointer)) {\n        rt_task_sleep(1);\n    }\n")  # fmt: skip
     assert failing(conformance(checkout, "rt")) == {"pointer_queue_wakes"}
 
 
-def test_the_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
+def test_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
     for kernel in ("freertos", "rt"):
         toml = f"kernels/{kernel}/kernel.toml"
-        alter(checkout, toml, "equal_priorities = true", "equal_priorities = false")
-    alter(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "#if BENCH_PRIORITIES <= 6", "#if 0")
-    alter(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "(BENCH_PRIORITIES + 2)", "12")
+        replace_text(checkout, toml, "equal_priorities = true", "equal_priorities = false")
+    replace_text(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "#if BENCH_PRIORITIES <= 6", "#if 0")
+    replace_text(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "(BENCH_PRIORITIES + 2)", "12")
     for kernel in ("freertos", "rt"):
         verdict = conformance(checkout, kernel)
         verdict.require()
@@ -219,18 +221,18 @@ def test_the_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
 
 def test_static_data_of_a_kernel_is_part_of_its_budget(checkout: Path) -> None:
     toml = "kernels/freertos/kernel.toml"
-    alter(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
+    replace_text(checkout, toml, "smp = true\n", "smp = true\nstatic_bytes = 1_001\n")
     catalogue = Catalogue(checkout)
     (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [1]))
     config = build_point_image(catalogue, point).info["kernel_config"]
     assert config["configTOTAL_HEAP_SIZE"] == str((65_536 - 1_001) // 8 * 8)
-    alter(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")
+    replace_text(checkout, toml, "static_bytes = 1_001", "static_bytes = 65_530")
     with pytest.raises(
         RefusedError, match="kernel freertos has 65530 bytes of static data, all that board pico allows"
     ):
         build_point_image(Catalogue(checkout), point)
 
 
-def test_nothing_is_declared_here() -> None:
+def test_no_included_port_declares_a_deviation() -> None:
     for kernel in ("freertos", "rt", "bare"):
         assert "[deviations]" not in (find_root() / "firmware" / "kernels" / kernel / "kernel.toml").read_text()

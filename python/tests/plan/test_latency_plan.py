@@ -27,21 +27,21 @@ def latency_point(
     return point
 
 
-def test_every_instrument_unless_something_else_is_said() -> None:
+def test_every_instrument_is_used_by_default() -> None:
     assert [point.instrument for point in latency_plan().points] == ["counter", "pin", "probe"]
     assert [point.instrument for point in latency_plan(instrument="probe,counter").points] == ["probe", "counter"]
     with pytest.raises(UnknownNameError, match="no instrument named 'sundial'"):
         latency_plan(instrument="sundial")
 
 
-def test_the_kind_names_every_benchmark_of_it() -> None:
+def test_kind_selects_all_its_benchmarks() -> None:
     timed = {benchmark.id for benchmark in CATALOGUE.benchmarks.values() if benchmark.facts.kind == "latency"}
     assert {point.benchmark for point in latency_plan("latency").points} == timed
     assert TIMED in timed
     assert all(point.instrument is None and point.samples is None for point in latency_plan("counts").points)
 
 
-def test_a_count_lasts_as_long_as_its_proofs_need_unless_something_else_is_said() -> None:
+def test_window_is_as_long_as_proofs_need_by_default() -> None:
     least = CATALOGUE.benchmark("switch_pairs").facts.window_ms
     assert [point.window_ms for point in latency_plan("switch_pairs").points] == [least]
     assert least > {point.benchmark: point.window_ms for point in latency_plan("counts").points}["t7_synchronisation"]
@@ -49,7 +49,7 @@ def test_a_count_lasts_as_long_as_its_proofs_need_unless_something_else_is_said(
     assert [point.window_ms for point in make_plan(CATALOGUE, ["switch_pairs"], request).points] == [20]
 
 
-def test_samples_are_the_benchmarks_the_papers_or_ones_own() -> None:
+def test_number_of_samples_comes_from_benchmark_paper_or_user() -> None:
     facts = CATALOGUE.benchmark(TIMED).facts
     assert (latency_point().samples, latency_point(full=True).samples, latency_point(samples="7").samples) == (
         facts.samples,
@@ -60,7 +60,7 @@ def test_samples_are_the_benchmarks_the_papers_or_ones_own() -> None:
         latency_point(samples="0")
 
 
-def test_a_small_board_takes_what_fits_and_says_so_if_more_was_asked_for() -> None:
+def test_small_board_limits_samples_and_reports_it() -> None:
     limit = CATALOGUE.board("nucleo-l053r8").facts.limits.sample_bytes
     assert limit is not None
     series = len(CATALOGUE.benchmark(TIMED).facts.series_ids)
@@ -75,7 +75,7 @@ def test_latencies_are_measured_on_one_core() -> None:
     assert latency_point(TIMED, "pico", cores=2).not_applicable == "latencies are measured on one core"
 
 
-def test_a_real_board_is_read_by_its_counter() -> None:
+def test_real_board_uses_its_cycle_counter() -> None:
     readable = {point.instrument: point.not_applicable for point in mark_unreadable_points(latency_plan()).points}
     assert readable["counter"] is None
     assert "cycle counter" in str(readable["pin"])

@@ -54,9 +54,7 @@ def rewrite(path: Path, old: str, new: str) -> None:
     path.write_text(re.sub(r'^seal = "\w+"', f'seal = "{digest}"', changed, flags=re.MULTILINE))
 
 
-def test_the_same_code_passes_and_one_slower_turn_does_not(
-    project_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_same_code_passes_and_a_slower_loop_fails(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_command("baseline").return_value == 0
     first = (project_folder / BASELINE).read_bytes()
     assert run_command("baseline").return_value == 0
@@ -79,7 +77,7 @@ def test_the_same_code_passes_and_one_slower_turn_does_not(
     assert gate_result("--fail-on", "+50 %")["verdict"] == "pass"
 
 
-def test_code_that_only_moved_is_told_and_may_pass(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moved_code_is_reported_and_may_pass(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     moved = []
     assert run_command("baseline").return_value == 0
     for turn in range(1, 9):
@@ -96,9 +94,7 @@ def test_code_that_only_moved_is_told_and_may_pass(project_folder: Path, monkeyp
     assert not [item for item in let["figures"] if item["passed_limit"] and item["name"] == "control_step"]
 
 
-def test_in_several_placements_what_placement_may_be_is_no_regression(
-    project_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_change_within_placement_is_not_a_regression(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     foreign_repository(project_folder, PROJECT.replace("for_ms = 3", "for_ms = 1\nplacements = 5"))
     assert run_command("baseline").return_value == 0
     stored = tomllib.loads((project_folder / BASELINE).read_text())
@@ -120,18 +116,20 @@ def test_in_several_placements_what_placement_may_be_is_no_regression(
     assert "the baseline has placements 5, the project 1" in cannot["lost"][0]
 
 
-def test_a_build_that_takes_no_placement_is_na_and_says_so(project_folder: Path) -> None:
+def test_build_without_placements_is_reported_as_na(project_folder: Path) -> None:
     foreign_repository(project_folder, PROJECT.replace("for_ms = 3", "for_ms = 1\nplacements = 2"))
     make = project_folder / "Makefile"
     make.write_text(make.read_text().replace("$(RTOSLAB_PLACEMENT_SOURCE)", ""))
     done = run_command("baseline")
     assert done.return_value == 0
-    assert "placements n/a, the build takes no placement" in done.stdout
+    assert "because placements are not possible: the build ignores RTOSLAB_PLACEMENT" in done.stdout
     (note,) = gate_result()["notes"]
-    assert note.startswith("app: placements n/a, the build takes no placement: no function lies elsewhere")
+    assert note.startswith(
+        "app: measured only as it is built, because placements are not possible: the build ignores RTOSLAB_PLACEMENT"
+    )
 
 
-def test_budgets_and_what_is_missing_or_new_are_told(project_folder: Path) -> None:
+def test_budgets_and_missing_or_new_figures_are_reported(project_folder: Path) -> None:
     assert run_command("baseline").return_value == 0
     more = '\n[[function]]\nimage = "app"\nname = "filter"\nmax_cycles = 3\n'
     foreign_repository(project_folder, PROJECT + more)
@@ -144,14 +142,14 @@ def test_budgets_and_what_is_missing_or_new_are_told(project_folder: Path) -> No
     )
     lost = gate_result()
     assert lost["exit_code"] == 1
-    assert "step to done has no min, median, p99, max, instructions_min any more" in lost["lost"][0]
+    assert "step to done no longer has min, median, p99, max, instructions_min" in lost["lost"][0]
 
 
-def test_another_compiler_is_no_answer_unless_it_is_wanted(project_folder: Path) -> None:
+def test_another_compiler_is_refused_unless_allowed(project_folder: Path) -> None:
     assert run_command("baseline").return_value == 0
     stored = project_folder / BASELINE
     rewrite(stored, 'compiler = "GCC', 'compiler = "Another GCC')
-    assert "cycles differ for that alone" in str(run_command("gate").exception)
+    assert "so their cycles differ for this reason alone" in str(run_command("gate").exception)
     assert gate_result("--other-compiler", "skip")["exit_code"] == 0
     assert gate_result("--other-compiler", "compare")["verdict"] == "pass"
 
@@ -168,16 +166,14 @@ def test_wrong_use_is_named(project_folder: Path) -> None:
     foreign_repository(project_folder)
     twice = PROJECT.replace("[gate]", '[[function]]\nimage = "app"\nname = "control_step"\n[gate]')
     foreign_repository(project_folder, twice)
-    with pytest.raises(CatalogueError, match="stands twice"):
+    with pytest.raises(CatalogueError, match="is there twice"):
         read_project(project_folder)
     (project_folder / BASELINE).write_text("format = 9\nimage = {}\n")
     with pytest.raises(PlanError, match="format 9"):
         read_project_baseline(project_folder / BASELINE)
 
 
-def test_a_board_of_the_projects_own_lies_beside_it_or_where_a_variable_says(
-    project_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_board_is_found_by_folder_or_variable(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     facts = (find_root() / "firmware" / "boards" / "nucleo-f446re" / "board.toml").read_text()
     own = project_folder / "boards" / "mine" / "board.toml"
     own.parent.mkdir(parents=True)
@@ -190,7 +186,7 @@ def test_a_board_of_the_projects_own_lies_beside_it_or_where_a_variable_says(
     assert gate_result()["verdict"] == "pass"
 
 
-def test_the_project_file_is_looked_for_upwards(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_project_file_is_searched_upwards(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = project_folder / "src" / "drivers"
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
@@ -203,7 +199,7 @@ def test_the_project_file_is_looked_for_upwards(project_folder: Path, monkeypatc
     assert "belongs to another user" in str(run_command("gate").exception)
 
 
-def test_a_gate_that_measured_nothing_gives_no_answer(project_folder: Path) -> None:
+def test_gate_without_measurements_is_an_error(project_folder: Path) -> None:
     assert run_command("baseline").return_value == 0
     never = '[image.app]\nelf = "fw.elf"\nboard = "nucleo-f446re"\nbuild = ["make", "-s"]\nfor_ms = 1\n'
     never += '[[function]]\nimage = "app"\nname = "systick"\n'
@@ -216,7 +212,7 @@ def test_a_gate_that_measured_nothing_gives_no_answer(project_folder: Path) -> N
     assert "Nothing was measured" in done.stderr
 
 
-def test_a_placement_left_in_the_environment_reaches_no_build(
+def test_placement_variable_of_the_environment_is_ignored(
     project_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run_command("baseline").return_value == 0
@@ -227,7 +223,7 @@ def test_a_placement_left_in_the_environment_reaches_no_build(
     assert (project_folder / "fw.elf").read_bytes() == before
 
 
-def test_instructions_show_what_a_better_place_hides_and_the_function_is_named(
+def test_more_instructions_are_found_although_placement_hides_them(
     project_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Five nops are five instructions in every place of the code, whatever they do to the cycles."""
@@ -266,7 +262,7 @@ def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o
         (an_image(12.0, places="q", turns=11.0), OTHER_WORK, ()),
     ],
 )
-def test_only_what_differs_in_nothing_but_its_place_has_moved(
+def test_only_code_that_differs_in_addresses_counts_as_moved(
     after: ImageFigures, cause: str, functions: tuple[str, ...]
 ) -> None:
     judged = judge_project({"app": an_image(10.0)}, {"app": after}, Rules.from_texts({}, []), moved="pass")
@@ -276,7 +272,7 @@ def test_only_what_differs_in_nothing_but_its_place_has_moved(
     assert [regression.figure for regression, _ in judged.regressions] == ([] if cause is MOVED else ["max"])
 
 
-def test_an_edited_baseline_and_one_without_a_seal_are_refused(project_folder: Path) -> None:
+def test_edited_baseline_and_one_without_a_seal_are_refused(project_folder: Path) -> None:
     assert run_command("baseline").return_value == 0
     stored = project_folder / BASELINE
     written = stored.read_text()
@@ -284,7 +280,7 @@ def test_an_edited_baseline_and_one_without_a_seal_are_refused(project_folder: P
     assert gate_result()["verdict"] == "pass"
     (calls,) = set(re.findall(r"^calls = \d+", written, re.MULTILINE))
     stored.write_text(written.replace(calls, "calls = 7"))
-    assert "a value was edited; `rtoslab baseline` writes it anew" in str(run_command("gate").exception)
+    assert "was edited; `rtoslab baseline` writes it again" in str(run_command("gate").exception)
     stored.write_text(re.sub(r"^seal = .*\n", "", written, flags=re.MULTILINE))
     assert "has no seal" in str(run_command("gate").exception)
     assert run_command("baseline").return_value == 0

@@ -72,13 +72,13 @@ def test_each_budget_exceeded_is_one_line_and_exit_code_3(project: Path) -> None
         "small: outer: 28 cycles inclusive, 27 allowed, begun in cycle 22",
         "small: outer: 8 bytes of stack, 7 allowed",
         "small: recursive: 11 cycles exclusive, 10 allowed",
-        "small: never_called: no call returned, so that its budget is not held",
-        "small: reset: its stack cannot be told, for it sets the stack pointer itself",
+        "small: never_called: no call returned, so its budget was not checked",
+        "small: reset: its stack use is not known, because it sets the stack pointer itself",
     ]
     assert done.stderr.splitlines()[-5:] == result["over"]
 
 
-def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
+def test_truncated_measurement_does_not_pass(project: Path) -> None:
     write_project(project, 'name = "outer"', image=IMAGE + 'until = "never_called"\n')
     assert run_measure().return_value == 3
 
@@ -91,11 +91,11 @@ def test_a_stretch_that_is_cut_is_no_pass(project: Path) -> None:
         (['name = "outer"\nmax_cycles = 0'], IMAGE, "max_cycles"),
         ([], IMAGE, "function"),
         (['name = "outer"'], IMAGE.replace("small", "smell"), "no image is named 'small'; known: 'smell'"),
-        (['name = "outer"'], IMAGE + '[image.more]\nelf = "a"\nboard = "pico"\n', "names the image 'more'"),
+        (['name = "outer"'], IMAGE + '[image.more]\nelf = "a"\nboard = "pico"\n', "uses the image 'more'"),
         (['name = "outer"'], IMAGE.replace('board = "pico"', ""), "board"),
     ],
 )
-def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image: str, told: str) -> None:
+def test_mistake_in_the_project_file_is_reported(project: Path, functions: list[str], image: str, told: str) -> None:
     write_project(project, *functions, image=image)
     with pytest.raises(CatalogueError, match=told):
         read_project(project)
@@ -105,7 +105,7 @@ def test_a_slip_in_the_file_is_named(project: Path, functions: list[str], image:
     ("build", "error", "told"),
     [('["false"]', BuildError, "ended with 1"), ('["./none"]', ToolMissingError, "does not start: no such file")],
 )
-def test_a_build_that_fails_is_an_error(project: Path, build: str, error: type[Exception], told: str) -> None:
+def test_build_that_fails_is_an_error(project: Path, build: str, error: type[Exception], told: str) -> None:
     write_project(project, 'name = "outer"', image=IMAGE.replace('["./make.sh", "a b"]', build))
     (project / "made.elf").write_bytes(small_program("pico").read_bytes())
     done = run_measure()
@@ -113,6 +113,6 @@ def test_a_build_that_fails_is_an_error(project: Path, build: str, error: type[E
     assert told in str(done.exception)
 
 
-def test_options_of_a_single_image_do_not_go_with_it(project: Path) -> None:
+def test_image_options_are_refused_with_a_project(project: Path) -> None:
     write_project(project, 'name = "outer"')
-    assert "say it there" in str(run_measure("--for", "2ms").exception)
+    assert "change the file" in str(run_measure("--for", "2ms").exception)

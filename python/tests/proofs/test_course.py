@@ -12,7 +12,7 @@ from rtoslab.proofs.expected_steps import parse_steps
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
-from tests.fakes import BODY, Fields, benchmark, board, decoded, handle, judge_one, kernel
+from tests.fakes import BODY, Fields, benchmark, board, decoded_run, handle, judge_one, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
 FACTS: dict[str, Any] = {
@@ -47,7 +47,7 @@ def switch(before: int, after: int, cause: str = "send") -> Step:
 
 def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any] = FACTS, **seen: Any) -> Finding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen)
-    return judge_one(Evidence(decoded(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
+    return judge_one(Evidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
 PAIR = {"rule": "course", "round": ["0 semaphore_take S", "0 semaphore_give S"]}
@@ -68,12 +68,12 @@ BOUND = {"rule": "own_code", "instructions": 34}
         ({**BOUND, "when": ["cores > 1"]}, 700, 373, Verdict.FAILS),
     ],
 )
-def test_own_code_may_take_as_much_longer_as_its_instructions_did(
+def test_own_code_limit_grows_with_its_instructions(
     bound: dict[str, Any], cycles: int, own_cycles: int, verdict: Verdict
 ) -> None:
     own = (OwnFunction(0, "body", 1, (CodeSpan(0x100, 10, 10, cycles),), ()),)
     observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
-    given = Evidence(decoded(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
+    given = Evidence(decoded_run(BODY), observed, benchmark([PAIR, bound]), board(), kernel(**FACTS))
     (result,) = (finding for finding in judge_all(given) if finding.rule == "course")
     assert result.verdict is verdict, result.saw
 
@@ -124,11 +124,11 @@ def test_any_other_round_fails(broken: list[Step], what: str) -> None:
         ],
     ],
 )
-def test_a_switch_must_come_out_of_its_call(broken: list[Step]) -> None:
+def test_switch_must_happen_inside_its_call(broken: list[Step]) -> None:
     assert judge(CHAIN, broken * 8).verdict is Verdict.FAILS
 
 
-def test_a_kernel_may_know_a_task_by_its_priority() -> None:
+def test_kernel_may_know_a_task_by_its_priority() -> None:
     facts = {"symbols": {"resume": ["resume"]}, "arguments": {"resume": ["task_priority"]}}
     rule = {"rule": "course", "round": ["0 resume T1"]}
     known_as = {ONE: 9, OTHER: 8}
@@ -138,18 +138,18 @@ def test_a_kernel_may_know_a_task_by_its_priority() -> None:
     assert judge(rule, [call("resume", first=8)] * 9, facts).verdict is Verdict.FAILS, "priorities were not seen"
 
 
-def test_one_break_in_many_rounds_is_seen_and_may_be_accepted() -> None:
+def test_single_wrong_round_is_found_and_may_be_accepted() -> None:
     steps = [*[take(), give()] * 20, call("yield"), *[take(), give()] * 20]
     assert judge(PAIR, steps).verdict is Verdict.FAILS
     assert judge({**PAIR, "tolerance": 1}, steps).verdict is Verdict.HOLDS
 
 
-def test_without_calls_there_is_no_round() -> None:
+def test_no_calls_give_no_round() -> None:
     assert judge(PAIR).verdict is Verdict.FAILS
     assert judge(PAIR, [take(), give()]).verdict is Verdict.FAILS, "fewer than at_least"
 
 
-def test_a_yield_that_is_no_function_shows_by_a_switch_out_of_no_call() -> None:
+def test_inlined_yield_is_a_switch_outside_calls() -> None:
     rule = {"rule": "course", "round": ["0 yield", "switch 0 1", "1 yield", "switch 1 0"]}
     facts = {
         **FACTS,
@@ -160,7 +160,7 @@ def test_a_yield_that_is_no_function_shows_by_a_switch_out_of_no_call() -> None:
     assert judge(rule, [switch(ONE, OTHER, "take"), switch(OTHER, ONE, "")] * 5, facts).verdict is Verdict.FAILS
 
 
-def test_blocks_are_asked_for_by_size_filled_to_their_end_and_given_back() -> None:
+def test_blocks_are_allocated_filled_and_freed() -> None:
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
     good = [
         call("malloc", first=32, result=0x9000),
@@ -197,7 +197,7 @@ def test_alternatives_groups_and_repeats() -> None:
     assert judge(either, [take(), call("yield"), give(), give()]).verdict is Verdict.HOLDS
 
 
-def test_a_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
+def test_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
     tick = Step(0, 0, TICK, ONE, first=15)
     steps = [*CHAINED * 5, give(), tick, *CHAINED * 5]
     assert judge(CHAIN, steps).verdict is Verdict.FAILS
@@ -205,7 +205,7 @@ def test_a_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "switch 0", "interrupt usb", "0 take {nothing}", "nobody take S"])
-def test_a_text_that_is_no_step_is_refused(text: str) -> None:
+def test_invalid_step_is_refused(text: str) -> None:
     with pytest.raises(CatalogueError, match="step"):
         parse_steps([text], {})
 
@@ -281,17 +281,17 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "seen", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> None:
+def test_sequence_rule_holds_and_fails(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> None:
     observed = WindowObservations(**{name: item for name, item in seen.items() if name not in {"samples", "steps"}})
     observed.steps = tuple(seen.get("steps", ()))
-    facts = decoded([*BODY[:2], *PARAMS, *BODY[2:]])
+    facts = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
     finding = judge_one(
         Evidence(facts, observed, benchmark([rule]), board(), kernel(**FACTS), samples=seen.get("samples", 0))
     )
     assert finding.verdict is verdict, finding.saw
 
 
-def test_a_block_whose_address_the_call_does_not_give_is_known_by_who_fills_it() -> None:
+def test_block_without_a_returned_address_is_known_by_its_writer() -> None:
     """Of a kernel whose allocator gives a code, is told the size third, and leaves the address somewhere else."""
     facts = {
         **FACTS,

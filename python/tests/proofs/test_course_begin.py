@@ -18,6 +18,6 @@ BURST = {"rule": "course", "round": ["0 semaphore_take S", "( 0 semaphore_give S
         (902, 500, Verdict.FAILS),
     ],
 )
-def test_before_the_first_whole_round_may_be_a_part_of_one(before: int, gives: int, verdict: Verdict) -> None:
+def test_partial_round_before_the_first_is_accepted(before: int, gives: int, verdict: Verdict) -> None:
     steps = [*[give()] * before, *[take(), *[give()] * gives] * 5]
     assert judge(BURST, steps).verdict is verdict

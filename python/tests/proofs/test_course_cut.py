@@ -10,7 +10,7 @@ from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.steps import Step
 from tests import latency_fakes
-from tests.fakes import BODY, board, decoded, kernel
+from tests.fakes import BODY, board, decoded_run, kernel
 from tests.proofs.test_course import FACTS, give, take
 
 LOOP = {"rule": "course", "round": ["0 semaphore_take S", "( 0 semaphore_give S ) *", "0 yield"]}
@@ -29,10 +29,10 @@ GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": 
         (GIVEN, [take(), give()], True, Verdict.FAILS),
     ],
 )
-def test_of_a_round_that_is_longer_than_what_is_kept_its_beginning_is_judged(
+def test_long_round_is_judged_by_its_recorded_beginning(
     rule: dict[str, Any], steps: list[Step], cut: bool, verdict: Verdict
 ) -> None:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)
-    built = Evidence(decoded(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
+    built = Evidence(decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)
     (result,) = (finding for finding in judge_all(built) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw

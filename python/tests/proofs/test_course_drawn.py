@@ -8,7 +8,7 @@ import pytest
 from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import WindowObservations
-from tests.fakes import BODY, Fields, benchmark, board, decoded, judge_one, kernel
+from tests.fakes import BODY, Fields, benchmark, board, decoded_run, judge_one, kernel
 from tests.proofs.test_course import FACTS, PAIR, call, give, judge, take
 
 SELDOM = {**PAIR, "drawn": {"percent": "percent", "cycles": 60}}
@@ -25,23 +25,23 @@ def verdict_of_draws(percent: int, rounds: int, pass_cycles: int, seed: int) -> 
         steps += [take(own_cycles=60 + passes * pass_cycles), give()]
     body: list[tuple[str, Fields]] = [*BODY, ("param", {"name": "percent", "value": str(percent)})]
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
-    result = judge_one(Evidence(decoded(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
+    result = judge_one(Evidence(decoded_run(body), observed, benchmark([SELDOM]), board(), kernel(**FACTS)))
     return result.verdict
 
 
 @pytest.mark.parametrize("percent", [1, 10, 50, 99, 100])
 @pytest.mark.parametrize("rounds", [3, 30, 300])
-def test_rounds_that_are_drawn_come_as_seldom_as_they_are_drawn(percent: int, rounds: int) -> None:
+def test_random_rounds_have_their_declared_frequency(percent: int, rounds: int) -> None:
     assert {verdict_of_draws(percent, rounds, 33, seed) for seed in range(30)} == {Verdict.HOLDS}
 
 
-def test_a_loop_that_idles_between_its_draws_is_refused() -> None:
+def test_loop_that_idles_between_random_rounds_is_refused() -> None:
     assert verdict_of_draws(50, 300, 4_200, 1) is Verdict.FAILS
     assert verdict_of_draws(10, 300, 200, 1) is Verdict.FAILS
     assert judge(PAIR, [take(own_cycles=420), give()] * 30).verdict is Verdict.FAILS, "nothing is drawn"
 
 
-def test_a_call_that_never_returns_is_part_of_a_round_where_none_need_end() -> None:
+def test_call_that_never_returns_is_accepted_if_rounds_may_end_so() -> None:
     starving = {**PAIR, "at_least": 0}
     assert judge(starving, [take(result=None)]).verdict is Verdict.HOLDS
     assert judge(starving, [*[take(), give()] * 2, take(result=None)]).verdict is Verdict.HOLDS

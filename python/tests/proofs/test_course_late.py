@@ -13,7 +13,7 @@ WOKEN = [A_TICK, switch(OTHER, ONE, "preempt")]
 LATE = {**FACTS, "behaviour": {"sleep_adds_ticks": 1}}
 
 
-def test_a_sleep_that_lasts_a_tick_longer_lets_one_go_by() -> None:
+def test_sleep_of_one_more_tick_is_accepted() -> None:
     assert judge(SLEEP, [*ASLEEP, *WOKEN] * 5).verdict is Verdict.HOLDS
     assert judge(SLEEP, [*ASLEEP, A_TICK, *WOKEN] * 5).verdict is Verdict.FAILS, "not declared"
     assert judge(SLEEP, [*ASLEEP, A_TICK, *WOKEN] * 5, LATE).verdict is Verdict.HOLDS
@@ -24,7 +24,7 @@ def test_a_sleep_that_lasts_a_tick_longer_lets_one_go_by() -> None:
 WAIT = {"rule": "course", "round": ["0 yield", "tick", "tick ?", *SLEEP["round"]]}
 
 
-def test_a_round_that_says_itself_how_many_ticks_go_by_is_not_given_one_more() -> None:
+def test_round_with_explicit_ticks_gets_no_extra_tick() -> None:
     """As that of a wait that ends by its time-out, which lasts a tick longer, too; then the task sleeps."""
 
     def of(waited: int, slept: int) -> list[Step]:
@@ -49,7 +49,7 @@ def sleep_until(now: int, ticks: int = 1, report: bool = True) -> list[Step]:
     return [replace(call("now"), result=now if report else None), call("sleep", first=now + ticks), ASLEEP[1]]
 
 
-def test_a_sleep_that_is_told_when_it_ends_is_as_long_as_from_the_clock_read_before() -> None:
+def test_sleep_until_a_time_is_measured_from_the_clock_read() -> None:
     rounds = [step for now in range(90, 95) for step in (*sleep_until(now), *WOKEN)]
     assert judge(SLEEP, rounds, UNTIL).verdict is Verdict.HOLDS
     assert judge(SLEEP, rounds, {**UNTIL, "arguments": FACTS.get("arguments", {})}).verdict is Verdict.FAILS
@@ -59,7 +59,7 @@ def test_a_sleep_that_is_told_when_it_ends_is_as_long_as_from_the_clock_read_bef
     assert judge(SLEEP, single, UNTIL).verdict is Verdict.FAILS, "nobody looked at the clock"
 
 
-def test_a_look_that_was_not_seen_to_return_is_reckoned_by_the_ticks() -> None:
+def test_clock_read_without_observed_return_is_estimated_by_ticks() -> None:
     seen = [step for now in range(90, 95) for step in (*sleep_until(now, report=now == 93), *WOKEN)]
     assert judge(SLEEP, seen, UNTIL).verdict is Verdict.HOLDS
     longer = [step for now in range(90, 95) for step in (*sleep_until(now, 1 + (now != 93), now == 93), *WOKEN)]

@@ -12,14 +12,14 @@ from rtoslab.results.finding import Verdict
 from tests.latency_fakes import (
     Row,
     benchmark,
-    by,
     call,
-    counted,
+    counter_records,
     edge,
     enter,
     evidence,
     leave,
     orderly,
+    records_of_instrument,
     start,
     stop,
     switch,
@@ -34,7 +34,7 @@ PULSES: list[Row] = [edge(0, 1), edge(3, 0), edge(500, 1), edge(503, 0)]
 PULSES += [edge(9_998, 1), edge(10_101, 0), edge(19_998, 1), edge(20_121, 0)]
 
 
-def raised_late(cycles: int) -> list[Row]:
+def late_pin_rows(cycles: int) -> list[Row]:
     """The pin goes up so much later, as behind other stores, and down with the mark."""
     late = [*PULSES[:4], edge(9_998 + cycles, 1), edge(10_101, 0), edge(19_998 + cycles, 1), edge(20_121, 0)]
     return sorted([*orderly(), *late], key=lambda row: row[0])
@@ -48,6 +48,7 @@ TICKS_BEFORE: list[Row] = [*orderly()[:4], leave(9_990), *orderly()[4:6], leave(
 PASSES = {**CALLS, "per": "samples", "calls": 2}
 """Four calls a sample: the image says samples = 2."""
 
+PIN_RECORDS = records_of_instrument("pin")
 CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (SWITCHES, {"rows": TWO_SWITCHES}, Verdict.HOLDS),
     (SWITCHES, {"rows": ONE_SWITCH}, Verdict.FAILS),  # the second sample has none
@@ -79,25 +80,26 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (COMPLETE, {"rows": [*orderly(), start(30_000, 1), start(30_100, 1)]}, Verdict.FAILS),  # overlap
     (COMPLETE, {"rows": [stop(0, 1), *orderly()]}, Verdict.FAILS),  # an end without its start
     (COMPLETE, {"probes": False}, Verdict.HOLDS),  # a counter is read on a real board too
-    (COMPLETE, {"body": by("pin"), "rows": TIMED}, Verdict.HOLDS),
-    (COMPLETE, {"body": by("pin"), "rows": sorted([*orderly(), *PULSES[:-4]], key=lambda row: row[0])}, Verdict.FAILS),
-    (COMPLETE, {"body": by("probe")}, Verdict.HOLDS),
+    (COMPLETE, {"body": PIN_RECORDS, "rows": TIMED}, Verdict.HOLDS),
+    (COMPLETE, {"body": PIN_RECORDS, "rows": sorted([*orderly(), *PULSES[:-4]], key=lambda row: row[0])},
+     Verdict.FAILS),
+    (COMPLETE, {"body": records_of_instrument("probe")}, Verdict.HOLDS),
     (AGREES, {}, Verdict.HOLDS),
-    (AGREES, {"body": counted(give="307,327")}, Verdict.FAILS),
-    (AGREES, {"body": counted("30x2", "130,150")}, Verdict.HOLDS),
-    (AGREES, {"body": counted("100x2", "107,127")}, Verdict.FAILS),  # shorter than the instrument's own cost
-    (AGREES, {"body": counted("140x2", "240,260")}, Verdict.FAILS),  # an instrument that takes too long itself
-    (AGREES, {"body": counted(give="7,27")}, Verdict.FAILS),  # shorter than between the marks
-    (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEHIND}, Verdict.HOLDS),
-    (AGREES, {"body": counted(give="307,327"), "rows": TICKS_BEFORE}, Verdict.HOLDS),
-    (AGREES, {"body": by("pin"), "rows": TIMED}, Verdict.HOLDS),
-    (AGREES, {"body": by("pin"), "rows": raised_late(6)}, Verdict.HOLDS),  # 3 cycles shorter than between the marks
-    (AGREES, {"body": by("pin"), "rows": raised_late(12)}, Verdict.FAILS),
+    (AGREES, {"body": counter_records(give="307,327")}, Verdict.FAILS),
+    (AGREES, {"body": counter_records("30x2", "130,150")}, Verdict.HOLDS),
+    (AGREES, {"body": counter_records("100x2", "107,127")}, Verdict.FAILS),  # shorter than the instrument's own cost
+    (AGREES, {"body": counter_records("140x2", "240,260")}, Verdict.FAILS),  # an instrument that takes too long itself
+    (AGREES, {"body": counter_records(give="7,27")}, Verdict.FAILS),  # shorter than between the marks
+    (AGREES, {"body": counter_records(give="307,327"), "rows": TICKS_BEHIND}, Verdict.HOLDS),
+    (AGREES, {"body": counter_records(give="307,327"), "rows": TICKS_BEFORE}, Verdict.HOLDS),
+    (AGREES, {"body": PIN_RECORDS, "rows": TIMED}, Verdict.HOLDS),
+    (AGREES, {"body": PIN_RECORDS, "rows": late_pin_rows(6)}, Verdict.HOLDS),  # 3 cycles shorter than by marks
+    (AGREES, {"body": PIN_RECORDS, "rows": late_pin_rows(12)}, Verdict.FAILS),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     result = all_rules()[rule["rule"]]
     finding = result.judge(result.Params.model_validate(rule), evidence(rule, **facts))
     assert finding.verdict is verdict, finding.saw
@@ -105,21 +107,21 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 
 
 @pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
-def test_without_probes_nothing_is_seen_inside(rule: dict[str, Any]) -> None:
+def test_rules_about_intervals_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
     assert result.judge(result.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN
 
 
-def test_every_latency_benchmark_is_held_to_its_samples() -> None:
+def test_every_latency_benchmark_proves_its_samples() -> None:
     rules = [item["rule"] for item in IMPLIED_PROOFS["latency"]]
     assert rules[:2] == ["samples_complete", "instrument_agrees"]
     assert rules[2:] == [item["rule"] for item in IMPLIED_PROOFS["counts"]]
 
 
-def test_an_unknown_series_is_refused() -> None:
+def test_unknown_series_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="series of b"):
         judge_all(evidence({**CALLS, "series": "take"}))
 
 
-def test_calls_are_watched() -> None:
+def test_kernel_calls_are_observed() -> None:
     assert services_to_watch(benchmark([CALLS])) == ("semaphore_give",)

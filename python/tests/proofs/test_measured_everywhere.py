@@ -27,7 +27,7 @@ def failure_messages(outcomes: list[Outcome]) -> list[str]:
 @pytest.mark.parametrize(
     ("percent", "seed"), [("1", "1"), ("70", "2"), pytest.param("10", "2", marks=pytest.mark.long)]
 )
-def test_stress_is_drawn_and_may_starve(tmp_path: Path, percent: str, seed: str) -> None:
+def test_stress_is_random_and_may_starve(tmp_path: Path, percent: str, seed: str) -> None:
     config = {"param.stress_percent": percent, "param.seed": seed}
     fixed: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "cores": [2], "window_ms": 30}
     run = api.run("contention", config=config, out=tmp_path, **fixed)

@@ -13,7 +13,7 @@ from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge
 from tests.proofs import test_course, test_latency_proofs, test_window_proofs
 from tests.proofs.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.proofs.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
-from tests.targets import test_handlers, test_phases, test_stamped
+from tests.targets import test_handlers, test_phases, test_stamped_series
 
 ROTATION = {"rule": "rotation", "tasks": [0, 1, 2]}
 CHAIN = {"rule": "preempts_in_order", "tasks": [0, 1, 2], "tolerance": 2}
@@ -90,7 +90,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_proof_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     result = judge_one(evidence(rule, **facts))
     assert result.verdict is verdict
     assert result.saw
@@ -99,7 +99,7 @@ def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> 
 def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     every = [*CASES, *CASES_OF_TWO_CORES, *test_latency_proofs.CASES, *test_handlers.CASES, *NOT_PINNED]
     shown = {(rule["rule"], verdict) for rule, _, verdict in every}
-    shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped.CASES}
+    shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_stamped_series.CASES}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_phases.CASES_OF_TICKS}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in test_window_proofs.CASES}
@@ -107,34 +107,34 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
 
 
 @pytest.mark.parametrize("rule", [ROTATION, CHAIN, IRQ, SWITCHES, CALLS, NONE])
-def test_without_probes_a_rule_that_needs_them_says_so(rule: dict[str, Any]) -> None:
+def test_rule_that_needs_probes_reports_their_absence(rule: dict[str, Any]) -> None:
     result = judge_one(evidence(rule, probes=False))
     assert result.verdict is Verdict.UNSEEN
 
 
 @pytest.mark.parametrize("rule", [SPREAD, ZERO, EQUAL])
-def test_without_probes_the_firmware_is_still_judged(rule: dict[str, Any]) -> None:
+def test_firmware_counters_are_judged_without_probes(rule: dict[str, Any]) -> None:
     result = judge_one(evidence(rule, probes=False))
     assert result.verdict is Verdict.HOLDS
 
 
-def test_an_unknown_rule_is_refused_with_the_nearest_known() -> None:
+def test_unknown_rule_is_refused_with_the_nearest_known() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'rotation'"):
         judge_all(evidence({"rule": "rotations"}))
 
 
-def test_an_unknown_key_is_refused() -> None:
+def test_unknown_key_is_refused() -> None:
     with pytest.raises(CatalogueError, match="max_spred"):
         judge_all(evidence({**SPREAD, "max_spred": 1}))
 
 
-def test_a_benchmark_without_proof_is_refused() -> None:
+def test_benchmark_without_proof_is_refused() -> None:
     empty = evidence(ZERO)
     with pytest.raises(CatalogueError, match="it proves nothing"):
         judge_all(dataclasses.replace(empty, benchmark=benchmark([])))
 
 
-def test_watched_services_come_from_the_rules() -> None:
+def test_observed_services_come_from_the_rules() -> None:
     assert services_to_watch(benchmark([CHAIN, ZERO])) == ("notify_give", "notify_take")
     assert BODY
 
@@ -156,7 +156,7 @@ SLICED = [WINDOW, ("param", {"name": "tick_hz", "value": "1000"}), *(task(index)
         (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 120 * index) for index in range(3))]}, 0, Verdict.FAILS),
     ],
 )
-def test_a_kernel_that_must_slice_time_may_switch_once_more_a_tick(
+def test_time_slicing_kernel_may_switch_once_more_per_tick(
     rule: dict[str, Any], facts: dict[str, Any], slices: int, verdict: Verdict
 ) -> None:
     result = judge_one(evidence(rule, time_slice_ticks=slices, **facts))
@@ -183,7 +183,7 @@ def test_services_that_end_in_one_function_are_counted_together(function: str, c
     assert {finding.verdict for finding in judge_own(built)} == {verdict}
 
 
-def test_a_function_that_never_ran_is_named() -> None:
+def test_function_that_never_ran_is_named() -> None:
     """A name that is not the kernel's looks like a call that was not made."""
     built = dataclasses.replace(evidence(CALLS, calls={"malloc": 2}), kernel=kernel(symbols={"yield": ["yeild"]}))
     result = judge_one(built)

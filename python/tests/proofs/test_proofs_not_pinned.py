@@ -22,7 +22,7 @@ WITHIN = {"rule": "counters_within", "max_spread": 4, "max_percent": 1.0}
 ASKED_PINNED = {**CALLS, "when": ["pinned = 1"]}
 
 
-def not_pinned(
+def unpinned_evidence(
     rule: dict[str, Any],
     *,
     pinned: str | None = "0",
@@ -77,19 +77,19 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
-    result = judge_one(not_pinned(rule, **facts))
+def test_proof_rule_for_unpinned_tasks(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+    result = judge_one(unpinned_evidence(rule, **facts))
     assert result.verdict is verdict, result.saw
     assert result.saw
 
 
-def test_what_pinned_tasks_show_is_not_asked_of_others() -> None:
-    assert not judge_own(not_pinned(ASKED_PINNED))
+def test_rules_for_pinned_tasks_do_not_apply_to_unpinned_ones() -> None:
+    assert not judge_own(unpinned_evidence(ASKED_PINNED))
 
 
 @pytest.mark.parametrize(("spread", "verdict"), [(4, Verdict.HOLDS), (5, Verdict.FAILS), (40, Verdict.FAILS)])
-def test_counters_may_lie_apart_by_a_part_of_the_largest(spread: int, verdict: Verdict) -> None:
-    evidence = not_pinned(WITHIN)
+def test_counters_may_differ_by_a_share_of_the_largest(spread: int, verdict: Verdict) -> None:
+    evidence = unpinned_evidence(WITHIN)
     metric = evidence.benchmark.metric.model_copy(update={"tasks": (0, 1)})
     built = evidence.benchmark.model_copy(update={"metric": metric, "tasks_per_core": 2})
     for large, expected in ((400, verdict), (4100, Verdict.HOLDS if spread <= 41 else Verdict.FAILS)):

@@ -108,14 +108,14 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_proof_rule_on_two_cores(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     result = judge_one(two_cores(rule, **facts))
     assert result.verdict is verdict, result.saw
     assert result.saw
 
 
 @pytest.mark.parametrize("rule", [OWN, ONE, {"rule": "collisions", "service": "take"}])
-def test_without_probes_nothing_is_told_of_objects(rule: dict[str, Any]) -> None:
+def test_rules_about_objects_need_probes(rule: dict[str, Any]) -> None:
     result = judge_one(two_cores(rule, probes=False))
     assert result.verdict is Verdict.UNSEEN
 
@@ -124,13 +124,13 @@ def test_without_probes_nothing_is_told_of_objects(rule: dict[str, Any]) -> None
     ("when", "asked"),
     [("stress = 10", 1), ("stress = 11", 0), ("stress > 9", 1), ("stress > 10", 0), ("cores > 1", 1), ("cores = 1", 0)],
 )
-def test_a_rule_is_asked_under_its_conditions_only(when: str, asked: int) -> None:
+def test_rule_applies_only_under_its_conditions(when: str, asked: int) -> None:
     assert len(judge_own(two_cores({**SHARE, "when": [when]}))) == asked
     assert not judge_own(two_cores({**SHARE, "when": [when, "cores = 3"]}))
 
 
-def test_a_condition_on_nothing_is_refused() -> None:
-    with pytest.raises(CatalogueError, match="'stres', which is no parameter"):
+def test_condition_on_nothing_is_refused() -> None:
+    with pytest.raises(CatalogueError, match="'stres', which is not a parameter"):
         judge_all(two_cores({**SHARE, "when": ["stres = 1"]}))
     with pytest.raises(CatalogueError, match="when"):
         judge_all(two_cores({**SHARE, "when": ["stress < 1"]}))
@@ -140,7 +140,9 @@ def test_a_condition_on_nothing_is_refused() -> None:
     ("cores", "fewest", "own", "verdict"),
     [(1, 1, 420, Verdict.FAILS), (2, 1, 420, Verdict.HOLDS), (2, 1, 520, Verdict.FAILS), (2, 2, 420, Verdict.FAILS)],
 )
-def test_cores_that_share_a_cache_may_take_longer_between(cores: int, fewest: int, own: int, verdict: Verdict) -> None:
+def test_cores_with_a_shared_cache_may_take_longer_between_calls(
+    cores: int, fewest: int, own: int, verdict: Verdict
+) -> None:
     steps = [take(own_cycles=own), give()] * 5
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})

@@ -24,7 +24,7 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("CMakeLists.txt", CMAKE, b"# Another word.\n  # One more.\nadd_library(kernel OBJECT tasks.c)\n"),
     ],
 )
-def test_a_comment_is_no_change(name: str, before: bytes, after: bytes) -> None:
+def test_changed_comment_keeps_the_digest(name: str, before: bytes, after: bytes) -> None:
     assert before != after
     assert code_digest(name, before) == code_digest(name, after)
 
@@ -49,11 +49,11 @@ def test_a_comment_is_no_change(name: str, before: bytes, after: bytes) -> None:
         ("a.defconfig", b"# CONFIG_A is not set\n", b"# CONFIG_B is not set\n"),
     ],
 )
-def test_a_change_of_code_is_one(name: str, before: bytes, after: bytes) -> None:
+def test_changed_code_changes_the_digest(name: str, before: bytes, after: bytes) -> None:
     assert code_digest(name, before) != code_digest(name, after)
 
 
-def test_todays_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Path) -> None:
+def test_current_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Path) -> None:
     folder = tmp_path
     (folder / "reference").mkdir()
     (folder / "firmware").mkdir()
@@ -67,5 +67,5 @@ def test_todays_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Pat
         read_code_digests(folder)
 
 
-def test_the_checkout_has_the_digests_of_all_its_references() -> None:
+def test_checkout_has_the_digests_of_all_its_references() -> None:
     assert len(read_code_digests(find_root())) > 100

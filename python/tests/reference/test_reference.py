@@ -33,7 +33,7 @@ from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
 from rtoslab.results.results import Failed, ImageBytes, MeasuredPoint, NotApplicable, SeriesSamples, Weight
 from rtoslab.store.stored_point import AnyResult, StoredPoint
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 OTHER = "other"
 
@@ -50,13 +50,13 @@ def stored_point(result: AnyResult, **build: Any) -> StoredPoint:
     return StoredPoint(Path("p"), result, manifest(**build))
 
 
-def of_other(result: AnyResult) -> AnyResult:
+def result_of_other_kernel(result: AnyResult) -> AnyResult:
     return with_kernel_name(stored_point(result), OTHER).result
 
 
 def write_other_reference(root: Path, *results: AnyResult, **build: Any) -> Path:
     path = reference_path(root, "doe2020", OTHER)
-    write_reference(path, [stored_point(of_other(result), **build) for result in results])
+    write_reference(path, [stored_point(result_of_other_kernel(result), **build) for result in results])
     return path
 
 
@@ -75,7 +75,7 @@ def series(samples: list[tuple[int, ...]]) -> SeriesSamples:
 
 
 @given(columns, st.randoms())
-def test_a_distribution_is_the_samples_in_another_order(samples: list[tuple[int, ...]], chance: Any) -> None:
+def test_distribution_contains_the_same_samples(samples: list[tuple[int, ...]], chance: Any) -> None:
     one = samples_to_distribution(series(samples))
     again = SeriesSamples.model_validate_json(json.dumps(distribution_to_samples(json.loads(json.dumps(one)))))
     result = zip(again.cycles, again.mark_cycles, again.switches, again.ticks, again.interrupts, strict=True)
@@ -92,20 +92,22 @@ tables = st.lists(st.dictionaries(st.sampled_from("abc"), objects, max_size=3), 
 
 
 @given(tables)
-def test_shared_and_own_parts_make_the_whole(manifests: list[dict[str, Any]]) -> None:
+def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[str, Any]]) -> None:
     common = common_part(manifests)
     assert [merge_parts(common, own_part(item, common)) for item in manifests] == manifests
     if len(manifests) == 1:
         assert common == manifests[0]
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
-    one, two = measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)
+def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
+    one, two = measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800)
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
     failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = write_other_reference(tmp_path, one, two, absent, failed)
     result = read_reference(path)
-    assert [stored_point.result for stored_point in result.points] == [of_other(item) for item in (one, two, absent)]
+    assert [stored_point.result for stored_point in result.points] == [
+        result_of_other_kernel(item) for item in (one, two, absent)
+    ]
     assert result.points[0].manifest == manifest()
     before = path.read_bytes()
     write_other_reference(tmp_path, one, two, absent, failed)
@@ -124,9 +126,9 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
     )
 
 
-def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path) -> None:
+def test_footprint_is_stored_and_becomes_outdated_with_its_sources(tmp_path: Path) -> None:
     path = reference_path(tmp_path, "doe2020", OTHER)
-    write_reference(path, [stored_point(of_other(measured(1, 1000)))], [weight()])
+    write_reference(path, [stored_point(result_of_other_kernel(measured_point(1, 1000)))], [weight()])
     result = read_reference(path)
     assert [stored_weight.weight for stored_weight in result.weights] == [weight().weight]
     assert result.weights[0].manifest == weight().manifest
@@ -136,8 +138,8 @@ def test_what_a_program_weighs_is_kept_and_ages_with_its_sources(tmp_path: Path)
     assert weights_of_paper(tmp_path, "roe2021") == []
 
 
-def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
-    path = write_other_reference(tmp_path, measured(1, 1000))
+def test_every_changed_byte_is_reported_and_other_files_are_read(tmp_path: Path) -> None:
+    path = write_other_reference(tmp_path, measured_point(1, 1000))
     whole = path.read_bytes()
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
@@ -148,7 +150,7 @@ def test_every_altered_byte_is_told_and_the_rest_goes_on(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("row", [[10**7, 1], [2**70, 1], [0, 1], [-1, 1], ["2", 1], []])
-def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_path: Path) -> None:
+def test_row_with_too_many_samples_is_refused(row: list[Any], tmp_path: Path) -> None:
     path = reference_path(find_root(), "lentka2022", "ucos3")
     head, *points, _ = path.read_text().splitlines()
     report = json.loads(points[0])
@@ -157,20 +159,22 @@ def test_a_row_stands_for_no_more_samples_than_there_may_be(row: list[Any], tmp_
     copy = tmp_path / "lentka2022" / "ucos3.jsonl"
     copy.parent.mkdir()
     copy.write_text(lines + json.dumps({"sha256": hashlib.sha256(lines.encode()).hexdigest()}) + "\n")
-    with pytest.raises(AlteredError, match="can be read"):
+    with pytest.raises(AlteredError, match="cannot be read"):
         read_reference(copy)
 
 
-def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
-    write_other_reference(tmp_path, measured(1, 500), measured(2, 800))
-    mine = stored_point(measured(1, 1000))
+def test_reference_results_complete_a_run(tmp_path: Path) -> None:
+    write_other_reference(tmp_path, measured_point(1, 500), measured_point(2, 800))
+    mine = stored_point(measured_point(1, 1000))
     (beside,) = substitute_points(tmp_path, [mine])
     assert beside.result.point.kernel == f"{OTHER} {REFERENCE_MARK}"
     assert isinstance(beside.result, MeasuredPoint)
-    assert beside.result.counters == measured(1, 500).counters, "the same point, not that with two cores"
+    assert beside.result.counters == measured_point(1, 500).counters, "the same point, not that with two cores"
     other_window = mine.result.model_copy(update={"point": point(1).model_copy(update={"window_ms": 7})})
     assert substitute_points(tmp_path, [replace(mine, result=other_window)]) == []
-    assert substitute_points(tmp_path, [mine, stored_point(of_other(measured(1, 1)))]) == [], "it was measured here"
+    assert substitute_points(tmp_path, [mine, stored_point(result_of_other_kernel(measured_point(1, 1)))]) == [], (
+        "it was measured here"
+    )
     assert [
         stored_point.result.point.kernel for stored_point in reference_points_of_paper(tmp_path, "doe2020", [mine])
     ] == [
@@ -180,9 +184,11 @@ def test_a_kernel_that_a_run_lacks_stands_beside_it(tmp_path: Path) -> None:
     assert reference_points_of_paper(tmp_path, "roe2021", [mine]) == []
 
 
-def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
-    write_other_reference(tmp_path, measured(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]})
-    points = [stored_point(measured(1, 1000))]
+def test_report_marks_reference_results_and_their_origin(tmp_path: Path) -> None:
+    write_other_reference(
+        tmp_path, measured_point(1, 500), tree={"repositories": [{"commit": "c0ffee" * 6, "dirty": True}]}
+    )
+    points = [stored_point(measured_point(1, 1000))]
     catalogue = Catalogue(find_root())
     single = make_document(catalogue, points, None)
     both = make_document(catalogue, points, None, substitute_points(tmp_path, points))
@@ -194,20 +200,20 @@ def test_a_report_marks_it_and_says_where_it_comes_from(tmp_path: Path) -> None:
     assert REFERENCE_MARK not in report_formats()["md"](single)
 
 
-def test_a_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
-    points = [stored_point(measured(1, 1000))]
+def test_report_counts_the_files_that_changed_since(tmp_path: Path) -> None:
+    points = [stored_point(measured_point(1, 1000))]
     sources = {f"firmware/{name}.c": "0" * 64 for name in "abc"}
     for count, says in ((1, "; firmware/a.c |"), (3, "; 3 files of the firmware |")):
-        write_other_reference(tmp_path, measured(1, 500), sources=dict(list(sources.items())[:count]))
+        write_other_reference(tmp_path, measured_point(1, 500), sources=dict(list(sources.items())[:count]))
         document = make_document(Catalogue(find_root()), points, None, substitute_points(tmp_path, points))
         assert says in report_formats()["md"](document)
 
 
-def test_what_changed_since_is_named(tmp_path: Path) -> None:
+def test_changed_files_are_named(tmp_path: Path) -> None:
     file = next((find_root() / "firmware" / "core").rglob("*.c"))
     name = str(file.relative_to(find_root()))
     path = write_other_reference(
-        tmp_path, measured(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"}
+        tmp_path, measured_point(1, 500), sources={name: "0" * 64, "firmware/gone.c": "1" * 64, "build/made.h": "2"}
     )
     assert changes_since_reference(find_root(), read_reference(path)) == ["the virtual board", name, "firmware/gone.c"]
 
@@ -216,7 +222,7 @@ REFERENCES = reference_paths(find_root())
 
 
 @pytest.mark.parametrize("path", REFERENCES, ids=lambda each: f"{each.parent.name}-{each.stem}")
-def test_what_is_kept_here_is_whole(path: Path) -> None:
+def test_included_references_are_valid(path: Path) -> None:
     """Read, measured, of papers and kernels that there are, without a path of a machine."""
     reference = read_reference(path)
     assert (reference.paper, reference.kernel) == (path.parent.name, path.stem)
@@ -233,7 +239,7 @@ def test_what_is_kept_here_is_whole(path: Path) -> None:
     assert not re.search(r"[\"' =](/(?!tmp\"|var/|dev/|data\")[a-z]+/)", reference.points[0].folder.read_text())
 
 
-def test_there_are_some() -> None:
+def test_included_references_exist() -> None:
     """NuttX on one core and two for the newcomer, the kernels of paper 004."""
     present = {(reference.parent.name, reference.stem) for reference in REFERENCES}
     assert present >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}

@@ -17,13 +17,13 @@ from rtoslab.reports.sections.speed_figures import speed_figures
 from rtoslab.reports.sections.wording import join_listed
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import STEADY, measured
-from tests.latency_fakes import timed
+from tests.fakes import STEADY, measured_point
+from tests.latency_fakes import latency_point
 
 CATALOGUE = Catalogue(find_root())
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "x": "X board", "y": "Y board"}
 YIELD = "cooperative scheduling (T2)"
-PLACEMENTS = "may turn small ones round"
+PLACEMENTS = "may reverse small ones"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def points(planted: Iterable[Planted]) -> list[MeasuredPoint]:
         for place, rate in enumerate(item.rates):
             config = {"placement": str(place)} if len(item.rates) > 1 else {}
             ident = item.test.split()[0].lower()
-            point = measured(
+            point = measured_point(
                 item.cores, rate // item.cores, config=config, benchmark_id=ident, title=item.test, kernel=item.kernel
             )
             axes = point.point.model_copy(update={"board": item.board})
@@ -97,11 +97,11 @@ def prose(planted: Iterable[Planted], *, matters: bool = False) -> str:
         ),
     ],
 )
-def test_planted_figures_become_their_sentence(planted: list[Planted], said: str) -> None:
+def test_planted_figures_give_their_sentence(planted: list[Planted], said: str) -> None:
     assert prose(planted) == said
 
 
-def test_the_larger_lead_comes_first_and_each_side_is_counted() -> None:
+def test_larger_lead_comes_first_with_counts() -> None:
     tests = {
         "T1 computing": (1000, 1000),
         "T2 yield": (1200, 1000),
@@ -119,7 +119,7 @@ def test_the_larger_lead_comes_first_and_each_side_is_counted() -> None:
     assert text.endswith("At computing (T1), the two are within 0.1 % of each other.")
 
 
-def test_a_kernel_without_a_figure_is_named() -> None:
+def test_kernel_without_a_figure_is_named() -> None:
     planted = [Planted("a", (1000,)), Planted("b", (2000,)), Planted("a", (500,), "T8 allocation")]
     assert prose(planted).endswith("Beta has no figure for allocation (T8).")
     assert "of 2 tests" not in prose(planted), "one test alone is compared"
@@ -143,7 +143,7 @@ def test_each_number_of_cores_has_its_own_answer() -> None:
     assert "The second core lowers the total throughput of Beta at cooperative scheduling (T2, x 0.50)." in text
 
 
-def test_where_the_place_matters_the_same_sentence_says_so() -> None:
+def test_sentence_mentions_placement_if_it_matters() -> None:
     planted = [Planted("a", (2000,)), Planted("b", (1000,)), Planted("a", (1000,), cores=2)]
     report = prose(planted, matters=True)
     assert "On one core, in one placement of the code each: Alpha is faster" in report
@@ -156,21 +156,21 @@ def test_where_the_place_matters_the_same_sentence_says_so() -> None:
 @pytest.mark.parametrize(
     ("rates", "said"),
     [
-        ({1: (1000, 1100), 2: (1100, 1040)}, "by no more than the place of the code does"),
-        ({1: (1000, 1100), 2: (1060, 1040)}, "by no more than the place of the code does"),
+        ({1: (1000, 1100), 2: (1100, 1040)}, "by no more than the placement of the code does"),
+        ({1: (1000, 1100), 2: (1060, 1040)}, "by no more than the placement of the code does"),
         ({1: (1000,), 2: (1000,)}, "leaves the total throughput of Alpha as it was"),
     ],
 )
-def test_a_second_core_that_changes_nothing(rates: dict[int, tuple[int, ...]], said: str) -> None:
+def test_second_core_without_effect(rates: dict[int, tuple[int, ...]], said: str) -> None:
     text = prose([Planted("a", item, cores=cores) for cores, item in rates.items()])
     assert said in text
     assert "raises" not in text
 
 
-def test_why_it_loses_is_said_as_a_range_over_the_tests_that_lose() -> None:
+def test_causes_of_losses_are_ranges_over_losing_tests() -> None:
     def one(title: str, waits: int) -> list[MeasuredPoint]:
         names: dict[str, Any] = {"benchmark_id": title, "title": title, "kernel": "a"}
-        return [measured(1, 1000, **names), measured(2, 400, wait=waits, **names)]
+        return [measured_point(1, 1000, **names), measured_point(2, 400, wait=waits, **names)]
 
     shown = [*one("T2 yield", 3_000_000), *one("T3 preemption", 6_000_000)]
     section = answer_section(speed_figures(shown, PlacementLookup(), (), NAMES), PlacementLookup())
@@ -180,13 +180,13 @@ def test_why_it_loses_is_said_as_a_range_over_the_tests_that_lose() -> None:
     assert "(each the range over these two tests)" in text
 
 
-def test_one_kernel_on_one_core_is_told_by_its_figures() -> None:
+def test_single_kernel_on_one_core_is_described_by_its_figures() -> None:
     assert prose([Planted("a", (1000,))]) == "Alpha reaches 4,000 counts/s at cooperative scheduling (T2)."
 
 
 def test_latencies_are_compared_by_their_medians() -> None:
-    slow = timed("probe", [200, 210, 220])
-    fast = timed("probe", [100, 105, 110])
+    slow = latency_point("probe", [200, 210, 220])
+    fast = latency_point("probe", [100, 105, 110])
     fast = fast.model_copy(update={"point": fast.point.model_copy(update={"kernel": "b"})})
     section = answer_section(
         speed_figures([slow, fast], PlacementLookup(), (), {**NAMES, "k": "Kay"}), PlacementLookup()
@@ -202,9 +202,9 @@ def test_latencies_are_compared_by_their_medians() -> None:
     )
 
 
-def test_of_many_variants_the_plain_one_alone_is_here() -> None:
+def test_only_the_plain_variant_is_in_the_answer() -> None:
     configs = [{}, *({"param.bytes": str(size)} for size in (8, 16, 32, 64))]
-    results = [measured(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
+    results = [measured_point(1, 1000, kernel=kernel, config=config) for config in configs for kernel in "ab"]
     section = answer_section(speed_figures(results, PlacementLookup(), (), NAMES), PlacementLookup())
     assert section is not None
     assert section.prose == ["At test (T2), the two are within 0.1 % of each other."]
@@ -217,7 +217,7 @@ def document(*results: MeasuredPoint, manifest: dict[str, Any] = STEADY) -> Docu
     return make_document(CATALOGUE, [StoredPoint(Path("p"), result, manifest) for result in results], None)
 
 
-def test_titles_stand_for_ids_from_the_first_line_to_the_chart() -> None:
+def test_titles_are_used_instead_of_ids() -> None:
     built = document(*points([Planted("freertos", (2000,), board="pico"), Planted("rt", (1000,), board="pico")]))
     (answer,) = (section for section in built.shown_sections if section.leads)
     assert built.shown_sections[0] is not None
@@ -231,7 +231,7 @@ def test_titles_stand_for_ids_from_the_first_line_to_the_chart() -> None:
 
 
 @pytest.mark.parametrize("form", ["md", "html"])
-def test_nothing_but_the_answer_stands_before_the_chart_and_the_conditions(form: str) -> None:
+def test_answer_is_followed_by_chart_and_conditions(form: str) -> None:
     built = document(*points([Planted("a", (2000,)), Planted("b", (1000,))]))
     page = report_formats()[form](built)
     order = [page.index(text) for text in ("a is faster than b", "points of 1 test was measured", "Throughput")]
@@ -240,7 +240,7 @@ def test_nothing_but_the_answer_stands_before_the_chart_and_the_conditions(form:
         assert order[0] < page.index("<svg") < order[1] < page.index("<nav")
 
 
-def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
+def test_tables_are_split_by_board_but_reasons_are_not() -> None:
     built = points([Planted(kernel, (rate,), board=board) for kernel in "ab" for board, rate in (("x", 10), ("y", 20))])
     absent: list[MeasuredPoint | NotApplicable] = [
         NotApplicable(
@@ -264,7 +264,7 @@ def test_tables_are_divided_by_board_and_reasons_are_not() -> None:
     ]
 
 
-def test_a_chart_for_each_board() -> None:
+def test_chart_for_each_board() -> None:
     planted = [Planted(kernel, (1000,), board=board) for board in "xy" for kernel in "ab"]
     charts = [data for section in document(*points(planted)).shown_sections if section.leads for data in section.charts]
     assert [{row["board"] for row in chart.rows} for chart in charts] == [{"x"}, {"y"}]
@@ -281,17 +281,17 @@ def test_a_chart_for_each_board() -> None:
         ([str(index) for index in range(13)], "0, 1, 2, 3, 4, 5 and 7 more (see the tables)"),
     ],
 )
-def test_lists(items: list[str], said: str) -> None:
+def test_lists_of_names_are_joined(items: list[str], said: str) -> None:
     assert join_listed(items) == said
 
 
-def test_a_kernel_that_deviates_is_marked_in_the_answer() -> None:
+def test_kernel_that_deviates_is_marked_in_the_answer() -> None:
     odd, even = points([Planted("a", (2000,)), Planted("b", (1000,))])
     odd = odd.model_copy(update={"deviations": {"Order": "noted 2 1"}})
     assert document(odd, even).shown_sections[0].prose[0].startswith("a\N{DAGGER} is faster than b")
 
 
-def test_a_chart_row_has_its_kernel_and_its_board() -> None:
+def test_chart_row_has_its_kernel_and_its_board() -> None:
     (chart,) = document(*points([Planted("a", (2000,)), Planted("b", (1000,))])).shown_sections[0].charts
     assert isinstance(chart, ChartData)
     assert [(row["kernel"], row["board"]) for row in chart.rows] == [("a", "x"), ("b", "x")]

@@ -25,29 +25,34 @@ from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT
 from rtoslab.reports.table import Document
 from rtoslab.results.results import HeapUse, MeasuredPoint, NotApplicable, StackUse
 from rtoslab.store.stored_point import StoredPoint
-from tests.analyses.test_losses import pattern, stressed
-from tests.fakes import measured
-from tests.latency_fakes import timed
+from tests.analyses.test_losses import pattern, stress_point
+from tests.fakes import measured_point
+from tests.latency_fakes import latency_point
 
 CATALOGUE: Final = Catalogue(find_root())
 PLACES: Final = 3
 BAND: Final = re.compile(r"\([^()]+ to [^()]+\)")
 
 
-def at(place: int) -> list[MeasuredPoint]:
+def points_at(place: int) -> list[MeasuredPoint]:
     """Every kind of point; each of its figures is another one in each placement."""
     more = 20 * place
-    locked = [measured(1, 1000 + more), measured(2, 600 + more, wait=3_000_000 + 9000 * more, heap=3000 + more)]
+    locked = [
+        measured_point(1, 1000 + more),
+        measured_point(2, 600 + more, wait=3_000_000 + 9000 * more, heap=3000 + more),
+    ]
     used = [StackUse(core=0, name="c0t0", index=0, used_bytes=200 + more, size_bytes=1024)]
     heap = HeapUse(size_bytes=65536, peak_bytes=3000 + more, allocations=5 + place)
     counting = [item.model_copy(update={"stacks": tuple(used), "heap": heap}) for item in locked]
     patterns = [pattern(1, 1000 + more), pattern(2, 700 + 3 * more)]
-    stress = [stressed(0, 1000 + more), stressed(50, 300 + more, failed=(3, 20 + place))]
+    stress = [stress_point(0, 1000 + more), stress_point(50, 300 + more, failed=(3, 20 + place))]
     take = [100 + more, 104 + more, 130 + 2 * more, 101 + more]
     timing = [
-        timed("counter", [7 + place + item for item in take], empty=7 + place, marks=[item + place for item in take]),
-        timed("pin", [3 + item for item in take], empty=2 + place),
-        timed("probe", take),
+        latency_point(
+            "counter", [7 + place + item for item in take], empty=7 + place, marks=[item + place for item in take]
+        ),
+        latency_point("pin", [3 + item for item in take], empty=2 + place),
+        latency_point("probe", take),
     ]
     results = []
     for number, item in enumerate([*counting, *patterns, *stress, *timing]):
@@ -58,26 +63,26 @@ def at(place: int) -> list[MeasuredPoint]:
     return results
 
 
-def stored(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
+def stored_points(points: Sequence[MeasuredPoint]) -> list[StoredPoint]:
     return [StoredPoint(Path(point.run_id), point, {}) for point in points]
 
 
 def alone(place: int) -> list[MeasuredPoint]:
-    return [item.model_copy(update={"point": without_placement(item.point)}) for item in at(place)]
+    return [item.model_copy(update={"point": without_placement(item.point)}) for item in points_at(place)]
 
 
-def of_all() -> list[MeasuredPoint]:
-    return [item for alike in zip(*(at(place) for place in range(PLACES)), strict=True) for item in alike]
+def points_of_all_placements() -> list[MeasuredPoint]:
+    return [item for alike in zip(*(points_at(place) for place in range(PLACES)), strict=True) for item in alike]
 
 
 @pytest.fixture(scope="module")
 def singles() -> list[Document]:
-    return [make_document(CATALOGUE, stored(alone(place)), None) for place in range(PLACES)]
+    return [make_document(CATALOGUE, stored_points(alone(place)), None) for place in range(PLACES)]
 
 
 @pytest.fixture(scope="module")
 def together() -> Document:
-    return make_document(CATALOGUE, stored(of_all()), None)
+    return make_document(CATALOGUE, stored_points(points_of_all_placements()), None)
 
 
 def differing(tables: Sequence[TableData]) -> Iterator[tuple[int, int]]:
@@ -94,7 +99,7 @@ def says_one(section: Section, table: TableData) -> bool:
     return MIDDLE_NOTE in section.prose or any("placement=" in cell for row in table.rows for cell in row)
 
 
-def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
+def test_cell_that_depends_on_placement_has_a_band(singles: list[Document], together: Document) -> None:
     result: dict[str, int] = {}
     wanting = []
     whole = {item.id: item for item in together.shown_sections}
@@ -115,7 +120,7 @@ def test_a_cell_that_the_placement_decides_has_its_band(singles: list[Document],
     assert must <= {name for name, cells in result.items() if cells}, "the fakes must move them all"
 
 
-def test_a_mark_that_the_placement_decides_has_its_band(singles: list[Document], together: Document) -> None:
+def test_chart_mark_that_depends_on_placement_has_a_band(singles: list[Document], together: Document) -> None:
     drawn = 0
     whole = {item.id: item for item in together.shown_sections}
     for sections in zip(*(single.shown_sections for single in singles), strict=True):
@@ -135,7 +140,7 @@ def answer(document: Document) -> str:
     return "\n".join(text for section in document.shown_sections if section.leads for text in section.prose)
 
 
-def test_a_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
+def test_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
     """But its sentence about the second core says what it rests on."""
     for document in singles:
         (gained,) = re.findall(r"The second core .*", answer(document))
@@ -145,18 +150,18 @@ def test_a_report_of_one_placement_names_no_band(singles: list[Document]) -> Non
         assert "placement" not in re.sub(r"How fast a board executes .*", "", text)
 
 
-def test_the_answer_claims_by_the_bands(together: Document) -> None:
+def test_answer_respects_the_bands(together: Document) -> None:
     """What holds in whichever places is claimed, with its band; what some choice of places undoes is not."""
     raised = re.search(r"raises the total throughput of k at (.*)", answer(together))
     assert raised is not None
     assert "test (T0, x 1.22, x 1.15 to x 1.28)" in raised[1]
     assert "in one placement" not in answer(together)
-    points = [item for item in of_all() if item.point.title == "T0 test"]
-    near = [item if item.point.cores == 1 else counted(item, 505 + place) for place, item in places(points)]
-    document = make_document(CATALOGUE, stored(near), None)
+    points = [item for item in points_of_all_placements() if item.point.title == "T0 test"]
+    near = [item if item.point.cores == 1 else with_counts(item, 505 + place) for place, item in places(points)]
+    document = make_document(CATALOGUE, stored_points(near), None)
     assert not re.search("raises|lowers", answer(document))
     assert "changes the total throughput of k at test (T0, x 0." in answer(document)
-    assert "by no more than the place of the code does" in answer(document)
+    assert "by no more than the placement of the code does" in answer(document)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +175,7 @@ def test_the_answer_claims_by_the_bands(together: Document) -> None:
         ),
     ],
 )
-def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
+def test_statement_of_a_suites_paper_is_judged_in_each_placement(
     two_cores: tuple[int, ...], outcome: str, seen: str
 ) -> None:
     """One core counts 1,000 to 1,020."""
@@ -178,9 +183,9 @@ def test_a_statement_of_a_suites_paper_is_judged_in_each_placement(
     for place in range(PLACES):
         config = {"placement": str(place)} if place else {}
         for cores, count in ((1, 1000 + 10 * place), (2, two_cores[place])):
-            point = measured(cores, count, benchmark_id="t8_allocation", kernel="freertos", config=config)
+            point = measured_point(cores, count, benchmark_id="t8_allocation", kernel="freertos", config=config)
             points.append(point.model_copy(update={"run_id": f"{cores}{place}"}))
-    document = make_document(CATALOGUE, stored(points), "vieira2026")
+    document = make_document(CATALOGUE, stored_points(points), "vieira2026")
     (section,) = [item for item in document.sections if item.id == "paper"]
     drops = "allocation (T8) loses throughput in total when the second core is used, in both kernels"
     (row,) = (sequence for sequence in section.tables[0].rows if sequence[1] == drops)
@@ -193,7 +198,7 @@ def places(points: Sequence[MeasuredPoint]) -> Iterator[tuple[int, MeasuredPoint
         yield int(point.point.config.get("placement", "0")), point
 
 
-def counted(point: MeasuredPoint, per_core: int) -> MeasuredPoint:
+def with_counts(point: MeasuredPoint, per_core: int) -> MeasuredPoint:
     return point.model_copy(
         update={"counters": tuple(counter.model_copy(update={"count": per_core}) for counter in point.counters)}
     )
@@ -205,8 +210,8 @@ def lines(points: Sequence[MeasuredPoint]) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("│")] for line in text.getvalue().splitlines() if "│" in line]
 
 
-def test_the_terminal_has_the_bands() -> None:
-    whole = lines(of_all())
+def test_terminal_shows_the_bands() -> None:
+    whole = lines(points_of_all_placements())
     decided = 0
     for row, *rows in zip(whole, *(lines(alone(place)) for place in range(PLACES)), strict=True):
         for column, cells in enumerate(zip(*rows, strict=True)):
@@ -216,27 +221,29 @@ def test_the_terminal_has_the_bands() -> None:
     assert decided > 10
 
 
-def test_a_point_without_a_number_in_all_placements_is_one_row() -> None:
-    point = at(0)[0].point
+def test_point_without_figures_in_all_placements_is_one_row() -> None:
+    point = points_at(0)[0].point
     absent = [
         NotApplicable(point=item.point.model_copy(update={"kernel": "other"}), reason="no heap", run_id=item.run_id)
-        for item in of_all()
+        for item in points_of_all_placements()
         if without_placement(item.point) == point
     ]
     document = make_document(
-        CATALOGUE, [*stored(of_all()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)], None
+        CATALOGUE,
+        [*stored_points(points_of_all_placements()), *(StoredPoint(Path(), applicable, {}) for applicable in absent)],
+        None,
     )
     (section,) = [item for item in document.shown_sections if item.id == "missing"]
     ((_, name, outcome, why),) = section.tables[0].rows
     assert (name.endswith(f", {PLACES} placements"), outcome, why) == (True, "n/a", "no heap")
     text = io.StringIO()
-    show_points([*of_all(), *absent], Console(file=text, width=300))
+    show_points([*points_of_all_placements(), *absent], Console(file=text, width=300))
     assert text.getvalue().count("no heap") == 1
     assert "placement=" not in text.getvalue()
 
 
-def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -> None:
-    first = at(0)[0]
+def test_boards_with_the_same_reason_share_one_line() -> None:
+    first = points_at(0)[0]
     absent = [
         NotApplicable(
             point=first.point.model_copy(update={"kernel": kernel, "board": board, "benchmark": name, "title": name}),
@@ -248,7 +255,7 @@ def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -
     ]  # fmt: skip
     other = absent[0].model_copy(update={"reason": "no export for x", "run_id": "o"})
     text = io.StringIO()
-    show_points([*at(0), *absent, other], Console(file=text, width=300))
+    show_points([*points_at(0), *absent, other], Console(file=text, width=300))
     message = [line.partition(" ")[2] for line in text.getvalue().splitlines() if line.startswith("n/a")]
     assert message == [
         "T8, heap_mixed a x, y, z 1 core: no heap",
@@ -257,22 +264,22 @@ def test_what_is_not_applicable_for_one_reason_on_several_boards_is_one_line() -
     ]
 
 
-def test_a_point_in_one_placement_among_others_says_so() -> None:
+def test_point_in_one_placement_is_marked() -> None:
     """Without brackets it would be taken for the same in all of them, as of a kernel with a script of its own."""
     lone = alone(0)[0]
     point = lone.point.model_copy(update={"kernel": "exported"})
-    points = [*of_all(), lone.model_copy(update={"point": point, "run_id": "e"})]
-    document = make_document(CATALOGUE, stored(points), None)
+    points = [*points_of_all_placements(), lone.model_copy(update={"point": point, "run_id": "e"})]
+    document = make_document(CATALOGUE, stored_points(points), None)
     (section,) = [item for item in document.shown_sections if item.id == "placements"]
-    assert section.prose[-1] == "In one placement alone, without a band, stand: T0 (exported, 1 core)."
+    assert section.prose[-1] == "Measured in one placement, without a band: T0 (exported, 1 core)."
     text = io.StringIO()
     show_points(points, Console(file=text, width=300))
-    assert "In one placement alone, without a band: T0 test exported b 1 core." in text.getvalue()
-    show_points(of_all(), Console(file=(whole := io.StringIO()), width=300))
-    assert "In one placement alone" not in whole.getvalue()
+    assert "Measured in one placement, without a band: T0 test exported b 1 core." in text.getvalue()
+    show_points(points_of_all_placements(), Console(file=(whole := io.StringIO()), width=300))
+    assert "Measured in one placement" not in whole.getvalue()
 
 
-def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
+def test_data_frame_rows_have_their_placement(together: Document) -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](together))))
     assert {row["placement"] for row in rows} == {"0", "1", "2", "median", "least", "most"}
     key = ("benchmark", "cores", "config", "core", "quantity", "unit")
@@ -285,9 +292,9 @@ def test_rows_of_a_data_frame_say_their_placement(together: Document) -> None:
         assert [values["least"], values["median"], values["most"]] == numbers, name
 
 
-def test_json_has_the_bands(together: Document) -> None:
+def test_json_contains_the_bands(together: Document) -> None:
     whole = json.loads(report_formats()["json"](together))
-    assert len(whole["bands"]) == len(at(0))
+    assert len(whole["bands"]) == len(points_at(0))
     for item in whole["bands"]:
         for figure in item["figures"].values():
             assert figure["least"] < figure["median"] < figure["most"]
@@ -296,7 +303,7 @@ def test_json_has_the_bands(together: Document) -> None:
     assert all(item["gain_band"][0] < item["gain"] < item["gain_band"][1] for item in whole["gains"])
 
 
-def test_what_is_of_one_placement_everywhere_needs_no_word(together: Document) -> None:
-    plain = replace(together, points=tuple(stored(alone(0))))
+def test_run_in_one_placement_needs_no_note(together: Document) -> None:
+    plain = replace(together, points=tuple(stored_points(alone(0))))
     assert {item["placement"] for item in csv.DictReader(io.StringIO(report_formats()["csv"](plain)))} == {"0"}
     assert json.loads(report_formats()["json"](plain))["bands"] == []

@@ -14,8 +14,8 @@ from rtoslab.reports.sections.latency import latency_section
 from rtoslab.reports.sections.memory import memory_section
 from rtoslab.reports.table import ChartData, Section
 from rtoslab.results.results import MeasuredPoint
-from tests.fakes import measured
-from tests.latency_fakes import timed
+from tests.fakes import measured_point
+from tests.latency_fakes import latency_point
 
 FREERTOS, NUTTX = "FreeRTOS", "NuttX (reference)"
 TEXT = re.compile(r'<text text-anchor="(\w+)" transform="([^"]*)"[^>]*font-size="([\d.]+)px"[^>]*>(.*?)</text>')
@@ -92,17 +92,17 @@ RUNS = [f"{kernel}, {cores}" for kernel in (FREERTOS, NUTTX) for cores in ("1 co
 @pytest.mark.parametrize("kind", ["bars", "panels"])
 @pytest.mark.parametrize("count", [1, 2, 4, 6])
 @pytest.mark.parametrize("first", [9, 1000, 123_456])
-def test_no_text_runs_into_another(kind: str, count: int, first: float) -> None:
+def test_no_texts_overlap(kind: str, count: int, first: float) -> None:
     series = [f"run {number}" for number in range(count)]
     assert not clashes(ChartData(kind, rows(TESTS, series, first), "c", y_title="y"))
 
 
-def test_overlapping_texts_would_be_found() -> None:
+def test_overlapping_texts_are_found() -> None:
     same = [Box("a", 0, 0, 20, 10), Box("b", 10, 5, 30, 15), Box("c", 40, 0, 50, 10)]
     assert [one.overlaps(other) for one, other in combinations(same, 2)] == [True, False, False]
 
 
-def test_a_band_moves_its_number_above_its_line() -> None:
+def test_band_moves_its_number_above_its_line() -> None:
     one, other = rows(["a", "b"], ["s"])
     highest = {**other, "y": 3000, "text": "3k"}
     heights = []
@@ -112,7 +112,7 @@ def test_a_band_moves_its_number_above_its_line() -> None:
     assert heights[0] - heights[1] > 100
 
 
-def test_numbers_of_lines_are_apart_from_each_other_and_from_other_lines() -> None:
+def test_line_labels_do_not_overlap() -> None:
     marks = [
         {"x": place, "series": name, "y": 100 - place * slope, "text": f"{100 - place * slope:.1f}"}
         for place in range(0, 101, 10)
@@ -123,14 +123,14 @@ def test_numbers_of_lines_are_apart_from_each_other_and_from_other_lines() -> No
     assert not clashes(ChartData("lines", dense, "c", "x", "y"), r"1,234,567")
 
 
-def test_long_names_turn_or_break_but_are_never_cut() -> None:
+def test_long_names_are_rotated_or_wrapped_but_not_truncated() -> None:
     for names in (TESTS, [f"{test} of a kernel with many options" for test in TESTS]):
         text = " ".join(box.text for box in boxes(render_svg(ChartData("bars", rows(names, ["a"]), "c"))))
         assert "\N{HORIZONTAL ELLIPSIS}" not in text
         assert set(" ".join(names).split()) <= set(text.split())
 
 
-def test_a_kernel_has_one_colour_and_its_runs_are_lighter() -> None:
+def test_kernel_has_one_colour_and_its_runs_are_lighter() -> None:
     runs = [
         {"series": f"{kernel}, {cores} cores", "kernel": kernel} for kernel in (FREERTOS, NUTTX) for cores in (1, 2)
     ]
@@ -150,7 +150,7 @@ def test_a_kernel_has_one_colour_and_its_runs_are_lighter() -> None:
     ("values", "log"), [((100, 999), False), ((100, 1000), True), ((0, 1000), False), ((-1, 1000), False)]
 )
 @pytest.mark.parametrize("kind", ["bars", "lines", "pairs"])
-def test_a_log_axis_needs_a_decade(kind: str, values: tuple[float, ...], log: bool) -> None:
+def test_log_axis_needs_a_decade(kind: str, values: tuple[float, ...], log: bool) -> None:
     marks = [{"x": place, "series": "a", "y": value} for place, value in enumerate(values)]
     assert ("(log scale)" in render_svg(ChartData(kind, marks, "c", "x", "y", log=True))) is log
 
@@ -162,19 +162,19 @@ def sentences(*charts: ChartData) -> Sequence[str]:
     return filled.prose
 
 
-def test_what_one_sentence_says_is_not_drawn() -> None:
+def test_chart_of_constant_values_is_a_sentence() -> None:
     zeros = ChartData("bars", [{**row, "y": 0} for row in rows(["a", "b"], ["s"])], "Overruns by task. More.")
     assert sentences(zeros) == ("Overruns by task: every value is zero.",)
     single = ChartData("bars", rows(["T2"], ["FreeRTOS"]), "Peak of the heap, bytes.")
     assert sentences(single) == ("Peak of the heap, bytes: 1,000 (T2, FreeRTOS).",)
     same = [{"series": name, "low": low, "high": low + 1, "count": 7} for name, low in (("a", 104), ("b", 90))]
     output = "switch: all samples of a series took the same time: 104 cycles (a); 90 cycles (b)."
-    assert sentences(ChartData("histogram", same, "switch: how many samples took how many cycles.")) == (output,)
-    one = ChartData("histogram", same[:1], "switch: how many samples took how many cycles.")
+    assert sentences(ChartData("histogram", same, "switch: number of samples by cycles.")) == (output,)
+    one = ChartData("histogram", same[:1], "switch: number of samples by cycles.")
     assert sentences(one) == ("switch: all 7 samples (a) took 104 cycles.",)
 
 
-def test_what_is_worth_drawing_is_drawn() -> None:
+def test_chart_of_different_values_is_drawn() -> None:
     spread = [{"series": "a", "low": low, "high": low + 1, "count": 7} for low in (90, 104)]
     filled = Section(
         "s", "S", (), (ChartData("histogram", spread, "c"), ChartData("bars", rows("ab", "s"), "c"))
@@ -184,7 +184,7 @@ def test_what_is_worth_drawing_is_drawn() -> None:
     assert not filled.prose
 
 
-def test_a_crowd_is_divided_by_board_then_by_family_then_by_number() -> None:
+def test_crowded_chart_is_split_by_board_family_and_number() -> None:
     series = [f"s{number}" for number in range(8)]
     boards = [
         {**row, "series": f"{row['series']} {board}", "board": board} for board in "xy" for row in rows("ab", series)
@@ -200,7 +200,7 @@ def test_a_crowd_is_divided_by_board_then_by_family_then_by_number() -> None:
     assert ChartData("bars", rows("ab", series), "R.").split() == [ChartData("bars", rows("ab", series), "R.")]
 
 
-def test_lying_bars_are_divided_between_tests() -> None:
+def test_horizontal_bars_are_split_between_tests() -> None:
     bars = [{"test": f"T{test}", "row": f"run {run}", "part": "kernel", "order": 0, "share": 0.5}
             for test in range(6) for run in range(20)]  # fmt: skip
     parts = ChartData("cycles", bars, "Causes.").split()
@@ -213,7 +213,7 @@ PAPER = [{"x": name, "series": "paper", "y": 900, "low": 800, "high": 950} for n
 STROKE = re.compile(r'd="M-[\d.]+,0L([\d.]+),0"[^>]*stroke="#000000"')
 
 
-def test_what_a_paper_prints_is_a_line_across_the_bars() -> None:
+def test_published_value_is_a_line_across_the_bars() -> None:
     ours = rows(["a", "b"], [FREERTOS, NUTTX])
     drawn = render_svg(ChartData("bars", [*ours, *PAPER], "c"))
     ticks = STROKE.findall(drawn)
@@ -228,7 +228,7 @@ def test_what_a_paper_prints_is_a_line_across_the_bars() -> None:
 
 
 @pytest.mark.parametrize("kind", ["lines", "pairs"])
-def test_what_a_paper_prints_is_a_hollow_diamond_on_top(kind: str) -> None:
+def test_published_value_is_a_hollow_diamond(kind: str) -> None:
     places: list[Any] = [1, 2] if kind == "lines" else ["a", "b"]
     ours = [{"x": place, "series": "here", "y": 900} for place in places]
     theirs = [{"x": place, "series": "paper", "y": 900} for place in places]
@@ -245,11 +245,11 @@ def test_one_series_has_no_legend() -> None:
         assert ">alone</text>" not in render_svg(ChartData(kind, marks, "c", "x", "y"))
 
 
-def test_a_latency_under_many_conditions_is_a_line_each() -> None:
+def test_latency_under_many_conditions_has_one_line_each() -> None:
     def points(count: int) -> list[MeasuredPoint]:
         results = []
         for number in range(count):
-            plain = timed("probe", [100 + number, 110, 120])
+            plain = latency_point("probe", [100 + number, 110, 120])
             config = {**plain.point.config, "opt": f"-O{number}"}
             results.append(plain.model_copy(update={"point": plain.point.model_copy(update={"config": config})}))
         return results
@@ -263,8 +263,8 @@ def test_a_latency_under_many_conditions_is_a_line_each() -> None:
     assert [(row["low"], row["y"], row["high"]) for row in chart.rows[:2]] == [(100, 110, 120), (101, 110, 120)]
 
 
-def test_the_heap_of_a_test_in_several_variants_is_the_most() -> None:
-    points = [measured(1, heap=heap, config={"param.words": str(heap)}) for heap in (3000, 5000, 4000)]
+def test_heap_of_several_variants_is_their_maximum() -> None:
+    points = [measured_point(1, heap=heap, config={"param.words": str(heap)}) for heap in (3000, 5000, 4000)]
     section = memory_section(points, PlacementLookup())
     assert section is not None
     assert [(row["test"], row["series"], row["bytes"]) for row in section.charts[0].rows] == [

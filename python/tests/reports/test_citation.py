@@ -15,17 +15,17 @@ from rtoslab.reports.table import Document
 from rtoslab.store.journal import JOURNAL_FILE, Session, session_line
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 ROOT = find_root()
 MANIFEST: dict[str, object] = {"rtoslab": "9.8.7"}
 
 
-def stored(run: Path, *sessions: Session) -> StoredPoint:
+def stored_point(run: Path, *sessions: Session) -> StoredPoint:
     """A point of a run directory that was worked on then."""
-    RunDirectory.create(run, None, [measured().point])
+    RunDirectory.create(run, None, [measured_point().point])
     (run / JOURNAL_FILE).write_text("".join(map(session_line, sessions)))
-    return StoredPoint(run / "points" / "one", measured(), MANIFEST)
+    return StoredPoint(run / "points" / "one", measured_point(), MANIFEST)
 
 
 def document(*points: StoredPoint) -> Document:
@@ -37,7 +37,7 @@ LATE = Session("2025-11-03T00:00:00Z", "cafecafecafe+")
 
 
 def test_version_commit_and_date_are_those_of_the_run(tmp_path: Path) -> None:
-    result = citation_of(document(stored(tmp_path / "run", EARLY, LATE)))
+    result = citation_of(document(stored_point(tmp_path / "run", EARLY, LATE)))
     assert result.sentence == (
         f"{AUTHORS}. rtoslab: {SUBTITLE}, version 9.8.7 (commit cafecafecafe with changes, run of 2025-11-03)."
     )
@@ -47,39 +47,43 @@ def test_version_commit_and_date_are_those_of_the_run(tmp_path: Path) -> None:
 
 
 def test_several_runs_are_cited_together(tmp_path: Path) -> None:
-    points = [stored(tmp_path / "b", LATE), stored(tmp_path / "a", EARLY), stored(tmp_path / "c", EARLY)]
+    points = [
+        stored_point(tmp_path / "b", LATE),
+        stored_point(tmp_path / "a", EARLY),
+        stored_point(tmp_path / "c", EARLY),
+    ]
     sentence = citation_of(document(*points)).sentence
     assert "commit cafecafecafe with changes, 0123456789ab, run of 2024-02-29 to 2025-11-03" in sentence
 
 
-def test_a_report_of_no_run_names_this_version_and_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_of_no_run_names_this_version_and_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtoslab.reports.citation.git_revision", lambda _: "abcdef012345")
     assert f"version {__version__} (commit abcdef012345)." in citation_of(document()).sentence
     monkeypatch.setattr("rtoslab.reports.citation.git_revision", lambda _: "")
     assert citation_of(document()).sentence.endswith(f"version {__version__}.")
 
 
-def test_a_point_without_a_run_directory_has_no_date(tmp_path: Path) -> None:
-    lost = StoredPoint(tmp_path, measured(), {})
+def test_point_without_a_run_directory_has_no_date(tmp_path: Path) -> None:
+    lost = StoredPoint(tmp_path, measured_point(), {})
     assert citation_of(document(lost)).sentence.endswith(f"version {__version__}.")
 
 
-def test_nothing_from_a_manifest_becomes_code_of_a_format(tmp_path: Path) -> None:
+def test_manifest_text_cannot_inject_markup(tmp_path: Path) -> None:
     evil = "1} @book{<script>"
-    point = stored(tmp_path / "run", Session("<b>", evil))
+    point = stored_point(tmp_path / "run", Session("<b>", evil))
     result = citation_of(document(StoredPoint(point.folder, point.result, {"rtoslab": evil})))
     assert "<" not in result.sentence + result.bibtex
     assert "@book" not in result.bibtex
 
 
 @pytest.mark.parametrize("form", ["html", "md"])
-def test_a_report_says_how_to_cite_it(form: str, tmp_path: Path) -> None:
-    text = report_formats()[form](document(stored(tmp_path / "run", EARLY)))
+def test_report_contains_its_citation(form: str, tmp_path: Path) -> None:
+    text = report_formats()[form](document(stored_point(tmp_path / "run", EARLY)))
     for part in ("Cite this", "run of 2024-02-29).", "@misc{rtoslab,", "CC BY 4.0"):
         assert part in text
 
 
-def test_citation_cff_is_whole_and_of_this_version() -> None:
+def test_citation_cff_is_valid_and_current() -> None:
     cff = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert cff["cff-version"] == "1.2.0"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -107,7 +111,7 @@ def changelog_faults(text: str) -> list[str]:
     ]
 
 
-def test_the_changelog_has_this_version_and_entries_of_one_line() -> None:
+def test_changelog_has_this_version_and_entries_of_one_line() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
     assert changelog_faults(text) == []
     released = yaml.safe_load((ROOT / "CITATION.cff").read_text())["date-released"]
@@ -121,5 +125,5 @@ def test_the_changelog_has_this_version_and_entries_of_one_line() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/reference-results.md"])
-def test_the_licence_of_figures_is_on_the_pages(page: str) -> None:
+def test_licence_of_figures_is_documented(page: str) -> None:
     assert "CC BY 4.0" in (ROOT / page).read_text()

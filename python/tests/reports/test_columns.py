@@ -73,13 +73,13 @@ def _words(text: str) -> list[str]:
     return [part.rstrip(":;,.") for line in lines for part in GLYPHS.sub(" ", line).split()]
 
 
-def _shown(words: list[str], columns: int) -> str:
+def _terminal_output(words: list[str], columns: int) -> str:
     done = CliRunner(env={"COLUMNS": str(columns)}).invoke(app, words)
     assert done.exit_code in {0, 3}, done.output
     return TIME_TAKEN.sub("", str(done.stdout))
 
 
-def _shown_in_both(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+def _output_of_both_widths(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """Of one run of the command, which measures for longer than it prints: all that goes through the console is printed
     in either width, between marks. A command that asks for the width by itself is run in each."""
     printing: list[Console] = []
@@ -108,9 +108,9 @@ def _shown_in_both(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[s
     with monkeypatch.context() as patch:
         patch.setattr(PlainConsole, "print", twice)
         patch.setattr(PlainConsole, "size", property(size), raising=False)
-        both = _shown(words, WIDE)
+        both = _terminal_output(words, WIDE)
     if request:
-        return _shown(words, WIDE), _shown(words, NARROW)
+        return _terminal_output(words, WIDE), _terminal_output(words, NARROW)
     return _without(both, IN_NARROW), _without(both, IN_WIDE)
 
 
@@ -120,25 +120,27 @@ def _without(both: str, mark: str) -> str:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_narrow_terminal_shows_every_word(name: str, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_terminal_shows_every_word(name: str, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     words = COMMANDS[name].format(runs=runs).split()
-    wide, narrow = _shown_in_both(words, monkeypatch)
+    wide, narrow = _output_of_both_widths(words, monkeypatch)
     cut = sorted({word for word in _words(wide) if len(word) < TOO_LONG} - set(_words(narrow)))
     assert not cut
     prose = {line.strip() for line in wide.splitlines() if not GLYPHS.search(line)}
     assert [line for line in narrow.splitlines() if len(line) > NARROW and line.strip() not in prose] == []
 
 
-def _printed(table: Table, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+def _print_table(
+    table: Table, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> str:
     monkeypatch.setenv("COLUMNS", str(columns))
     PlainConsole().print(table)
     return capsys.readouterr().out
 
 
 @pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[Table, int], str]:
-    return lambda table, columns: _printed(table, columns, monkeypatch, capsys)
+def print_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[Table, int], str]:
+    return lambda table, columns: _print_table(table, columns, monkeypatch, capsys)
 
 
 def _table() -> Table:
@@ -149,16 +151,16 @@ def _table() -> Table:
     return table
 
 
-def test_a_table_narrows_then_loses_its_frame_then_a_column(printed: Callable[[Table, int], str]) -> None:
-    assert printed(_table(), 60).count("│") == 8
-    unframed = printed(_table(), 50).splitlines()
+def test_table_narrows_then_loses_its_frame_then_a_column(print_table: Callable[[Table, int], str]) -> None:
+    assert print_table(_table(), 60).count("│") == 8
+    unframed = print_table(_table(), 50).splitlines()
     assert unframed == [
         "function       cycles  place",
         "━" * 48,
         "xQueueReceive   1,200  build/kernel/queue.c:1203",
         "memcpy              7  -",
     ]
-    assert printed(_table(), 40).splitlines() == [
+    assert print_table(_table(), 40).splitlines() == [
         "function       cycles",
         "━" * 21,
         "xQueueReceive   1,200",
@@ -168,10 +170,10 @@ def test_a_table_narrows_then_loses_its_frame_then_a_column(printed: Callable[[T
     ]
 
 
-def test_columns_of_prose_give_way_before_names(printed: Callable[[Table, int], str]) -> None:
+def test_prose_columns_shrink_before_names(print_table: Callable[[Table, int], str]) -> None:
     table = Table("service", "reason")
     table.add_row("semaphore_count", "no call of this kernel tells how many takes would succeed now")
-    lines = printed(table, 50).splitlines()
+    lines = print_table(table, 50).splitlines()
     assert all(len(line) <= 50 for line in lines)
     assert "semaphore_count" in lines[3]
     assert {len(line) for line in lines} == {50}

@@ -12,8 +12,8 @@ from rtoslab.reports.deviations import MARK, mark_section
 from rtoslab.reports.document import make_document
 from rtoslab.reports.table import ChartData, Record, Section, TableData
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
-from tests.latency_fakes import timed
+from tests.fakes import measured_point
+from tests.latency_fakes import latency_point
 
 
 def split(*cells: str, head: str = ">here") -> dict[str, list[Cell]]:
@@ -33,7 +33,7 @@ def split(*cells: str, head: str = ">here") -> dict[str, list[Cell]]:
         ("1.5e-05 (1e-5 to 2e-5)", "1.5e-05", "1e-5", "2e-5"),
     ],
 )
-def test_a_band_is_three_numbers(cell: str, value: str, low: str, high: str) -> None:
+def test_band_has_three_columns(cell: str, value: str, low: str, high: str) -> None:
     columns = split(cell)
     assert [columns[name] for name in ("here", "here low", "here high")] == [[value], [low], [high]]
 
@@ -43,13 +43,13 @@ def test_a_band_is_three_numbers(cell: str, value: str, low: str, high: str) -> 
     [("25.2%", "25.2", "%"), ("+3.5 %", "3.5", "%"), ("1,625 us", "1625", "us"), ("x 0.52", "0.52", "x"),
      ("12 \N{MICRO SIGN}s", "12", "\N{MICRO SIGN}s"), ("7 counts/s", "7", "counts/s")],
 )  # fmt: skip
-def test_a_unit_has_its_column(cell: str, value: str, unit: str) -> None:
+def test_unit_has_its_column(cell: str, value: str, unit: str) -> None:
     columns = split(cell, "5")
     assert columns["here"] == [value, "5"]
     assert columns["here unit"] == [unit, ""]
 
 
-def test_plain_numbers_have_no_further_columns_but_flags_and_note() -> None:
+def test_plain_numbers_have_only_flags_and_note() -> None:
     assert split("1,234", "-", "") == {"here": ["1234", "", ""], "flags": [""] * 3, "note": [""] * 3}
 
 
@@ -63,39 +63,39 @@ def test_plain_numbers_have_no_further_columns_but_flags_and_note() -> None:
         ("n/a\N{DAGGER}", "here: deviates"),
     ],
 )
-def test_a_mark_at_a_figure_is_a_flag(cell: str, flags: str) -> None:
+def test_mark_at_a_figure_becomes_a_flag(cell: str, flags: str) -> None:
     columns = split(cell, "1")
     assert columns["flags"] == [flags, ""]
     assert not any(mark in str(columns["here"][0]) for mark in "\N{DAGGER}\N{DOUBLE DAGGER}*\N{ALMOST EQUAL TO}")
 
 
-def test_a_mark_at_a_name_or_in_the_title_is_a_flag_of_the_row() -> None:
+def test_mark_at_a_name_or_title_becomes_a_flag_of_the_row() -> None:
     table = TableData("Title", ("kernel", ">here"), [[f"k{MARK}", "1"], ["l", "2"]])
     assert [row[-2] for row in table_cells(table)] == ["flags", "deviates", ""]
     table = TableData(f"Title {MARK}", ("kernel", "verdict"), [["k", "holds"]])
     assert table_cells(table) == [["kernel", "verdict", "flags", "note"], ["k", "holds", "deviates", ""]]
 
 
-def test_what_is_no_number_is_a_note() -> None:
+def test_non_number_becomes_a_note() -> None:
     columns = split("n/a: bring your own", "1500 (repeat 0)", "3 of 5", "4 to 6")
     assert columns["here"] == ["", "1500", "", ""]
     assert columns["note"] == ["here: n/a: bring your own", "here: repeat 0", "here: 3 of 5", "here: 4 to 6"]
 
 
-def test_a_list_has_a_column_for_each_member() -> None:
+def test_list_has_a_column_for_each_member() -> None:
     columns = split("1,600, 1,700 (1,650 to 1,750)", "4,000")
     assert columns["here, 1"] == ["1600", "4000"]
     assert columns["here, 2"] == ["1700", ""]
     assert columns["here, 2 low"] == ["1650", ""]
 
 
-def test_a_table_of_texts_stays_as_it_is() -> None:
+def test_table_of_texts_is_unchanged() -> None:
     rows = [["1,234 (1 to 2)", "holds"], ["b", "none"]]
     assert table_cells(TableData("Title", ("what", ">verdict"), rows)) == [["what", "verdict"], *rows]
     assert table_cells(TableData("Title", ("what", ">n"), [])) == [["what", "n"]]
 
 
-def test_a_column_called_flags_keeps_its_name() -> None:
+def test_column_called_flags_keeps_its_name() -> None:
     heads = table_cells(TableData("Title", ("flags", ">n"), [["-O2", "1"]]))[0]
     assert heads == ["flags", "n", "flags_", "note"]
 
@@ -106,7 +106,7 @@ RECORDS: list[Record] = [
 ]
 
 
-def test_records_are_written_whole_and_with_every_field() -> None:
+def test_records_are_written_with_every_field() -> None:
     heads, first, second = record_cells(RECORDS)
     assert heads == ["metric", "stat", *FIELDS]
     assert first == ["give", None, 1234.5678901234567, 1200, None, None, "cycles", "k", None, None, None]
@@ -115,22 +115,22 @@ def test_records_are_written_whole_and_with_every_field() -> None:
 
 
 @pytest.mark.parametrize("field", ["value", "low", "high", "n"])
-def test_a_record_whose_number_is_a_text_is_refused(field: str) -> None:
+def test_record_whose_number_is_a_text_is_refused(field: str) -> None:
     with pytest.raises(TypeError, match=f"{field} of a record is a number"):
         record_cells([{"metric": "give", field: "1,234"}])
 
 
-def test_a_figure_that_is_not_finite_is_an_empty_cell() -> None:
+def test_figure_that_is_not_finite_is_an_empty_cell() -> None:
     assert record_cells([{"value": math.inf}, {"value": math.nan}])[1:] == [[None] * 9] * 2
 
 
-def test_records_take_the_place_of_texts() -> None:
+def test_records_replace_texts() -> None:
     table = TableData("Title", ("what", ">n"), [["give", "1,235"]], records=RECORDS)
     chart = ChartData("pairs", [{"x": "give", "y": 1}], "A chart", records=RECORDS)
     assert table_cells(table) == chart_cells(chart) == record_cells(RECORDS)
 
 
-def test_a_chart_without_records_has_its_rows() -> None:
+def test_chart_without_records_has_its_rows() -> None:
     rows = [{"x": f"give{MARK}", "y": 1.5, "text": "2"}, {"x": "take", "y": 2.0, "low": 1.0}]
     assert chart_cells(ChartData("pairs", rows, "A chart")) == [
         ["x", "y", "low", "flags"], [f"give{MARK}", 1.5, None, "deviates"], ["take", 2.0, 1.0, ""]
@@ -138,7 +138,7 @@ def test_a_chart_without_records_has_its_rows() -> None:
     assert chart_cells(ChartData("pairs", [{"x": 1}], f"{MARK} A chart")) == [["x", "flags"], [1, "deviates"]]
 
 
-def test_records_of_a_kernel_that_deviates_are_flagged_and_published_ones_not() -> None:
+def test_records_of_a_deviating_kernel_are_flagged() -> None:
     records: list[Record] = [
         {"kernel": "odd", "value": 1, "flags": "reference"},
         {"kernel": "odd", "value": 1, "source": "paper"},
@@ -155,9 +155,9 @@ def test_records_of_a_kernel_that_deviates_are_flagged_and_published_ones_not() 
     assert everything[2].get("flags") is None
 
 
-def test_a_report_of_counts_and_latencies_has_records() -> None:
+def test_report_of_counts_and_latencies_has_records() -> None:
     manifest: dict[str, object] = {"build": {"kernel": "k", "kernel_version": "1.2"}}
-    points = [measured(1, 1000), measured(2, 900), timed("counter", [107, 127, 107], empty=7)]
+    points = [measured_point(1, 1000), measured_point(2, 900), latency_point("counter", [107, 127, 107], empty=7)]
     document = make_document(
         Catalogue(find_root()), [StoredPoint(Path("p"), point, manifest) for point in points], None
     )

@@ -23,14 +23,14 @@ from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 APART = {"Order": "noted 2 1 where 1 2 was due; declared: by design"}
 FOOTNOTE = "† deviates from the port contract, as its kernel.toml declares. odd: Order (noted 2 1"
 
 
-def of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> MeasuredPoint:
-    built = measured(1, per_core)
+def point_of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> MeasuredPoint:
+    built = measured_point(1, per_core)
     return built.model_copy(
         update={"point": built.point.model_copy(update={"kernel": kernel}), "deviations": deviations}
     )
@@ -41,10 +41,10 @@ def document(*results: MeasuredPoint) -> Document:
     return make_document(Catalogue(find_root()), points, None)
 
 
-ODD, EVEN = of("odd", APART), of("even", {})
+ODD, EVEN = point_of("odd", APART), point_of("even", {})
 
 
-def test_a_table_that_names_it_is_marked_and_explained() -> None:
+def test_table_with_a_deviating_kernel_is_marked_and_explained() -> None:
     built = document(ODD, EVEN)
     throughput = next(section for section in built.sections if section.id == "throughput").tables[0]
     text = str(throughput.rows)
@@ -52,11 +52,11 @@ def test_a_table_that_names_it_is_marked_and_explained() -> None:
     assert "even†" not in text
     assert FOOTNOTE in throughput.note
     assert FOOTNOTE in built.summary
-    plain = document(of("odd", {}), EVEN)
+    plain = document(point_of("odd", {}), EVEN)
     assert "†" not in str(plain)
 
 
-def test_where_nothing_else_is_shown_the_title_is_marked() -> None:
+def test_title_is_marked_if_only_a_deviating_kernel_is_shown() -> None:
     throughput = next(section for section in document(ODD).sections if section.id == "throughput").tables[0]
     assert throughput.title.endswith(" †")
     assert FOOTNOTE in throughput.note
@@ -66,7 +66,7 @@ def charts(built: Document) -> list[ChartData]:
     return [chart for section in built.sections for chart in section.charts]
 
 
-def test_a_chart_that_names_it_is_marked_and_explained() -> None:
+def test_chart_with_a_deviating_kernel_is_marked_and_explained() -> None:
     (throughput,) = (chart for chart in charts(document(ODD, EVEN)) if chart.kind == "panels")
     assert [row["series"] for row in throughput.rows] == ["odd†", "even"]
     assert FOOTNOTE in throughput.caption
@@ -75,20 +75,20 @@ def test_a_chart_that_names_it_is_marked_and_explained() -> None:
     assert ">even</text>" in drawn
     for chart in charts(document(ODD, EVEN)):
         assert (MARK in str(chart.rows)) is ("odd" in str(chart.rows)), chart.kind
-    assert MARK not in str(charts(document(of("odd", {}), EVEN)))
+    assert MARK not in str(charts(document(point_of("odd", {}), EVEN)))
 
 
-def test_a_chart_of_it_alone_is_marked_in_its_caption() -> None:
+def test_chart_of_one_deviating_kernel_is_marked_in_its_caption() -> None:
     for chart in charts(document(ODD)):
         assert MARK not in str(chart.rows)
         assert chart.caption.startswith(f"{MARK} ")
         assert FOOTNOTE in chart.caption
 
 
-def test_what_a_chart_shows_by_fixed_words_stays() -> None:
+def test_fixed_words_of_a_chart_are_not_marked() -> None:
     chart = ChartData("cycles", [{"test": "T1", "row": "execute", "part": "execute", "share": 1.0, "order": 0}], "")
     (marked,) = (
-        mark_deviations(Document("", "", "", (Section("s", "S", (), (chart,)),)), [of("execute", APART)])
+        mark_deviations(Document("", "", "", (Section("s", "S", (), (chart,)),)), [point_of("execute", APART)])
         .sections[0]
         .charts
     )
@@ -103,13 +103,13 @@ def test_pages_show_mark_and_footnote(format_: str) -> None:
     assert "† deviates from the port contract" in text
 
 
-def test_data_say_it_in_a_field_of_their_own() -> None:
+def test_data_formats_have_a_deviation_field() -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](document(ODD, EVEN)))))
     assert {(row["kernel"], row["deviations"]) for row in rows} == {("odd", "Order"), ("even", "")}
     assert '"deviations"' in json.dumps(json.loads(report_formats()["json"](document(ODD, EVEN))))
 
 
-def test_the_terminal_shows_it_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_terminal_shows_deviations(capsys: pytest.CaptureFixture[str]) -> None:
     show_points([ODD, EVEN], Console(width=160))
     output = capsys.readouterr().out
     assert "odd†" in output
@@ -130,8 +130,8 @@ def text_of(tables: Iterable[TableData]) -> str:
     return "\n".join(str((table.title, table.columns, table.rows)) for table in tables)
 
 
-def test_a_comparison_marks_it_by_row_or_by_title() -> None:
-    changed = of("odd", APART, per_core=2000)
+def test_comparison_marks_deviations_by_row_or_title() -> None:
+    changed = point_of("odd", APART, per_core=2000)
     for before, after in ((side("a", ODD, EVEN), side("b", changed, EVEN)), (side("a", ODD), side("b", changed))):
         built = comparison_document([compare_sides(before, after)])
         tables = [table for section in built.sections for table in section.tables]
@@ -143,7 +143,7 @@ def test_a_comparison_marks_it_by_row_or_by_title() -> None:
     assert "†" not in str(comparison_document([compare_sides(side("a", EVEN), side("b", EVEN))]))
 
 
-def test_a_document_marked_twice_is_marked_once() -> None:
+def test_document_marked_twice_is_marked_once() -> None:
     built = document(ODD, EVEN)
     again = mark_deviations(built, [ODD, EVEN], {"Oddly": "odd"})
     assert text_of(table for section in again.sections for table in section.tables) == text_of(
@@ -154,7 +154,7 @@ def test_a_document_marked_twice_is_marked_once() -> None:
     assert all(note.count("† deviates") <= 1 for note in notes)
 
 
-def test_a_title_of_the_kernel_is_marked_too() -> None:
+def test_title_of_a_deviating_kernel_is_marked() -> None:
     table = TableData("Figures", ("figure", ">Oddly", ">even"), [["T7, Oddly", "1", "2"]])
     page = Document("t", "s", "All.", (Section("x", "X", tables=(table,)),))
     (result,) = mark_deviations(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables

@@ -66,12 +66,12 @@ from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.places import InstructionPlace
 from rtoslab.worst_case.worst_case import Latency, WorstCase
 from tests.archive.test_runs import run_of
-from tests.choose.test_choose import CLEAR, compared
+from tests.choose.test_choose import CLEAR, comparison_of
 from tests.choose.test_choose import NAMES as CHOICE_NAMES
-from tests.fakes import measured
-from tests.latency_fakes import timed
+from tests.fakes import measured_point
+from tests.latency_fakes import latency_point
 from tests.papers.test_papers import folder as paper_folder
-from tests.papers.test_papers import published
+from tests.papers.test_papers import published_row
 from tests.rta.systems import KERNEL
 from tests.stability.test_place_effects import PAPER, references_of
 from tests.stability.test_stability import LEAST, judge_example
@@ -85,15 +85,15 @@ EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
 
 
 def odd(per_core: int = 1000, **names: Any) -> MeasuredPoint:
-    return measured(1, per_core, kernel="odd", **names).model_copy(update={"deviations": APART})
+    return measured_point(1, per_core, kernel="odd", **names).model_copy(update={"deviations": APART})
 
 
-def stored(*results: MeasuredPoint) -> list[StoredPoint]:
+def stored_points(*results: MeasuredPoint) -> list[StoredPoint]:
     return [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
 
 
 def side(name: str, *results: MeasuredPoint) -> Side:
-    return Side(name, tuple(point_figures(point) for point in stored(*results)))
+    return Side(name, tuple(point_figures(point) for point in stored_points(*results)))
 
 
 STABILITY = replace(
@@ -109,7 +109,7 @@ def history(tmp_path: Path) -> Document:
     return history_document(list(find_points([tmp_path], PointFilters())))
 
 
-def placed() -> PlacementStudy:
+def placement_study() -> PlacementStudy:
     return PlacementStudy(odd().point, "count", (0, 1), ("r", "s"), {"cycles": Band([1.0, 2.0])}, (), 16, APART)
 
 
@@ -134,24 +134,26 @@ def sweep_of_offsets() -> WorstCase:
     )  # fmt: skip
 
 
-def reproduced(tmp_path: Path) -> Any:
-    paper = paper_folder(tmp_path, [published(1, lab_kernel="freertos"), published(2)])
-    apart = measured(1, 1000, kernel="freertos").model_copy(update={"deviations": APART})
-    return reproduce_paper(CATALOGUE, paper, stored(apart))
+def reproduce(tmp_path: Path) -> Any:
+    paper = paper_folder(tmp_path, [published_row(1, lab_kernel="freertos"), published_row(2)])
+    apart = measured_point(1, 1000, kernel="freertos").model_copy(update={"deviations": APART})
+    return reproduce_paper(CATALOGUE, paper, stored_points(apart))
 
 
 DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
-    "reports/document.py": lambda _: make_document(CATALOGUE, stored(odd(), measured(1, 1000, kernel="even")), None),
+    "reports/document.py": lambda _: make_document(
+        CATALOGUE, stored_points(odd(), measured_point(1, 1000, kernel="even")), None
+    ),
     "compare/document.py": lambda _: comparison_document([compare_sides(BEFORE, AFTER)]),
     "compare/history.py": history,
-    "sweep/report.py": lambda _: sweep_document("Sweep", stored(odd(), odd(2000, config={"opt": "-Os"}))),
-    "placements/report.py": lambda _: mark_deviations(placement_document([placed()]), [odd()]),
-    "choose/document.py": lambda _: choice_document(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}),
+    "sweep/report.py": lambda _: sweep_document("Sweep", stored_points(odd(), odd(2000, config={"opt": "-Os"}))),
+    "placements/report.py": lambda _: mark_deviations(placement_document([placement_study()]), [odd()]),
+    "choose/document.py": lambda _: choice_document(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}),
     "stability/document.py": lambda _: stability_document(judge_example((LEAST,), STABILITY)),
     "stability/overview.py": lambda _: overview_document(
         {PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], APART), []
     ),
-    "papers/document.py": lambda path: paper_document(CATALOGUE, reproduced(path)),
+    "papers/document.py": lambda path: paper_document(CATALOGUE, reproduce(path)),
     "rta/report.py": lambda _: rta_document(response_times()),
     "worst_case/document.py": lambda _: worst_case_document(sweep_of_offsets(), np.zeros(4, ARRIVAL)),
 }
@@ -160,7 +162,7 @@ DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 @pytest.mark.parametrize("form", ["md", "html", "terminal"])
-def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> None:
+def test_every_document_marks_and_explains_deviations(name: str, form: str, tmp_path: Path) -> None:
     built = DOCUMENTS[name](tmp_path)
     if form == "terminal":
         console = Console(width=400, file=io.StringIO(), record=True)
@@ -174,7 +176,7 @@ def test_a_document_marks_and_explains(name: str, form: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_each_file_for_another_document_explains_by_itself(name: str, tmp_path: Path) -> None:
+def test_each_exported_file_explains_deviations(name: str, tmp_path: Path) -> None:
     built = DOCUMENTS[name](tmp_path)
     result = dict(exported_files(built))
     assert FOOTNOTE in str(result["deviations.txt"])
@@ -199,17 +201,17 @@ def _modules(calls: str) -> Iterator[str]:
             yield path.relative_to(home).as_posix()
 
 
-def test_no_document_is_forgotten() -> None:
+def test_every_document_is_tested_for_deviations() -> None:
     assert set(_modules("Document")) == set(DOCUMENTS)
 
 
-def said(print_it: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
+def printed_output(print_it: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
     print_it()
     return capsys.readouterr().out
 
 
 def _points(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield said(lambda: show_points([odd()], Console(width=200)), capsys)
+    yield printed_output(lambda: show_points([odd()], Console(width=200)), capsys)
     yield json.dumps(run_as_json(Path("run"), [Outcome(odd(), Path("p"), fresh=True, cached=False)]))
 
 
@@ -232,7 +234,7 @@ def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 
 def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
-    sampled = timed("probe", [10, 20]).model_copy(update={"deviations": APART})
+    sampled = latency_point("probe", [10, 20]).model_copy(update={"deviations": APART})
     run_of(path, 0, [odd(), sampled])
     result = list(find_points([path], PointFilters()))
     for rows, columns in ((figure_rows, FIGURE_COLUMNS), (sample_rows, SAMPLE_COLUMNS)):
@@ -243,17 +245,17 @@ def _runs(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 
 def _placement(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield json.dumps(placements_as_json([placed()]))
+    yield json.dumps(placements_as_json([placement_study()]))
 
 
 def _paper(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
-    done = reproduced(path)
-    yield said(lambda: print_paper(done, Console(width=200)), capsys)
+    done = reproduce(path)
+    yield printed_output(lambda: print_paper(done, Console(width=200)), capsys)
     yield json.dumps(cmd_paper._as_json(path, done))
 
 
 def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
-    yield json.dumps(cmd_choose._as_json(compared(CLEAR), CHOICE_NAMES, [], {"a": APART}))
+    yield json.dumps(cmd_choose._as_json(comparison_of(CLEAR), CHOICE_NAMES, [], {"a": APART}))
 
 
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
@@ -265,7 +267,7 @@ def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     result = response_times()
-    yield said(lambda: cmd_rta._print_study(result), capsys)
+    yield printed_output(lambda: cmd_rta._print_study(result), capsys)
     yield json.dumps(study_json(result))
     assert result.overheads is not None
     for name in ("kept.toml", "kept.json"):
@@ -281,7 +283,9 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
 
 def _worst_case(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     result = sweep_of_offsets()
-    yield said(lambda: cmd_worst_case._print_finding(cast("Any", SimpleNamespace(title=result.title)), result), capsys)
+    yield printed_output(
+        lambda: cmd_worst_case._print_finding(cast("Any", SimpleNamespace(title=result.title)), result), capsys
+    )
     yield json.dumps(result.as_json())
 
 
@@ -307,7 +311,7 @@ COMMANDS: Mapping[str, Callable[[pytest.CaptureFixture[str], Path], Iterator[str
 
 
 @pytest.mark.parametrize("name", [name for name, gives in COMMANDS.items() if callable(gives)])
-def test_what_a_command_gives_tells_it(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_every_command_shows_deviations(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     gives = COMMANDS[name]
     assert callable(gives)
     for text in gives(capsys, tmp_path):
@@ -315,5 +319,5 @@ def test_what_a_command_gives_tells_it(name: str, capsys: pytest.CaptureFixture[
         assert (MARK in text) == (FOOTNOTE in text)
 
 
-def test_no_command_is_forgotten() -> None:
+def test_every_command_is_tested_for_deviations() -> None:
     assert set(app.list_commands(click.Context(app))) == set(COMMANDS)

@@ -16,7 +16,7 @@ from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
 from rtoslab.reports.export_files import escape_latex, export_document, exported_files, file_name_part, to_csv, to_latex
 from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.store.stored_point import StoredPoint
-from tests.reports.test_citation import EARLY, document, stored
+from tests.reports.test_citation import EARLY, document, stored_point
 
 TABLE = TableData(
     "Cost in \N{MICRO SIGN}s & more",
@@ -44,11 +44,11 @@ DOCUMENT = Document("t", "s", "sum", (Section("one", "One", (), (CHART,), (TABLE
         ("two\nlines", "two lines"),
     ],
 )
-def test_latex_escapes_what_it_would_take_for_something_else(text: str, escaped: str) -> None:
+def test_special_characters_are_escaped_in_latex(text: str, escaped: str) -> None:
     assert escape_latex(text) == escaped
 
 
-def test_a_latex_table_is_booktabs_and_whole() -> None:
+def test_latex_table_uses_booktabs_and_is_complete() -> None:
     text = to_latex(TABLE, "tab:one-cost", "one-table1-cost.tex")
     assert text.splitlines()[1:] == [
         r"% Include this table with \input{one-table1-cost.tex}, refer to it with \ref{tab:one-cost}.",
@@ -94,7 +94,7 @@ def test_no_text_breaks_the_structure_of_a_latex_table(table: TableData) -> None
     assert escape_latex(table.footnote) in text
 
 
-def test_each_label_of_a_document_is_its_own() -> None:
+def test_labels_of_a_document_are_unique() -> None:
     document = Document("t", "s", "sum", (Section("one", "One", (), (), (TABLE, TABLE)),))
     labels = [
         re.findall(r"\\label{(.*)}", str(text)) for name, text in exported_files(document) if name.endswith(".tex")
@@ -102,7 +102,7 @@ def test_each_label_of_a_document_is_its_own() -> None:
     assert labels == [["tab:one-cost-in-s-more"], ["tab:one-cost-in-s-more-2"]]
 
 
-def test_csv_reads_back() -> None:
+def test_exported_csv_is_readable() -> None:
     assert list(csv.reader(io.StringIO(to_csv(table_cells(TABLE))))) == [
         ["task_name", "100 %", "flags", "note"],
         ["a & b_c", "1625", "", ""],
@@ -114,7 +114,7 @@ def test_no_cell_of_a_csv_file_is_a_formula() -> None:
     assert to_csv([["=1+1", -2.5, None, "-3"]]) == "'=1+1,-2.5,,-3\n"
 
 
-def test_a_pdf_has_its_text_and_neither_date_nor_id() -> None:
+def test_pdf_contains_text_but_no_date_or_id() -> None:
     pdf = dict(exported_files(DOCUMENT))["one-figure1.pdf"]
     assert isinstance(pdf, bytes)
     assert pdf.startswith(b"%PDF-")
@@ -126,7 +126,7 @@ def test_a_pdf_has_its_text_and_neither_date_nor_id() -> None:
     assert any(b" Tf" in text for text in texts), "letters of a font, not outlines"
 
 
-def test_the_same_drawing_is_the_same_pdf_each_time() -> None:
+def test_same_drawing_is_the_same_pdf_each_time() -> None:
     """The converter names a page's resources in the order of a hash table; translucent lines have many."""
     marks = [{"x": x, "series": name, "y": x + 1, "low": x, "high": x + 2} for x in range(6) for name in ("a", "b")]
     drawing = draw_with_footnote(ChartData("lines", marks, "A chart", "bytes", "us"))
@@ -151,7 +151,7 @@ def test_everything_is_exported_with_the_same_bytes_each_time(tmp_path: Path) ->
     assert b"<svg" in first["one-figure1.svg"]
 
 
-def test_an_older_export_is_replaced_and_a_users_own_file_stays(tmp_path: Path) -> None:
+def test_older_export_is_replaced_and_user_files_are_kept(tmp_path: Path) -> None:
     for suffix in ("svg", "pdf", "csv"):
         (tmp_path / f"gone-figure1.{suffix}").write_text("old")
     (tmp_path / "thesis.tex").write_text("mine")
@@ -160,7 +160,7 @@ def test_an_older_export_is_replaced_and_a_users_own_file_stays(tmp_path: Path) 
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 
-def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="Cannot export to"):
         export_document(DOCUMENT, tmp_path / "file" / "export")
@@ -173,8 +173,8 @@ def test_slugs_are_short_and_plain() -> None:
     )
 
 
-def test_an_export_says_how_to_cite_its_run_whenever_it_is_written(tmp_path: Path) -> None:
-    point = stored(tmp_path / "run", EARLY)
+def test_every_export_contains_its_citation(tmp_path: Path) -> None:
+    point = stored_point(tmp_path / "run", EARLY)
     first = {path.name: path.read_bytes() for path in export_document(document(point), tmp_path / "a")}
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
     again = StoredPoint(tmp_path / "copy" / "points" / "one", point.result, point.manifest)

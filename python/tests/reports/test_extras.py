@@ -29,45 +29,45 @@ def without_report() -> Iterator[Forking]:
         yield built
 
 
-def test_every_command_starts(without_report: Forking) -> None:
+def test_every_command_starts_without_extras(without_report: Forking) -> None:
     """All their modules are loaded before the first call."""
-    done = without_report.ask("--version")
+    done = without_report.run("--version")
     assert done.returncode == 0, done.stderr
     assert len([name for many in SECTIONS.values() for name in many]) > 30
 
 
-def test_measuring_needs_no_extra_and_a_page_with_charts_says_which(without_report: Forking, tmp_path: Path) -> None:
+def test_measuring_needs_no_extra_and_charts_name_theirs(without_report: Forking, tmp_path: Path) -> None:
     image = small_program("pico")
-    done = without_report.ask("measure", "outer", "--image", image, "--board", "pico", "--cores", "1", "--for", "1ms")
+    done = without_report.run("measure", "outer", "--image", image, "--board", "pico", "--cores", "1", "--for", "1ms")
     assert done.returncode == 0, done.stderr
     out = tmp_path / "run"
-    done = without_report.ask("run", "t2", "--window", "5ms", "--out", out)
+    done = without_report.run("run", "t2", "--window", "5ms", "--out", out)
     assert done.returncode == 0, done.stderr
-    assert without_report.ask("report", out, "-o", tmp_path / "report.md").returncode == 0
-    page = without_report.ask("report", out, "-o", tmp_path / "report.html")
+    assert without_report.run("report", out, "-o", tmp_path / "report.md").returncode == 0
+    page = without_report.run("report", out, "-o", tmp_path / "report.html")
     assert page.returncode == 1
     assert page.stderr == (
         "rtoslab: altair is not installed, which a report with charts needs; `pipx inject rtoslab altair scipy "
         "vl-convert-python` (or pip, in rtoslab's environment) installs the extra `report`.\n"
     )
-    early = without_report.ask("run", "t2", "--window", "5ms", "--report", "--out", tmp_path / "early")
+    early = without_report.run("run", "t2", "--window", "5ms", "--report", "--out", tmp_path / "early")
     assert (early.returncode, early.stderr.splitlines()[-1]) == (1, page.stderr.strip())
     assert not (tmp_path / "early").exists(), "a run that cannot end well has begun"
 
 
-def test_the_packages_that_are_named_are_those_of_pyproject() -> None:
+def test_extras_equal_those_of_pyproject() -> None:
     declared = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     for name, packages in EXTRAS.items():
         assert [item.partition(">=")[0] for item in declared[name]] == list(packages)
         assert missing_extra_package(name) == ""
 
 
-def test_the_demo_without_charts_ends_well_and_says_how_to_get_them(without_report: Forking, tmp_path: Path) -> None:
+def test_demo_without_charts_succeeds_and_names_the_extra(without_report: Forking, tmp_path: Path) -> None:
     first = (
         "from rtoslab.cli import cmd_demo, cmd_run\n"
         "cmd_run.command.callback = lambda **told: print(told['report']) or 0\n"
     )
-    done = without_report.ask("demo", first=first, cwd=tmp_path)
+    done = without_report.run("demo", first=first, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "False"
     assert "`pipx inject rtoslab altair scipy vl-convert-python`" in done.stdout.splitlines()[1]

@@ -27,7 +27,7 @@ from rtoslab.reports.table import Document, Section, TableData
 EVIL = "<script>alert(1)</script> | `x` [a](b) *c* \\ & \x1b[2J\n# d"
 
 
-def test_a_fifo_is_written_to_and_stays(tmp_path: Path) -> None:
+def test_fifo_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     heard: list[bytes] = []
@@ -39,7 +39,7 @@ def test_a_fifo_is_written_to_and_stays(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-def test_a_device_stays(tmp_path: Path) -> None:
+def test_device_is_not_replaced(tmp_path: Path) -> None:
     write_whole(Path("/dev/null"), b"x", "the thing")
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     (tmp_path / "link").symlink_to("/dev/null")
@@ -47,7 +47,7 @@ def test_a_device_stays(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
 
 
-def test_a_link_stays_and_what_it_names_is_replaced(tmp_path: Path) -> None:
+def test_target_of_a_link_is_replaced_and_the_link_kept(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "real").chmod(0o640)
     (tmp_path / "link").symlink_to("real")
@@ -61,7 +61,7 @@ def test_a_link_stays_and_what_it_names_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".", "no/such/folder/x", "x" * 300, "a\0b", "ring"])
-def test_where_nothing_can_be_written_is_said(name: str, tmp_path: Path) -> None:
+def test_unwritable_output_is_reported(name: str, tmp_path: Path) -> None:
     (tmp_path / "ring").symlink_to("ring")
     with pytest.raises(StoreError, match="Cannot write the thing"):
         write_whole(tmp_path / name, "x", "the thing")
@@ -83,7 +83,7 @@ TABLE = TableData(EVIL, (EVIL,), [[EVIL]], EVIL)
 DOCUMENT = Document(EVIL, EVIL, EVIL, (Section("a", EVIL, (EVIL, "# not a heading", "- no list"), (), [TABLE]),))
 
 
-def test_no_text_becomes_markdown() -> None:
+def test_text_cannot_inject_markdown() -> None:
     text = render(DOCUMENT)
     assert "<script" not in text
     assert "\x1b" not in text
@@ -96,7 +96,7 @@ def test_no_text_becomes_markdown() -> None:
 
 
 @given(st.text())
-def test_markdown_and_xml_stay_on_their_side(text: str) -> None:
+def test_text_cannot_inject_markdown_or_xml(text: str) -> None:
     shown = escape_paragraph(text)
     assert shown.isprintable()
     assert "<" not in shown
@@ -110,11 +110,11 @@ def test_no_cell_is_a_formula(cell: str) -> None:
 
 
 @pytest.mark.parametrize("cell", ["-12", "+3.5 %", "-1,234", "-", "x=1", "1e-5", "-1.5e-05", "", 5, -3.5])
-def test_other_cells_stay_as_they_are(cell: object) -> None:
+def test_other_cells_are_unchanged(cell: object) -> None:
     assert escape_csv_cell(cell) == cell
 
 
-def test_an_export_removes_only_its_own(tmp_path: Path) -> None:
+def test_export_removes_only_its_own_files(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     (tmp_path / "a-table1-old.tex").write_text("an earlier export's")
     export_document(DOCUMENT, tmp_path)
@@ -124,7 +124,7 @@ def test_an_export_removes_only_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["vcd", "sigrok", "pulseview", "saleae", "saleae1"])
-def test_channel_names_survive_every_form(form: str) -> None:
+def test_channel_names_survive_every_format(form: str) -> None:
     names = ("$end", "a,b", "a\nb", 'q"', "", "a b", "[/x]", "probe1=x", "a b")
     channels = tuple(make_channel(name, [0, 3, 7], [0, 1, 0]) for name in names)
     capture = with_portable_names(Capture(Fraction(1, 1_000_000), channels, 9))
@@ -134,12 +134,12 @@ def test_channel_names_survive_every_form(form: str) -> None:
     assert all(channel.levels.tolist() == [0, 1, 0] for channel in again.channels)
 
 
-def test_the_terminal_shows_names_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_terminal_shows_names_unchanged(capsys: pytest.CaptureFixture[str]) -> None:
     PlainConsole().print("[/x] [red]a :bug: \x1b[2J \udcff", soft_wrap=True)
     assert capsys.readouterr().out == "[/x] [red]a :bug: \\x1b[2J \\udcff\n"
 
 
-def test_no_child_hears_standard_input() -> None:
+def test_child_processes_have_no_standard_input() -> None:
     code = "from rtoslab.base import program_output as run; print(repr(run(['cat'])), repr(run(['cat'], 'typed')))"
     done = subprocess.run(
         [sys.executable, "-c", code], input="secret", capture_output=True, text=True, check=True, cwd=find_root()

@@ -21,7 +21,7 @@ from rtoslab.reports.table import ChartData, Document, Section, TableData
 from rtoslab.reports.tooltips import add_tooltips
 from rtoslab.results.results import NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 class _Outline(HTMLParser):
@@ -49,19 +49,19 @@ def page(shown: Document) -> str:
 
 
 @cache
-def whole() -> str:
-    return page(document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800)))
+def complete_page() -> str:
+    return page(document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800)))
 
 
-def test_headings_go_in_order() -> None:
-    levels = [int(tag[1]) for tag, _ in _Outline(whole()).tags if re.fullmatch("h[1-6]", tag)]
+def test_heading_levels_are_in_order() -> None:
+    levels = [int(tag[1]) for tag, _ in _Outline(complete_page()).tags if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
     assert levels[0] == 1
     assert all(lower - upper <= 1 for upper, lower in pairwise(levels))
 
 
-def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -> None:
-    outline = _Outline(whole())
+def test_tables_are_accessible_and_scrollable_by_keyboard() -> None:
+    outline = _Outline(complete_page())
     tables = outline.named("table")
     assert len(tables) == len(outline.named("caption")) > 5
     assert all(item.get("scope") == "col" for item in outline.named("th"))
@@ -70,42 +70,42 @@ def test_tables_have_captions_and_scopes_and_scroll_in_a_box_that_keys_reach() -
     assert all(box.get("tabindex") == "0" and box.get("aria-label") for box in boxes)
 
 
-def test_the_language_is_said_and_charts_have_words() -> None:
-    outline = _Outline(whole())
+def test_page_has_a_language_and_charts_have_descriptions() -> None:
+    outline = _Outline(complete_page())
     assert outline.named("html") == [{"lang": "en"}]
     assert all(item.get("role") == "img" and item.get("aria-label") for item in outline.named("svg"))
 
 
-def test_the_page_s_policy_allows_its_own_script_and_nothing_else() -> None:
-    (script,) = re.findall(r"<script>(.*?)</script>", whole(), re.DOTALL)
+def test_content_policy_allows_only_the_pages_script() -> None:
+    (script,) = re.findall(r"<script>(.*?)</script>", complete_page(), re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    (policy,) = (item["content"] for item in _Outline(whole()).named("meta") if "http-equiv" in item)
+    (policy,) = (item["content"] for item in _Outline(complete_page()).named("meta") if "http-equiv" in item)
     assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-def test_every_link_inside_leads_somewhere() -> None:
-    outline = _Outline(whole())
+def test_every_internal_link_has_a_target() -> None:
+    outline = _Outline(complete_page())
     ids = [item["id"] for _, item in outline.tags if "id" in item]
     links = {item["href"] for item in outline.named("a")}
     assert links
     assert links <= {f"#{id_}" for id_ in ids}
 
 
-def test_marks_tell_their_figures_when_pointed_at() -> None:
-    assert "<title>T2 test; 1 core: 4,000</title>" in whole()
+def test_chart_marks_have_tooltips() -> None:
+    assert "<title>T2 test; 1 core: 4,000</title>" in complete_page()
     assert add_tooltips('<path aria-label="a: 1" role="graphics-symbol" aria-roledescription="bar" d="M0"/>') == (
         '<path d="M0"><title>a: 1</title></path>'
     )
 
 
-def test_axes_are_labelled_with_what_they_count() -> None:
-    for text in re.findall(r"<svg.*?</svg>", whole(), re.DOTALL):
+def test_axes_are_labelled_with_their_unit() -> None:
+    for text in re.findall(r"<svg.*?</svg>", complete_page(), re.DOTALL):
         in_panels = ">counts per second, all cores</text>" in text
         assert 'class="mark-text role-axis-title"' in text or in_panels
 
 
 @pytest.mark.parametrize("suffix", ["html", "md"])
-def test_what_is_empty_is_left_out(suffix: str) -> None:
+def test_empty_sections_are_left_out(suffix: str) -> None:
     table = TableData("Hollow table", ("a",), ())
     sections = (
         Section("x", "Hollow section", (), (ChartData("bars", (), "Hollow chart"),), (table,)),
@@ -117,7 +117,7 @@ def test_what_is_empty_is_left_out(suffix: str) -> None:
 
 
 def _on(board: str, cores: int, name: str, title: str) -> AnyResult:
-    result = measured(cores, title=title)
+    result = measured_point(cores, title=title)
     place = result.point.model_copy(update={"board": board, "kernel": "freertos", "benchmark": name})
     return result.model_copy(update={"point": place})
 
@@ -126,12 +126,12 @@ TESTS = ("t1_arithmetic", "T1 basic processing"), ("t2_cooperative", "T2 coopera
 MORE = (("t3_preemptive", "T3 preemptive scheduling"), ("t4_interrupt", "T4 interrupt processing"))
 
 
-def test_a_suite_on_its_own_board_has_its_title() -> None:
+def test_report_of_a_suite_has_the_suites_title() -> None:
     results = [_on("pico", cores, *test) for test in TESTS for cores in (1, 2)]
     assert document(*results, suite="vieira2026").title == "Thread-Metric T1-T8 on the Pico, one core and two"
 
 
-def test_the_title_says_what_the_report_holds() -> None:
+def test_report_title_states_its_contents() -> None:
     one = [_on("nucleo-f446re", 1, *test) for test in (*TESTS, *MORE)]
     absent = NotApplicable(run_id="0" * 16, point=point(2), reason="one core")
     shown = document(*one, absent, suite="vieira2026")

@@ -18,7 +18,7 @@ from rtoslab.reports.table import Document
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import Failed, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 def document(*results: AnyResult) -> Document:
@@ -27,15 +27,15 @@ def document(*results: AnyResult) -> Document:
     return make_document(Catalogue(find_root()), points, None)
 
 
-WHOLE = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
+WHOLE = document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800))
 FAILED = Failed(run_id="0" * 16, point=point(2), stage="proof", error="ProofError", message="did <not> switch")
 
 
-def test_every_format_is_found_by_its_file() -> None:
+def test_every_format_module_is_found() -> None:
     assert set(report_formats()) == {"html", "md", "csv", "json"}
 
 
-def test_the_report_begins_with_what_was_found() -> None:
+def test_report_begins_with_the_answer() -> None:
     (answer,) = (section for section in WHOLE.shown_sections if section.leads)
     (text,) = answer.prose[:1]
     assert text.startswith("The second core lowers the total throughput of k at test (T2, x 0.80)")
@@ -54,17 +54,17 @@ def test_html_is_self_contained() -> None:
     assert "@import" not in html
     assert "url(http" not in html
     assert html.count("<svg") == 4, "one gain is said, not drawn"
-    assert "Total throughput with two cores over that with one: 0.80 (T2 test" in html
+    assert "Total throughput with two cores divided by that with one: 0.80 (T2 test" in html
     assert len(html) < 3_000_000
 
 
-def test_html_escapes_what_the_image_said() -> None:
-    html = report_formats()["html"](document(measured(1), FAILED))
+def test_html_escapes_text_of_the_image() -> None:
+    html = report_formats()["html"](document(measured_point(1), FAILED))
     assert "did &lt;not&gt; switch" in html
     assert "did <not> switch" not in html
 
 
-def test_a_failed_point_has_no_number_in_any_format() -> None:
+def test_failed_point_has_no_figure_in_any_format() -> None:
     failed = document(FAILED)
     (row,) = csv.DictReader(io.StringIO(report_formats()["csv"](failed)))
     assert (row["status"], row["value"]) == ("failed", "")
@@ -73,13 +73,13 @@ def test_a_failed_point_has_no_number_in_any_format() -> None:
     assert "No point was measured" in report_formats()["md"](failed)
 
 
-def test_what_does_not_apply_is_told() -> None:
+def test_na_points_are_listed() -> None:
     missing = NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service")
-    assert "K has no heap service" in report_formats()["md"](document(measured(1), missing))
+    assert "K has no heap service" in report_formats()["md"](document(measured_point(1), missing))
 
 
-def test_what_does_not_apply_is_told_in_every_format_with_its_reason() -> None:
-    both = document(measured(1), NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service"))
+def test_na_points_are_in_every_format_with_their_reason() -> None:
+    both = document(measured_point(1), NotApplicable(run_id="0" * 16, point=point(2), reason="K has no heap service"))
     for suffix, render in report_formats().items():
         assert "K has no heap service" in render(both), suffix
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](both))))
@@ -88,21 +88,21 @@ def test_what_does_not_apply_is_told_in_every_format_with_its_reason() -> None:
     ]
 
 
-def test_the_terminal_says_what_does_not_apply(capsys: pytest.CaptureFixture[str]) -> None:
+def test_terminal_lists_na_points(capsys: pytest.CaptureFixture[str]) -> None:
     absent = [
         NotApplicable(run_id="0" * 16, point=point(2, name, title), reason="K has no heap")
         for name, title in (("t2", "T2 test"), ("t8", "T8 test"))
     ]
-    show_points([measured(1, title="T2 test"), *absent], Console(width=120))
+    show_points([measured_point(1, title="T2 test"), *absent], Console(width=120))
     output = capsys.readouterr().out
     assert "n/a T2, T8 k b 2 cores: K has no heap" in output
     assert re.search(r"T2 test +│ +4,000 │ +n/a", output)
     assert re.search(r"T8 test +│ +- │ +n/a", output)
 
 
-def test_conformance_is_told() -> None:
+def test_conformance_is_reported() -> None:
     checks = {"order": "holds", "fp": "n/a: B has no floating-point unit"}
-    stored = StoredPoint(Path("p"), measured(1), {"conformance": {"digest": "abc", "checks": checks}})
+    stored = StoredPoint(Path("p"), measured_point(1), {"conformance": {"digest": "abc", "checks": checks}})
     text = report_formats()["md"](make_document(Catalogue(find_root()), [stored], None))
     assert "| k on b, 1 core | 1 | 0 | 0 | 0 | 1 | holds | abc |" in text
     assert "| k on b, 1 core | fp | B has no floating-point unit |" in text
@@ -132,20 +132,20 @@ def test_json_has_results_and_gains() -> None:
     assert result["points"][0]["derived"]["throughput_hz"] == 4000
 
 
-def test_gains_of_several_kernels_are_told_apart() -> None:
-    one = [measured(1, 1000), measured(2, 400)]
+def test_gains_of_several_kernels_are_separate() -> None:
+    one = [measured_point(1, 1000), measured_point(2, 400)]
     other = [item.model_copy(update={"point": item.point.model_copy(update={"kernel": "q"})}) for item in one]
     text = report_formats()["md"](document(*one, *other))
     for kernel in ("k", "q"):
         assert re.search(rf"^\| [^|]+ \| {kernel}, 2 cores \(pinned\) \| x 0\.800 \| 40\.0% \|$", text, re.MULTILINE)
 
 
-def test_the_same_points_give_the_same_report() -> None:
-    again = document(measured(1, 1000), measured(2, 400, wait=3_000_000, heap=4800))
+def test_same_points_give_the_same_report() -> None:
+    again = document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800))
     for render in report_formats().values():
         assert render(again) == render(WHOLE)
 
 
-def test_an_empty_run_is_refused() -> None:
+def test_empty_run_is_refused() -> None:
     with pytest.raises(ReportError, match="no finished point"):
         document()

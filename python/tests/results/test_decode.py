@@ -17,7 +17,7 @@ WHOLE = stream()
 GOOD = decode(WHOLE, WIRE, EXPECTED)
 
 
-def test_whole_stream() -> None:
+def test_complete_stream_is_decoded() -> None:
     assert [item.count for item in GOOD.counts] == [1000, 1001, 1002]
     assert GOOD.begin.clock_hz == 125_000_000
     assert GOOD.window_s(0) == 0.25
@@ -28,7 +28,7 @@ def test_whole_stream() -> None:
     assert GOOD.skipped_bytes == 0
 
 
-def test_noise_before_begin_is_counted() -> None:
+def test_bytes_before_the_begin_record_are_counted() -> None:
     assert decode(b"\xff\x00boot\r\n" + WHOLE, WIRE, EXPECTED).skipped_bytes == 8
 
 
@@ -60,7 +60,7 @@ def test_any_lost_or_doubled_line_is_an_error(index: int) -> None:
 
 
 @pytest.mark.parametrize("value", ["\xe4", "\x80", "a\tb", "a\x0bb", "a\x1cb", "\x7f", "\xa0", "a\0b"])
-def test_a_right_check_sum_makes_no_other_byte_a_value(value: str) -> None:
+def test_valid_checksum_does_not_make_invalid_bytes_a_value(value: str) -> None:
     """The line is otherwise whole: what its bytes are is judged before what they say."""
     line = b"@1 param name=x value=" + value.encode("latin-1")
     whole = record(0, *begin()) + line + b" *%08x\n" % zlib.crc32(line)
@@ -68,7 +68,7 @@ def test_a_right_check_sum_makes_no_other_byte_a_value(value: str) -> None:
         decode(whole, WIRE)
 
 
-def test_runs_are_counted_before_they_are_made() -> None:
+def test_run_lengths_are_checked_before_expansion() -> None:
     many = ",".join(["7x999999"] * 9)
     with pytest.raises(DecodeError, match="more than 4,000,000 samples"):
         decode(stream([*BODY, ("sample", {"metric": "a", "values": many, "n": 9 * 999_999})]), WIRE)
@@ -77,18 +77,18 @@ def test_runs_are_counted_before_they_are_made() -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), [("tick_hz", "0"), ("tick_hz", "fast"), ("samples", ""), ("a_ms", "1.5")])
-def test_a_parameter_with_a_unit_is_a_number(name: str, value: str) -> None:
+def test_parameter_with_a_unit_is_a_number(name: str, value: str) -> None:
     body = [item for item in BODY if item[1].get("name") != name]
     with pytest.raises(DecodeError, match=f"the parameter {name} cannot be"):
         decode(stream([("param", {"name": name, "value": value}), *body]), WIRE)
 
 
-def test_a_parameter_that_was_not_sent_is_named() -> None:
+def test_missing_parameter_is_named() -> None:
     with pytest.raises(DecodeError, match="no param record for lead_ticks"):
         GOOD.params["lead_ticks"]
 
 
-def test_a_stream_beyond_all_measure_is_not_read() -> None:
+def test_oversized_stream_is_refused() -> None:
     with pytest.raises(DecodeError, match="longer than"):
         decode(b"\n" * 300_000, WIRE)
 
@@ -105,7 +105,7 @@ def test_any_other_order_is_an_error(source: random.Random) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), min_size=1, max_size=20))
-def test_bytes_overwritten_never_change_a_number(changes: list[tuple[int, int]]) -> None:
+def test_overwritten_bytes_never_change_a_value(changes: list[tuple[int, int]]) -> None:
     damaged = bytearray(WHOLE)
     for position, value in changes:
         damaged[position] = value
@@ -122,7 +122,7 @@ def test_garbage_is_an_error(garbage: bytes) -> None:
         decode(garbage, WIRE, EXPECTED)
 
 
-def test_the_error_names_the_line() -> None:
+def test_error_names_the_line() -> None:
     lines = WHOLE.splitlines(keepends=True)
     lines[4] = lines[4].replace(b"priority=1", b"priority=2")
     with pytest.raises(DecodeError, match="line 5 of the board's output: the check sum") as caught:
@@ -137,14 +137,14 @@ FAULT: Fields = {
 
 
 @given(st.integers(0, len(WHOLE)))
-def test_an_override_beats_everything_wherever_it_comes(position: int) -> None:
+def test_error_record_overrides_everything(position: int) -> None:
     fault = b"\n" + record(7, "fault", FAULT)
     with pytest.raises(OverrideReceivedError, match="the firmware reported a fault") as caught:
         decode(WHOLE[:position] + fault + WHOLE[position:], WIRE, EXPECTED)
     assert caught.value.fields["pc"] == "0x10000100"
 
 
-def test_a_damaged_override_is_still_an_error() -> None:
+def test_damaged_error_record_is_still_an_error() -> None:
     fault = record(3, "fault", FAULT).replace(b"0x10000100", b"0x10000101")
     with pytest.raises(DecodeError):
         decode(WHOLE + fault, WIRE, EXPECTED)
@@ -170,12 +170,12 @@ def test_a_damaged_override_is_still_an_error() -> None:
         ([("check", {"name": "n", "core": 0, "value": str(2**64)})], "is not a integer value"),
     ],
 )  # fmt: skip
-def test_what_is_out_of_form_is_refused(body: list[tuple[str, dict[str, str | int]]], problem: str) -> None:
+def test_malformed_records_are_refused(body: list[tuple[str, dict[str, str | int]]], problem: str) -> None:
     with pytest.raises(DecodeError, match=problem):
         decode(stream(body), WIRE, EXPECTED)
 
 
-def test_another_image_is_refused() -> None:
+def test_output_of_another_image_is_refused() -> None:
     with pytest.raises(DecodeError, match="flash the image again"):
         decode(WHOLE, WIRE, ExpectedIdentity(run="f" * 16, manifest=EXPECTED.manifest))
 
@@ -185,30 +185,30 @@ def test_another_wire_version_is_refused() -> None:
         decode(stream(first=begin(wire=3)), WIRE, EXPECTED)
 
 
-def test_an_overlong_line_is_refused() -> None:
+def test_overlong_line_is_refused() -> None:
     with pytest.raises(DecodeError, match="more than the 240 allowed"):
         decode(stream([("param", {"name": "x" * 300, "value": "1"})]), WIRE, EXPECTED)
 
 
-def test_nothing_and_noise_say_so() -> None:
+def test_empty_and_random_output_are_reported() -> None:
     with pytest.raises(DecodeError, match="nothing was received"):
         decode(b"", WIRE, EXPECTED)
     with pytest.raises(DecodeError, match="no begin record in 5 bytes"):
         decode(b"noise", WIRE, EXPECTED)
 
 
-def test_a_refusal_is_told_in_the_words_of_the_firmwares_codes() -> None:
+def test_error_codes_of_the_firmware_are_explained() -> None:
     header = (find_root() / "firmware" / "include" / "bench" / "errors.h").read_text()
     assert dict(re.findall(r"ERROR_\w+ = (\d+), +/\* (.+?) \*/", header)) == REFUSALS
     message = OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": "2", "detail": "control"})
-    assert "reported an error: the kernel refused a task (core=0 code=2 detail=control)" in str(message)
+    assert "reported an error: the kernel did not create a task (core=0 code=2 detail=control)" in str(message)
     assert "reported an overflow (core=0)" in str(OverrideReceivedError(3, "overflow", {"core": "0"}))
 
 
 @pytest.mark.parametrize(
     ("code", "remedy"), [("11", "longer --window or fewer --samples"), ("7", "larger heap"), ("3", "")]
 )
-def test_an_error_says_what_to_do_where_the_user_can(code: str, remedy: str) -> None:
+def test_error_contains_a_remedy(code: str, remedy: str) -> None:
     message = str(OverrideReceivedError(3, "error", {"run": "r", "core": "0", "code": code, "detail": "d"}))
     assert remedy in message
-    assert message.endswith("no number of this run counts") == (not remedy)
+    assert message.endswith("so no figure of this run is valid") == (not remedy)

@@ -5,27 +5,27 @@ from pydantic import ValidationError
 
 from rtoslab.results.finding import Verdict
 from rtoslab.results.results import Failed, MeasuredPoint
-from tests.fakes import measured, proof
+from tests.fakes import measured_point, proof
 
 
 @pytest.mark.parametrize(
     "proofs", [(), (proof(Verdict.FAILS),), (proof(), proof(Verdict.FAILS)), (proof(Verdict.UNSEEN),)]
 )
-def test_a_measured_point_cannot_be_unproved(proofs: tuple[object, ...]) -> None:
+def test_measured_point_needs_passed_proofs(proofs: tuple[object, ...]) -> None:
     with pytest.raises(ValidationError, match="proof"):
-        MeasuredPoint.model_validate({**measured().model_dump(), "proofs": proofs})
+        MeasuredPoint.model_validate({**measured_point().model_dump(), "proofs": proofs})
 
 
-def test_a_real_board_may_leave_some_proofs_unseen() -> None:
-    stored = MeasuredPoint.model_validate({**measured().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
+def test_real_board_may_lack_some_proofs() -> None:
+    stored = MeasuredPoint.model_validate({**measured_point().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
     assert stored.proofs[1].verdict is Verdict.UNSEEN
 
 
-def test_a_failed_point_has_no_place_for_numbers() -> None:
+def test_failed_point_cannot_contain_figures() -> None:
     numbers = {"counters", "heap", "virtual", "window_ticks", "rulers", "stacks", "checks"}
     assert not numbers & set(Failed.model_fields)
 
 
-def test_a_result_survives_its_file() -> None:
-    point = measured(2, wait=5)
+def test_result_survives_its_file() -> None:
+    point = measured_point(2, wait=5)
     assert MeasuredPoint.model_validate_json(point.model_dump_json()) == point

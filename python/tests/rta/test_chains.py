@@ -17,7 +17,7 @@ from rtoslab.rta.system import Chain, System
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import task
-from tests.rta.test_check_whole import image_work_overheads
+from tests.rta.test_check_end_to_end import image_work_overheads
 
 TASKS = "".join(
     f'[[task]]\nname = "{name}"\nperiod_ms = {period}\nwcet_us = 100\npriority = {3 - at}\n'
@@ -26,7 +26,7 @@ TASKS = "".join(
 CHAIN = '[[chain]]\nname = "through"\ntasks = ["A", "B", "C"]\ndeadline_ms = {}\n'
 
 
-def test_each_task_adds_a_period_and_a_response(tmp_path: Path) -> None:
+def test_chain_latency_adds_period_and_response_of_each_task(tmp_path: Path) -> None:
     """1 + 5 + 10 ms, and 100 + 200 + 300 us."""
     path = tmp_path / "chain.toml"
     for deadline_ms, holds in (("16.6", True), ("16.599", False)):
@@ -41,7 +41,7 @@ def test_each_task_adds_a_period_and_a_response(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_observed_is_what_data_does() -> None:
+def test_observed_chain_latency_follows_the_data() -> None:
     """A looks at 0 and at 10; what happens after 0 is in its answer of 12; B took it up at 20, not at 11: 25."""
     system = System((task("A", 10, 2, 2), task("B", 9, 5, 1)), chains=(Chain("c", ("A", "B"), 100),))
     trace = Trace((), (), 1, 0)
@@ -77,15 +77,15 @@ def test_no_chain_on_the_board_exceeds_its_bound() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[[chain]]\nname = "c"\ndeadline_ms = 1\n', "chain c has no tasks"),
-        ('[[chain]]\nname = "c"\ntasks = ["A", "X"]\ndeadline_ms = 1\n', "'X' is no task here"),
+        ('[[chain]]\nname = "c"\ndeadline_ms = 1\n', "chain c lists no tasks"),
+        ('[[chain]]\nname = "c"\ntasks = ["A", "X"]\ndeadline_ms = 1\n', "'X' is not a task of this file"),
         ('[[chain]]\nname = "c"\ntasks = ["A", "A"]\ndeadline_ms = 1\n', "names a task twice"),
         ('[[chain]]\nname = "c"\ntasks = ["A", "B"]\n', "chain c has no deadline"),
         ('[[chain]]\ntasks = ["A", "B"]\ndeadline_ms = 1\n', "chain 1 has no name"),
         ('[[chain]]\nname = "c"\ntask = ["A", "B"]\ndeadline_ms = 1\n', "there is no key 'task'"),
     ],
 )
-def test_a_mistake_in_a_chain_is_named(text: str, message: str, tmp_path: Path) -> None:
+def test_mistake_in_a_chain_is_reported(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "chain.toml"
     path.write_text(TASKS + text)
     with pytest.raises(TaskSetError, match=message):

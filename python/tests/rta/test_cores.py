@@ -42,7 +42,7 @@ def response_bound(system: System, name: str, overheads: Overheads = TWO) -> int
     return result
 
 
-def test_waits_for_a_lock_are_seen_from_the_first_read_that_fails() -> None:
+def test_lock_wait_begins_at_the_first_failed_read() -> None:
     events = [
         (10, KIND_LOCK_TAKEN, 14),
         (20, KIND_LOCK_BUSY, 14),
@@ -62,7 +62,7 @@ def test_waits_for_a_lock_are_seen_from_the_first_read_that_fails() -> None:
     assert list(two.indices_within(50, 100)) == []
 
 
-def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
+def test_bound_includes_kernel_calls_of_the_other_core() -> None:
     """Each more job there costs time here, however little it works; none of it is work."""
     both = System((*HERE, *THERE))
     more = System((*HERE, *THERE, task("Z", TICK, 1, 3, core=1)))
@@ -77,7 +77,7 @@ def test_a_bound_holds_what_the_other_core_does_in_the_kernel() -> None:
     assert parts["bus"] >= (60_000 + 20_000) // 10
 
 
-def test_b_is_never_below_c_on_several_cores() -> None:
+def test_worst_tick_bound_is_never_below_split_tick_bound_on_several_cores() -> None:
     both = System((*HERE, *THERE))
     worst, partition = (analyse(both, TWO, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK))
     for name in "ABXY":
@@ -87,19 +87,19 @@ def test_b_is_never_below_c_on_several_cores() -> None:
         assert b >= c
 
 
-def test_a_release_by_another_core_is_late_and_asks_for_a_switch() -> None:
+def test_release_by_another_core_is_late_and_requests_a_switch() -> None:
     result = analyse(System((*HERE, *THERE)), TWO).find_bound("X").parts
     assert result["jitter"] >= 2_000
-    assert result["asked by other cores"] > 0
+    assert result["requested by other cores"] > 0
     assert "tick" not in result
 
 
-def test_a_core_whose_neighbour_has_no_bound_has_none_and_says_why() -> None:
+def test_core_without_a_bound_makes_the_other_unbounded() -> None:
     full = System((*HERE, task("X", TICK, 2 * TICK, 1, core=1)))
-    assert "X on another core has none" in analyse(full, TWO).find_bound("A").reason
+    assert "X on another core has no bound" in analyse(full, TWO).find_bound("A").reason
 
 
-def test_a_resource_across_cores_is_outside() -> None:
+def test_resource_shared_across_cores_is_refused() -> None:
     shared = (task("A", 4 * TICK, 20_000, 2, sections=(("r", 500),)),)
     other = (task("X", 4 * TICK, 20_000, 2, core=1, sections=(("r", 500),)),)
     result = analyse(System((*shared, *other)), TWO).find_bound("A")
@@ -114,12 +114,12 @@ def test_a_resource_across_cores_is_outside() -> None:
         (LockWait(100, 50, without_holder=3), "a wait for a lock while no other core was in the kernel"),
     ],
 )
-def test_a_wait_for_a_lock_that_is_not_in_the_model_is_told(spin: LockWait, what: str) -> None:
+def test_unmodelled_lock_wait_is_reported(spin: LockWait, what: str) -> None:
     assert [excess.event for excess in uncovered_entries(Ledger(lock_waits=[spin]), TWO, 4)] == [what]
     assert uncovered_entries(Ledger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
 
 
-def test_a_job_that_has_not_ended_counts_against_its_bound() -> None:
+def test_job_that_has_not_ended_counts_against_its_bound() -> None:
     assert ObservedResponses("A", (10,), (30,)).exceeds(20)
     assert not ObservedResponses("A", (10,), (20,)).exceeds(20)
     assert not ObservedResponses("A", (10,), (30,)).exceeds(None)
@@ -128,12 +128,12 @@ def test_a_job_that_has_not_ended_counts_against_its_bound() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('core = "any"', "a task that may run on several (global scheduling) is outside this analysis"),
-        ("core = [0, 1]", "a task that may run on several (global scheduling) is outside this analysis"),
+        ('core = "any"', "this analysis does not support tasks that run on several cores (global scheduling)"),
+        ("core = [0, 1]", "this analysis does not support tasks that run on several cores (global scheduling)"),
         ("core = 64", "core is 64; cores are numbered from 0 to 63"),
     ],
 )
-def test_a_task_without_one_home_is_refused(more: str, message: str, tmp_path: Path) -> None:
+def test_task_without_a_fixed_core_is_refused(more: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text(f'[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n{more}\n')
     with pytest.raises(TaskSetError) as result:
@@ -141,8 +141,10 @@ def test_a_task_without_one_home_is_refused(more: str, message: str, tmp_path: P
     assert message in str(result.value)
 
 
-def test_a_policy_that_no_kernel_has_is_refused(tmp_path: Path) -> None:
+def test_policy_that_no_kernel_has_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tasks.toml"
     path.write_text('policy = "edf"\n[[task]]\nname = "A"\nperiod_ms = 1\nwcet_us = 10\npriority = 1\n')
-    with pytest.raises(TaskSetError, match="policy 'edf' is n/a: every kernel here schedules by fixed priorities"):
+    with pytest.raises(
+        TaskSetError, match="policy 'edf' is not supported, because all kernels schedule by fixed priorities"
+    ):
         read_task_set(path)

@@ -38,7 +38,7 @@ def assert_no_finding(of: Bench, system: System) -> SearchedSet:
 
 
 @pytest.mark.parametrize("board", [*(pytest.param(name, marks=pytest.mark.long) for name in (BOARD, "pico")), RT_BOARD])
-def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
+def test_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     """A kernel that enters its switch handler at every tick is charged for it at every tick, not once a job."""
     of = search_bench("rt", board)
     tick = of.firmware.tick_cycles
@@ -55,7 +55,7 @@ def test_a_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
         *(pytest.param(("freertos", BOARD, SLICING), name, marks=pytest.mark.long) for name in ("any", "slices")),
     ],
 )
-def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of: tuple[str, ...], equals: str) -> None:
+def test_equal_priorities_and_a_lower_task_meet_their_bounds(of: tuple[str, ...], equals: str) -> None:
     built = search_bench(*of)
     tick = built.firmware.tick_cycles
     assert built.overheads.equals == "slices"
@@ -70,13 +70,13 @@ def test_equals_that_take_turns_and_a_task_below_them_stay_below_their_bounds(of
     assert equals == "slices" or without < charged
 
 
-def test_how_equals_take_turns_is_measured() -> None:
+def test_order_of_equal_priorities_is_measured() -> None:
     assert search_bench("freertos", BOARD).overheads.equals == "any"
     assert search_bench("rt", RT_BOARD).overheads.equals == "slices"
 
 
 @pytest.mark.parametrize("path", FINDINGS)
-def test_what_once_broke_a_bound_holds(path: Path) -> None:
+def test_earlier_findings_meet_their_bounds(path: Path) -> None:
     finding = read_finding(path)
     config = (f"{name}={value}" for name, value in finding.config.items())
     of = search_bench(finding.kernel, finding.board, *config, events=finding.events, cores=finding.cores)
@@ -87,7 +87,7 @@ def test_what_once_broke_a_bound_holds(path: Path) -> None:
     "of",
     [("freertos", BOARD), pytest.param(("freertos", BOARD, SLICING), marks=pytest.mark.long), ("rt", RT_BOARD)],
 )
-def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
+def test_short_search_finds_nothing(of: tuple[str, ...]) -> None:
     built = search_bench(*of)
     tried = list(search_broken_bounds(built, 24, 20261122))
     assert len(tried) == 24
@@ -95,7 +95,7 @@ def test_a_short_search_finds_nothing(of: tuple[str, ...]) -> None:
     assert [attempt.findings for attempt in tried if attempt.findings] == []
 
 
-def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
+def test_search_finds_and_shrinks_a_broken_bound(tmp_path: Path) -> None:
     """Overheads that forget what a tick costs: found at once, shrunk to two tasks at most, kept in a file."""
     good = search_bench("freertos", BOARD)
     tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
@@ -111,7 +111,7 @@ def test_the_search_finds_what_is_wrong_and_shrinks_it(tmp_path: Path) -> None:
     assert good.run_set(*read.system_and_starts(good)).findings == ()
 
 
-def test_a_search_without_a_ratio_is_told_in_words_and_as_null() -> None:
+def test_search_without_a_ratio_is_reported_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
     result = summarise_search(search_bench("freertos", BOARD), [])
     assert "no task has both a bound and a response" in result.text()
@@ -120,7 +120,7 @@ def test_a_search_without_a_ratio_is_told_in_words_and_as_null() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_sets_have_the_shape_they_are_named_for(shape: str) -> None:
+def test_random_sets_have_their_shape(shape: str) -> None:
     expected = SHAPES[shape]
     for seed in range(50):
         system = system_of_shape(Random(seed), expected, 1_000_000, 1000)

@@ -17,7 +17,7 @@ ROWS = [TaskRow(2, 0, 831, 2, 1, core=0), TaskRow(1, 0, 831, 2, 0, core=1), Task
 TICKS = 2 * 48 + 2
 
 
-def test_an_overrun_is_a_changed_end() -> None:
+def test_stack_overflow_is_detected_by_a_changed_end() -> None:
     assert count_overrun_stacks({1: b"a", 2: b"b"}, {1: b"a", 2: b"b"}) == 0
     assert count_overrun_stacks({1: b"a", 2: b"b"}, {1: b"a", 2: b"c"}) == 1
 
@@ -32,7 +32,7 @@ def test_unoptimised_tasks_of_two_cores_have_the_stack_they_need(events: str) ->
 
 
 @pytest.mark.long
-def test_a_stack_that_runs_over_is_named(checkout: Path) -> None:
+def test_overflowing_stack_is_reported(checkout: Path) -> None:
     """The stack of other configurations is too small for this one."""
     declaration = checkout / "firmware/benchmarks/table_of_tasks/benchmark.toml"
     text, changed = re.subn(r"\[\[stack\]\]\ncores = 2\nopt = \"-O0\"\nbytes = \d+\n", "", declaration.read_text())

@@ -23,7 +23,7 @@ BURNS_WELLINGS = [
 
 
 @pytest.mark.parametrize(("pairs", "published"), BURNS_WELLINGS)
-def test_burns_and_wellings(pairs: list[tuple[int, int]], published: list[int]) -> None:
+def test_burns_and_wellings_example(pairs: list[tuple[int, int]], published: list[int]) -> None:
     """The iteration of Joseph and Pandya (1986), Audsley et al. (1993)."""
     system = rate_monotonic(*pairs)
     assert response_bounds(system) == published
@@ -32,14 +32,14 @@ def test_burns_and_wellings(pairs: list[tuple[int, int]], published: list[int]) 
     ]
 
 
-def test_lehoczky_arbitrary_deadlines() -> None:
+def test_lehoczky_example_with_arbitrary_deadlines() -> None:
     """Lehoczky (1990): responses of the seven jobs in the busy period 114 102 116 104 118 106 94."""
     system = System((task("A", 70, 26, 2), task("B", 100, 62, 1, deadline=118)))
     assert response_bounds(system) == [26, 118]
     assert analyse(system).schedulable
 
 
-def test_liu_and_layland_two_tasks() -> None:
+def test_liu_and_layland_example_with_two_tasks() -> None:
     """Liu and Layland (1973), section 4: periods 2 and 5, both run 1. C2 can grow to 2 and no further, unless
     priorities are turned round: then neither can be more than 1."""
     by_rate = find_sensitivity(rate_monotonic((1, 2), (1, 5)), None, OverheadModel.NO_OVERHEAD)
@@ -80,7 +80,7 @@ def test_priority_inheritance_and_ceiling() -> None:
     assert analyse(System(tasks)).find_bound("low").response == 40 + 20 + 10
 
 
-def test_jitter_of_tindell() -> None:
+def test_tindell_example_with_jitter() -> None:
     """Audsley et al. (1993): jitter of a more urgent task lets its jobs come closer together, one's own adds to it."""
     above = task("above", 10, 3, 2, jitter=4)
     system = System((above, task("below", 40, 7, 1, jitter=5)))

@@ -35,7 +35,7 @@ BEFORE_IT = [current_task_event(1020, TASK), current_task_event(1210, IDLE_BLOCK
 
 
 @pytest.mark.parametrize("names", [IN_THE_SWITCH, BEFORE_IT], ids=["in the switch", "before the switch"])
-def test_a_switch_is_where_it_takes_place(names: list[tuple[int, int, int, int]]) -> None:
+def test_switch_is_recorded_at_its_cycle(names: list[tuple[int, int, int, int]]) -> None:
     rows = [
         *handler_events(SYSTICK, 12, 30), current_task_event(5, IDLE_BLOCK),
         *handler_events(SYSTICK, 1012, 1030), *handler_events(PENDSV, 1036, 1050),

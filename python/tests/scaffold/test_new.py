@@ -39,7 +39,7 @@ def _conformance_of(root: Path, kernel: str, board: str) -> Conformance:
     return examine_port(catalogue, point)
 
 
-def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
+def test_new_benchmark_is_proved_and_its_mutants_are_refused(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _run_new("benchmark", "my_test", "--title", "My test")
@@ -54,9 +54,7 @@ def test_a_new_benchmark_is_proved_and_its_mutants_are_refused(
     assert [trial.mutant for trial in trials if not trial.is_as_expected] == []
 
 
-def test_a_new_port_conforms_and_is_measured(
-    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_new_port_conforms_and_is_measured(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run_new("kernel", "my-kernel")
     verdict = _conformance_of(checkout, "my-kernel", DEFAULT_BOARD)
     assert verdict.holds
@@ -64,7 +62,7 @@ def test_a_new_port_conforms_and_is_measured(
     _measure_new(tmp_path / "run", capsys, "run", "t4", "t7", "--window", "5ms", "--kernel", "my-kernel")
 
 
-def test_a_new_port_may_lie_in_a_folder_of_its_users_own(
+def test_new_port_may_be_in_a_folder_of_the_user(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _run_new("kernel", "mine", "--in", str(tmp_path / "ports"))
@@ -82,12 +80,12 @@ def _new_board(checkout: Path, like: str) -> None:
     assert facts.title == "Mine"
 
 
-def test_a_new_board_may_be_like_any(checkout: Path) -> None:
+def test_new_board_may_copy_any_board(checkout: Path) -> None:
     _new_board(checkout, "nucleo-f446re")
 
 
 @pytest.mark.parametrize("like", [DEFAULT_BOARD, pytest.param("nucleo-f446re", marks=pytest.mark.long)])
-def test_a_new_board_conforms_and_is_measured(
+def test_new_board_conforms_and_is_measured(
     like: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _new_board(checkout, like)
@@ -95,7 +93,7 @@ def test_a_new_board_conforms_and_is_measured(
     _measure_new(tmp_path / "run", capsys, "run", "t2", "--window", "5ms", "--board", "my-board")
 
 
-def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run_new("paper", "doe2026")
     capsys.readouterr()
     assert app.main(["paper", "doe2026", "--out", str(tmp_path / "run"), "--json"], standalone_mode=False) == 0
@@ -119,7 +117,7 @@ def test_a_new_paper_is_reproduced(checkout: Path, tmp_path: Path, capsys: pytes
         ("published.csv", "t6_message,throughput", "call_times,semaphore.give", "choose one of .*semaphore.give."),
     ],
 )  # fmt: skip
-def test_a_papers_files_that_do_not_fit_each_other_are_refused_before_it_is_measured(
+def test_inconsistent_paper_files_are_refused_before_measuring(
     checkout: Path, file: str, old: str, new: str, says: str
 ) -> None:
     _run_new("paper", "doe2026")
@@ -139,25 +137,25 @@ def test_a_papers_files_that_do_not_fit_each_other_are_refused_before_it_is_meas
         ("benchmark", "my-test", "write my_test"),
         ("benchmark", "t7_synchronisation", "There is a benchmark t7_synchronisation already"),
         ("board", "pico", "There is a board pico already"),
-        ("kernel", "latency", "means something else"),
+        ("kernel", "latency", "has another meaning"),
         ("paper", "vieira2026_contention", "There is a suite vieira2026_contention already"),
         ("paper", "x" * 41, "cannot be a paper's name"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused_in_one_sentence(kind: str, name: str, sentence: str) -> None:
+def test_invalid_name_is_refused(kind: str, name: str, sentence: str) -> None:
     with pytest.raises(CatalogueError, match=sentence) as caught:
         make_new_folder(Catalogue(find_root()), kind, name)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("title", ['a "b"', "two\nlines", "a, b", "*/", "x" * 81])
-def test_a_title_that_would_break_a_file_is_refused(title: str) -> None:
+def test_title_that_would_break_a_file_is_refused(title: str) -> None:
     with pytest.raises(CatalogueError, match="cannot be a title"):
         make_new_folder(Catalogue(find_root()), "paper", "doe2026", title=title)
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_existing_folder_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    with pytest.raises(CatalogueError, match="is there already"):
+    with pytest.raises(CatalogueError, match="exists already"):
         make_new_folder(Catalogue(find_root()), "kernel", "mine", folder=tmp_path)
     assert list(tmp_path.rglob("*")) == [tmp_path / "mine"]

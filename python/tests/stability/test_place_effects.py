@@ -13,7 +13,7 @@ from rtoslab.stability import overview_document
 from rtoslab.stability.place_effects import PlacedFigure, board_spreads, minority_share, ranked_pairs
 from rtoslab.store import StoredPoint
 from tests.doc_ranking import PAGE, page
-from tests.fakes import measured
+from tests.fakes import measured_point
 
 PAPER = find_paper(Catalogue(find_root()), "lentka2022")
 TODAY = frozenset({"today"})
@@ -36,11 +36,11 @@ def figure(
         ((4, 7), (5, 6), 0.5),
     ],
 )
-def test_the_share_of_the_rarer_order(one: Sequence[float], other: Sequence[float], share: float) -> None:
+def test_probability_of_the_rarer_order(one: Sequence[float], other: Sequence[float], share: float) -> None:
     assert minority_share(one, other) == minority_share(other, one) == share
 
 
-def test_pairs_that_turn_and_pairs_that_are_close() -> None:
+def test_reversed_and_close_pairs_are_counted() -> None:
     figures = [
         figure("x", 100, 104), figure("y", 102, 103),
         figure("x", 100, 101, what="v"), figure("y", 300, 310, what="v"),
@@ -50,7 +50,7 @@ def test_pairs_that_turn_and_pairs_that_are_close() -> None:
     assert (row.pairs, row.turned, row.close, row.close_turned, row.minority_chance) == (3, 1, 2, 1, 0.5)
 
 
-def test_who_is_no_rival() -> None:
+def test_incomparable_kernels_form_no_pair() -> None:
     old, both = frozenset({"authors"}), frozenset({"authors", "today"})
     assert ranked_pairs([figure("x", 1, 2), figure("x-1", 1, 2, role="x")], "paper") == [], "versions of one kernel"
     assert ranked_pairs([figure("x", 1, 2), figure("y-1", 1, 2, role="y", ages=old)], "paper") == [], "of two ages"
@@ -65,7 +65,7 @@ def test_rows_of_boards_and_of_all() -> None:
     ]  # fmt: skip
 
 
-def test_the_spread_of_a_board() -> None:
+def test_spread_of_a_board() -> None:
     few, many = [figure("x", 100, 110)], [figure("x", 100, 100 + 10 * number, board="c") for number in (1, 2, 3)]
     c, b = board_spreads([*few, *many])
     assert (c.board, c.figures, round(c.median_spread, 6), round(c.largest, 6)) == ("c", 3, 0.2, 0.3)
@@ -76,25 +76,25 @@ def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Re
     """Of a paper that compares two kernels: a rate of each in two placements, with the order turned."""
     results = []
     for number, kernel in enumerate(kernels):
-        result = measured(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
+        result = measured_point(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
         values = PlacedValues(kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)})
         stored = (StoredPoint(Path("p"), result, {}),)
         results.append(Reference(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
     return results
 
 
-def test_the_report_names_the_pairs_and_their_kernels() -> None:
+def test_report_names_the_pairs_and_their_kernels() -> None:
     document = overview_document({PAPER.key: PAPER}, references_of([*PAPER.facts.kernels][:2], {}), [])
     assert document.summary == (
         "The placement of the code changes the order of 1 of 1 pair of kernels (100.0 %). It changes the order of "
-        "100.0 % of the 1 whose medians differ by less than a tenth. On the b the slowest placement of a build takes "
+        "100.0 % of the 1 whose medians differ by less than 10 %. On the b the slowest placement of a build takes "
         "19.5 % longer than the fastest, in the median over its figures."
     )
     tables = {table.title: table.rows for section in document.sections for table in section.tables}
     assert tables["Kernels of the pairs"] == [[PAPER.key, ", ".join([*PAPER.facts.kernels.values()][:2])]]
-    assert overview_document({}, [], []).summary.startswith("No reference results of two kernels")
+    assert overview_document({}, [], []).summary.startswith("No two kernels have reference results")
 
 
-def test_the_page_says_what_the_results_say() -> None:
+def test_documented_figures_equal_the_results() -> None:
     text = PAGE.read_text()
     assert page(text) == text, "cd python && python -m tests.doc_ranking"

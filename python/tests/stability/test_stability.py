@@ -43,7 +43,7 @@ def test_builds_are_every_combination_then_each_switch_alone() -> None:
 
 
 @pytest.mark.parametrize("paper", ["eren2024", "lentka2022", "miranda2021", "ungurean2020", "vieira2026"])
-def test_a_papers_own_level_comes_first_and_what_it_varies_is_no_factor(paper: str) -> None:
+def test_level_of_the_paper_comes_first_and_its_own_variations_are_no_factor(paper: str) -> None:
     catalogue = Catalogue(ROOT)
     result = find_paper(catalogue, paper)
     factors = {factor.name: factor.levels for factor in paper_factors(catalogue, result)}
@@ -85,7 +85,7 @@ def plan_place(factors: tuple[Factor, ...], name: str) -> int:
     ("told", "share"),
     [([], VerdictShare(0, 0, 0)), ([YES, NO, EVEN, YES], VerdictShare(2, 1, 1)), ([NO] * 3, VerdictShare(0, 3, 0))],
 )
-def test_a_share_counts_every_verdict(told: list[str], share: VerdictShare) -> None:
+def test_share_counts_every_verdict(told: list[str], share: VerdictShare) -> None:
     assert count_verdicts(told) == share  # type: ignore[arg-type]
     assert share.observation_count == len(told)
 
@@ -95,12 +95,12 @@ def test_a_share_counts_every_verdict(told: list[str], share: VerdictShare) -> N
     # By the formula of Wilson 1927, checked by hand and against published tables.
     [(29, 32, 0.7578, 0.9676), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (1, 2, 0.0945, 0.9055)],
 )
-def test_the_interval_is_wilsons(held: int, observed: int, low: float, high: float) -> None:
+def test_interval_is_wilsons(held: int, observed: int, low: float, high: float) -> None:
     assert VerdictShare(held, observed - held, 0).wilson_interval == pytest.approx((low, high), abs=5e-4)
 
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
-def test_an_interval_contains_its_share_and_narrows_with_more(held: int, turned: int, tied: int) -> None:
+def test_interval_contains_its_share_and_narrows_with_more(held: int, turned: int, tied: int) -> None:
     share = VerdictShare(held, turned, tied)
     low, high = share.wilson_interval
     assert 0 <= low <= share.fraction + 1e-12
@@ -115,7 +115,7 @@ def stability(**by_build: tuple[str, ...]) -> Stability:
     return Stability("it holds", message, FACTORS)  # type: ignore[arg-type]
 
 
-def test_turns_are_counted_over_builds_alike_in_all_else() -> None:
+def test_changed_verdicts_are_counted_over_otherwise_equal_builds() -> None:
     seen = stability(O2_off=(YES, YES), O3_off=(NO, YES), O2_on=(NO, NO), O3_on=(NO, NO), Os_on=(YES, YES))
     assert {turn.change: turn for turn in seen.turns()} == {
         "placement": Turn("placement", 1, 5),
@@ -126,7 +126,7 @@ def test_turns_are_counted_over_builds_alike_in_all_else() -> None:
     assert [turn.change for turn in seen.turns()] == ["-Os", "assertions on", "-O3", "placement"]
 
 
-def test_one_placement_counts_beside_each_of_many() -> None:
+def test_single_placement_is_paired_with_each_of_many() -> None:
     seen = stability(O2_off=(YES,), O3_off=(NO, YES, NO))
     assert next(turn for turn in seen.turns() if turn.change == "-O3") == Turn("-O3", 2, 3)
 
@@ -143,7 +143,7 @@ def test_one_placement_counts_beside_each_of_many() -> None:
         (stability(O2_on=(YES,)), None),
     ],
 )
-def test_the_fewest_changes_that_turn_a_statement(seen: Stability, fewest: tuple[str, ...] | None) -> None:
+def test_fewest_changes_that_reverse_a_statement(seen: Stability, fewest: tuple[str, ...] | None) -> None:
     assert seen.fewest_turning_changes() == fewest
 
 
@@ -185,7 +185,7 @@ def example() -> StoredStability:
     )
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_values_file_survives_writing_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "lentka2022.ndjson"
     write_stability(path, example())
     result = read_stability(path)
@@ -204,20 +204,20 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     ("old", "new"),
     [('"cycles"', '"ms"'), ("[10,12]", "[10,11]"), ('"-O3"', '"-O1"'), ('"sha256":"', '"sha256":"0'), ("}\n", "}")],
 )
-def test_a_file_that_was_edited_is_refused(tmp_path: Path, old: str, new: str) -> None:
+def test_edited_values_file_is_refused(tmp_path: Path, old: str, new: str) -> None:
     path = tmp_path / "lentka2022.ndjson"
     write_stability(path, example())
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(AlteredError, match=r"lentka2022\.ndjson holds no values of builds .* --measure"):
+    with pytest.raises(AlteredError, match=r"lentka2022\.ndjson cannot be read as values of builds .* --measure"):
         read_stability(path)
 
 
 @pytest.mark.parametrize(
     "change", [{"format": 9}, {"paper": "else"}, {"members": [[7]]}, {"builds": [["-O2"]]}, {"factors": []}]
 )
-def test_a_sealed_file_that_does_not_fit_itself_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_inconsistent_sealed_file_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     path = tmp_path / "lentka2022.ndjson"
     write_stability(path, example())
     head, *rows, _ = [json.loads(line) for line in path.read_text().splitlines()]
@@ -258,15 +258,15 @@ def test_statements_are_judged_in_each_build_and_placement() -> None:
     assert statement.cases == ()
 
 
-def test_a_build_with_the_rows_of_an_earlier_one_is_not_counted() -> None:
+def test_build_with_the_rows_of_an_earlier_one_is_not_counted() -> None:
     assert Build(("-Os", "off")) not in judge_example((LEAST,)).builds
 
 
-def test_the_report_says_what_was_counted() -> None:
+def test_report_states_what_was_counted() -> None:
     document = stability_document(judge_example((LEAST, UNKNOWN)))
     assert document.summary == (
-        "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. The "
-        "place of the code alone turns 1. Of the other changes -O3 turns the most: 1."
+        "3 builds of each kernel in up to 2 placements. 1 statement: 0 true in every build, 0 in none, 1 in some. "
+        "The placement of the code alone changes the result of 1. Of the other changes, -O3 affects the most: 1."
     )
     tables = {table.title: table.rows for section in document.sections for table in section.tables}
     assert tables["Share of builds"] == [
@@ -275,13 +275,13 @@ def test_the_report_says_what_was_counted() -> None:
             "-O3",
         ]
     ]  # fmt: skip
-    assert tables["Not judged"] == [["4", "c is quicker", "no value of it in any build"]]
+    assert tables["Not judged"] == [["4", "c is quicker", "not measured in any build"]]
     assert tables["Builds"][2][0] == "-Os (no image differs from an earlier build's: not counted)"
     (chart,) = [chart for section in document.sections for chart in section.charts]
     assert {(row["series"], row["value"]) for row in chart.rows} == {("a", 10), ("a", 12), ("b", 11), ("b", 9)}
 
 
-def test_what_a_papers_report_says_of_builds(tmp_path: Path) -> None:
+def test_paper_report_shows_builds(tmp_path: Path) -> None:
     """Nothing where no values are kept; by statement where they are."""
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")

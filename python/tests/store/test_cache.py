@@ -23,7 +23,7 @@ KEY = "ab" + 62 * "0"
 FILES = {"result.json": b"{}\n", "uart.txt": bytes(range(256)) * 40}
 
 
-def test_an_entry_comes_back_whole(tmp_path: Path) -> None:
+def test_cache_entry_survives(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
     assert cache.get(KEY) is None
     cache.put(KEY, FILES)
@@ -31,21 +31,21 @@ def test_an_entry_comes_back_whole(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "ab").iterdir()] == [f"{KEY}.point"]
 
 
-def test_an_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
+def test_entry_with_any_byte_altered_is_refused(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
     cache.put(KEY, FILES)
     path = cache.point_path(KEY)
     content = path.read_bytes()
     for place in range(len(content)):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
-        with pytest.raises(AlteredError, match="was altered after it was kept"):
+        with pytest.raises(AlteredError, match="was changed after it was stored"):
             cache.get(KEY)
     cache.put(KEY, FILES)
     assert cache.get(KEY) == FILES
 
 
 @pytest.mark.parametrize("length", [0, 10, 64, 200, -30, -1])
-def test_an_entry_cut_short_is_refused(tmp_path: Path, length: int) -> None:
+def test_truncated_entry_is_refused(tmp_path: Path, length: int) -> None:
     cache = ResultCache(tmp_path)
     cache.put(KEY, FILES)
     path = cache.point_path(KEY)
@@ -54,7 +54,7 @@ def test_an_entry_cut_short_is_refused(tmp_path: Path, length: int) -> None:
         cache.get(KEY)
 
 
-def test_an_entry_under_another_key_is_refused(tmp_path: Path) -> None:
+def test_entry_under_another_key_is_refused(tmp_path: Path) -> None:
     cache, other = ResultCache(tmp_path), "ac" + KEY[2:]
     cache.put(KEY, FILES)
     cache.point_path(other).parent.mkdir()
@@ -64,7 +64,7 @@ def test_an_entry_under_another_key_is_refused(tmp_path: Path) -> None:
         cache.get(other)
 
 
-def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_keeps_existing_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ResultCache(tmp_path)
     cache.put(KEY, FILES)
 
@@ -73,13 +73,13 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path, monkeypatch: pytest.Mo
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match=r"no space left on device.*finished points are kept"):
+        with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
             cache.put(KEY, {"result.json": b"other"})
     assert cache.get(KEY) == FILES
     assert len(list((tmp_path / "ab").iterdir())) == 1, "nothing half-written stays"
 
 
-def test_the_key_tells_everything_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_key_depends_on_every_input(monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = {"elf_sha256": "1", "target": {"sources_sha256": "2"}}
     keys = {
         result_key(manifest, point(1)),
@@ -118,7 +118,7 @@ def test_every_source_of_the_package_changes_its_digest(tmp_path: Path) -> None:
     assert sources_digest(package) != before
 
 
-def test_a_moved_module_changes_the_digest(tmp_path: Path) -> None:
+def test_moved_module_changes_the_digest(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("x = 1\n")
     before = sources_digest(tmp_path)
     (tmp_path / "one.py").rename(tmp_path / "two.py")
@@ -135,7 +135,7 @@ def _measure_once(folder: Path, log: Path, hang: bool) -> None:
             cache.put(KEY, FILES)
 
 
-def many_processes(folder: Path, log: Path) -> None:
+def assert_one_process_measures(folder: Path, log: Path) -> None:
     """One that is killed as it measures, and four that wait for it: forked of a process with one thread and all that
     they need."""
     context = multiprocessing.get_context("fork")
@@ -155,11 +155,10 @@ def many_processes(folder: Path, log: Path) -> None:
     assert [other.exitcode for other in others] == [0, 0, 0, 0]
 
 
-def test_many_processes_measure_once_and_a_killed_one_blocks_nobody(tmp_path: Path) -> None:
+def test_parallel_processes_measure_once_and_a_killed_one_does_not_block(tmp_path: Path) -> None:
     folder, log = tmp_path / "cache", tmp_path / "log"
-    code = (
-        "from pathlib import Path; from tests.store.test_cache import many_processes as go; go(Path({!r}), Path({!r}))"
-    )
+    modules = "from pathlib import Path; from tests.store.test_cache import assert_one_process_measures as go"
+    code = f"{modules}; go(Path({{!r}}), Path({{!r}}))"
     done = subprocess.run(
         [sys.executable, "-c", code.format(str(folder), str(log))],
         capture_output=True,

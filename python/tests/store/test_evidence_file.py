@@ -38,7 +38,7 @@ def compress_json(plain: object) -> bytes:
     return bytes(pa.compress(json.dumps(plain).encode(), codec="zstd", asbytes=True))
 
 
-def test_a_run_comes_back_equal() -> None:
+def test_run_output_survives_its_file() -> None:
     content = encode_evidence(RUN)
     again = decode_evidence(content, b"\xff")
     assert again == RUN
@@ -47,7 +47,7 @@ def test_a_run_comes_back_equal() -> None:
     assert encode_evidence(again) == content
 
 
-def test_the_text_stays_as_it_was_stored() -> None:
+def test_stored_text_is_unchanged() -> None:
     """Points of today are compared byte for byte with those that were stored before."""
     small = RunOutput(b"", None, None, STATS, (FUNCTION,), ("slow",))
     assert decompress_json(encode_evidence(small)) == (
@@ -80,7 +80,7 @@ def test_the_text_stays_as_it_was_stored() -> None:
         (("functions",), [7], "functions.0: Input should be a dictionary"),
     ],
 )
-def test_evidence_of_another_form_is_refused(path: tuple[str, ...], value: object, says: str) -> None:
+def test_malformed_evidence_is_refused(path: tuple[str, ...], value: object, says: str) -> None:
     plain = json.loads(decompress_json(encode_evidence(RUN)))
     *above, key = path
     table = plain

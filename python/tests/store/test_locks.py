@@ -21,27 +21,27 @@ def _locked_packages(name: str) -> list[str]:
     return packages
 
 
-def test_an_installation_gets_what_the_package_needs_and_no_more() -> None:
+def test_installation_contains_only_required_packages() -> None:
     needed = _package_names(_locked_packages(INSTALLATION))
     groups = PYPROJECT["dependency-groups"] | PYPROJECT["project"]["optional-dependencies"]
     assert _package_names(PYPROJECT["project"]["dependencies"]) <= needed
     assert needed.isdisjoint(name for packages in groups.values() for name in _package_names(packages))
 
 
-def test_a_checkout_has_the_same_versions_and_all_groups_and_extras() -> None:
+def test_checkout_has_the_same_versions_and_all_groups_and_extras() -> None:
     checkout = _locked_packages(CHECKOUT)
     assert set(_locked_packages(INSTALLATION)) <= set(checkout)
     for packages in (PYPROJECT["dependency-groups"] | PYPROJECT["project"]["optional-dependencies"]).values():
         assert _package_names(packages) <= _package_names(checkout)
 
 
-def test_lock_files_name_no_place_of_packages() -> None:
+def test_lock_files_contain_no_package_index() -> None:
     for name in (INSTALLATION, CHECKOUT):
         assert "://" not in (ROOT / name).read_text()
         assert "index-url" not in (ROOT / name).read_text()
 
 
-def test_no_group_is_installed_behind_the_lock_file() -> None:
+def test_every_group_is_installed_from_the_lock_file() -> None:
     """`maturin develop` installs the group `dev`, whatever the lock file says."""
     assert "dev" not in PYPROJECT["dependency-groups"]
 

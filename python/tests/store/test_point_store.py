@@ -9,12 +9,12 @@ from rtoslab.base.errors import AlteredError, StoreError
 from rtoslab.images import LOG
 from rtoslab.store import MANIFEST, RESULT, ResultCache, RunDirectory, parse_point_files, point_files, store_point
 from rtoslab.store.point_store import PointStore
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 NAME = "ab" + 62 * "0"
-FILES = point_files(NAME, measured(1), {"a": 1}, {LOG: b"compiled in this order\n"})
-SAME = point_files(NAME, measured(1), {"a": 1}, {LOG: b"compiled in another order\n"})
-OTHER = point_files(NAME, measured(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
+FILES = point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in this order\n"})
+SAME = point_files(NAME, measured_point(1), {"a": 1}, {LOG: b"compiled in another order\n"})
+OTHER = point_files(NAME, measured_point(1, 2000), {"a": 1}, {LOG: b"compiled in this order\n"})
 
 
 @pytest.fixture(params=[lambda path: RunDirectory.create(path, "suite", [point(1)]), ResultCache], ids=["run", "cache"])
@@ -23,17 +23,17 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> PointStore:
     return built
 
 
-def test_what_was_put_comes_back(store: PointStore) -> None:
+def test_stored_point_is_read_back(store: PointStore) -> None:
     assert not store.has(NAME)
     assert store.get(NAME) is None
     store.put(NAME, FILES)
     assert store.has(NAME)
     assert store.point_path(NAME).exists()
     assert store.get(NAME) == FILES
-    assert parse_point_files(store.get(NAME) or {}) == (measured(1), {"a": 1})
+    assert parse_point_files(store.get(NAME) or {}) == (measured_point(1), {"a": 1})
 
 
-def test_what_was_altered_is_refused(store: PointStore) -> None:
+def test_changed_point_is_refused(store: PointStore) -> None:
     store.put(NAME, FILES)
     place = store.point_path(NAME)
     file = place / RESULT if place.is_dir() else place
@@ -46,7 +46,7 @@ def test_what_was_altered_is_refused(store: PointStore) -> None:
         store_point(store, NAME, FILES)
 
 
-def test_the_same_is_kept_once_and_another_never(store: PointStore) -> None:
+def test_equal_point_is_stored_once_and_a_different_one_refused(store: PointStore) -> None:
     assert store_point(store, NAME, FILES)
     assert not store_point(store, NAME, FILES)
     assert not store_point(store, NAME, SAME), "a compiler's processes end in any order"
@@ -57,16 +57,16 @@ def test_the_same_is_kept_once_and_another_never(store: PointStore) -> None:
     assert store.get(NAME) == FILES
 
 
-def test_what_was_stored_in_one_can_be_kept_in_the_other(tmp_path: Path) -> None:
+def test_point_can_be_copied_between_stores(tmp_path: Path) -> None:
     run, cache = RunDirectory.create(tmp_path / "run", "suite", [point(1)]), ResultCache(tmp_path / "cache")
     run.put(NAME, FILES)
     assert store_point(cache, NAME, run.get(NAME) or {})
     shutil.rmtree(run.point_path(NAME))
     assert store_point(run, NAME, cache.get(NAME) or {})
-    assert run.read(NAME).result == measured(1)
+    assert run.read(NAME).result == measured_point(1)
 
 
-def test_a_dropped_entry_is_forgotten(tmp_path: Path) -> None:
+def test_dropped_entry_is_forgotten(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
     cache.remove(NAME)
     cache.put(NAME, FILES)

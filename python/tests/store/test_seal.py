@@ -27,8 +27,8 @@ from rtoslab.store.journal import (
 )
 from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import point_folder_name, read_point
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import measured, point
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import measured_point, point
 
 Damage = Callable[[random.Random, bytes], bytes]
 
@@ -71,7 +71,7 @@ def with_samples() -> MeasuredPoint:
     series = SeriesSamples(
         id="s", title="S", instrument="probe", comparable=True, cycles=(5, 6, 7), mark_cycles=(5, 6, 7)
     )
-    return measured().model_copy(update={"series": (series,)})
+    return measured_point().model_copy(update={"series": (series,)})
 
 
 def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
@@ -79,12 +79,12 @@ def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     run = RunDirectory.create(folder / "run", "suite", [point(1), point(2)])
     one = with_samples()
     place = run.add(point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
-    two = measured(2)
+    two = measured_point(2)
     run.add(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
     return run, place
 
 
-def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
+def test_damaged_file_is_never_read(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     whole = {path.name: path.read_bytes() for path in place.iterdir()}
     assert set(whole) == {"result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE}
@@ -104,10 +104,10 @@ def test_no_damage_to_any_file_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["result.json", "manifest.json", "samples.parquet", "uart.txt", seal.SEAL_FILE])
-def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+def test_missing_file_is_named(tmp_path: Path, name: str) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / name).unlink()
-    with pytest.raises(AlteredError, match=f"{name} is missing"):
+    with pytest.raises(AlteredError, match=f"{name} (was stored but )?is missing"):
         read_point(place)
 
 
@@ -115,15 +115,15 @@ def test_files_of_another_point_are_named(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
     (other,) = (folder for folder in run.point_folders() if folder != place)
     shutil.copy(other / "result.json", place / "result.json")
-    with pytest.raises(AlteredError, match=r"result\.json was altered"):
+    with pytest.raises(AlteredError, match=r"result\.json was changed"):
         read_point(place)
     shutil.rmtree(place)
     other.rename(place)
-    with pytest.raises(AlteredError, match="holds what was stored as"):
+    with pytest.raises(AlteredError, match="was renamed and was stored as"):
         read_point(place)
 
 
-def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
+def test_unreadable_file_is_named(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "uart.txt").unlink()
     (place / "uart.txt").mkdir()
@@ -131,49 +131,49 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
         read_point(place)
 
 
-def test_a_seal_that_is_no_seal_is_named(tmp_path: Path) -> None:
+def test_invalid_seal_is_reported(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     for text in ("{}", "[]", "7", "", "[" * 100_000, '{"files": {"../../x": "0"}, "folder": "f", "format": 1}', "\xff"):
         (place / seal.SEAL_FILE).write_text(text, encoding="latin-1")
-        with pytest.raises(AlteredError, match=r"seal\.json was altered"):
+        with pytest.raises(AlteredError, match=r"seal\.json was changed"):
             read_point(place)
 
 
-def test_what_lies_beside_is_left_alone(tmp_path: Path) -> None:
+def test_other_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
     _, place = run_with_two_points(tmp_path)
     (place / "notes.txt").write_text("mine")
     assert read_point(place).result == with_samples()
     assert seal.unexpected_files(place, seal.read_sealed(place)) == ["notes.txt"]
 
 
-def test_an_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
+def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) -> None:
     run, place = run_with_two_points(tmp_path)
     (place / "uart.txt").write_bytes(b"x")
-    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
         one, two = run.points()
     assert isinstance(one.result, Failed)
     assert (one.result.point, one.result.stage) == (point(1), "store")
-    assert two.result == measured(2)
-    with pytest.warns(AlteredWarning, match=r"uart\.txt was altered"):
+    assert two.result == measured_point(2)
+    with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
         (only,) = find_points([tmp_path], PointFilters())
-    assert only.result == measured(2)
+    assert only.result == measured_point(2)
 
 
-def test_an_altered_plan_is_named_and_the_points_are_read(tmp_path: Path) -> None:
+def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     text = (run.path / "plan.json").read_text()
     (run.path / "plan.json").write_text(text.replace('"suite": "suite"', '"suite": "sweet"'))
-    with pytest.raises(AlteredError, match=r"plan\.json was altered"):
+    with pytest.raises(AlteredError, match=r"plan\.json was changed"):
         run.plan()
-    with pytest.warns(AlteredWarning, match=r"plan\.json was altered"):
+    with pytest.warns(AlteredWarning, match=r"plan\.json was changed"):
         assert len(run.points()) == 2
 
 
-def test_an_altered_line_of_the_journal_is_named(tmp_path: Path) -> None:
+def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
-    with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was altered"):
+    with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was changed"):
         assert last_session(run.path).date == "2026-01-01T00:00:00Z"
 
 
@@ -184,7 +184,7 @@ def _write_journal(run: RunDirectory) -> tuple[list[Session], bytes]:
     return sessions, content
 
 
-def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
+def test_every_changed_byte_of_the_journal_is_detected(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
     sessions, content = _write_journal(run)
     assert read_sessions(run.path) == sessions
@@ -193,13 +193,11 @@ def test_no_altered_byte_of_the_journal_is_passed_over(tmp_path: Path) -> None:
         others = {content[place] ^ 1 << dice.randrange(8), dice.randrange(256), *b"\n{}"} - {content[place]}
         for other in others:
             (run.path / JOURNAL_FILE).write_bytes(content[:place] + bytes([other]) + content[place + 1 :])
-            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was altered"):
+            with pytest.raises(AlteredError, match=r"Line \d of .*journal\.jsonl was changed"):
                 read_sessions(run.path)
 
 
-def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtoslab.store.journal.git_revision", lambda _: "abc")
     run, _ = run_with_two_points(tmp_path)
     sessions, content = _write_journal(run)
@@ -212,7 +210,7 @@ def test_of_a_journal_cut_short_the_whole_lines_are_read_and_the_next_is_added(
         assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
 
-def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
+def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
     stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
     results = [
@@ -229,11 +227,11 @@ def _all_that_is_read(run: RunDirectory) -> tuple[list[Any], list[Any], Any, lis
     return stored, results, plan, sessions
 
 
-def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> None:
+def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
     """Over every file of it, by all ways to read it: each point is the one that was stored or counts as failed."""
     run, _ = run_with_two_points(tmp_path)
     sessions, _ = _write_journal(run)
-    points, _, plan, _ = _all_that_is_read(run)
+    points, _, plan, _ = _read_everything(run)
     whole = {name: (result, manifest) for name, result, manifest in points}
     dice, report = random.Random(11), 0
     files = [item for item in sorted(run.path.rglob("*")) if item.is_file() and item.stat().st_size]
@@ -249,7 +247,7 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
         path.write_bytes(flip(dice, content))
         with warnings.catch_warnings(record=True) as output:
             warnings.simplefilter("always")
-            now = _all_that_is_read(run)
+            now = _read_everything(run)
         path.write_bytes(content)
         assert {str(message.category.__name__) for message in output} <= {AlteredWarning.__name__}
         differs = now != (points, points, plan, sessions)
@@ -268,19 +266,19 @@ def test_no_altered_byte_of_a_run_is_read_as_another_number(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "command", [["show"], ["report", "--format", "md"], ["runs", "--in"], ["runs", "export", "--in"], ["lint"]]
 )
-def test_every_command_tells_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
+def test_every_command_reports_damage_and_reads_the_rest(tmp_path: Path, command: list[str]) -> None:
     run, place = run_with_two_points(tmp_path)
     result = json.loads((place / "result.json").read_text())
     result["counters"][0]["count"] *= 2
     (place / "result.json").write_text(json.dumps(result))
     done = rtoslab(*command, run.path)
-    output = error(done, 1)
-    assert output.count("result.json was altered after it was stored") == 1
+    output = command_error(done, 1)
+    assert output.count("result.json was changed after it was stored") == 1
     assert "delete the folder" in output
     assert done.stdout.strip(), "the other point is told"
 
 
-def test_a_commit_of_another_project_around_the_package_is_not_ours(tmp_path: Path) -> None:
+def test_commit_of_a_surrounding_project_is_not_recorded(tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     (tmp_path / "site").mkdir()
     for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "theirs"]):

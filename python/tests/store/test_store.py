@@ -12,26 +12,26 @@ from rtoslab.base.output_files import write_whole
 from rtoslab.images import builder as build
 from rtoslab.store import store
 from rtoslab.store.store import RunDirectory, remove_unfinished
-from tests.fakes import measured, point
+from tests.fakes import measured_point, point
 
 
 def create_run(path: Path) -> RunDirectory:
     return RunDirectory.create(path, "suite", [point(1), point(2)])
 
 
-def test_points_come_back_in_the_plans_order(tmp_path: Path) -> None:
+def test_points_are_read_in_the_plans_order(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add("z-1", measured(2), {"a": 1}, {"uart.txt": b"x"})
-    run.add("a-1", measured(1), {"a": 2}, {})
+    run.add("z-1", measured_point(2), {"a": 1}, {"uart.txt": b"x"})
+    run.add("a-1", measured_point(1), {"a": 2}, {})
     back = RunDirectory.open(tmp_path / "run").points()
     assert [stored_point.result.point.cores for stored_point in back] == [1, 2]
     assert back[1].manifest == {"a": 1}
     assert (back[1].folder / "uart.txt").read_bytes() == b"x"
 
 
-def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
+def test_same_result_is_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        create_run(tmp_path / name).add("p-1", measured(), {"b": 1, "a": 2}, {})
+        create_run(tmp_path / name).add("p-1", measured_point(), {"b": 1, "a": 2}, {})
     files = [
         sorted(path.relative_to(tmp_path / name) for path in (tmp_path / name).rglob("*")) for name in ("one", "two")
     ]
@@ -43,11 +43,11 @@ def test_the_same_result_is_the_same_bytes(tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
-    run.add("p-1", measured(1, 1000), {}, {})
+    run.add("p-1", measured_point(1, 1000), {}, {})
     with pytest.raises(StoreError, match="never overwritten"):
-        run.add("p-1", measured(1, 2000), {}, {})
+        run.add("p-1", measured_point(1, 2000), {}, {})
     (only,) = run.points()
-    assert only.result == measured(1, 1000)
+    assert only.result == measured_point(1, 1000)
 
 
 def test_other_points_need_another_directory(tmp_path: Path) -> None:
@@ -56,30 +56,30 @@ def test_other_points_need_another_directory(tmp_path: Path) -> None:
         RunDirectory.create(tmp_path / "run", "suite", [point(1)])
 
 
-def test_a_foreign_directory_is_left_alone(tmp_path: Path) -> None:
+def test_foreign_directory_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("x")
     with pytest.raises(StoreError, match="is not a run directory"):
         create_run(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
-def test_a_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_loses_only_the_point_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_run(tmp_path / "run")
-    run.add("p-1", measured(1), {}, {})
+    run.add("p-1", measured_point(1), {}, {})
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match=r"no space left on device.*finished points are kept"):
-            run.add("p-2", measured(2), {}, {})
+        with pytest.raises(StoreError, match=r"no space left on device.*finished points are not measured again"):
+            run.add("p-2", measured_point(2), {}, {})
     assert [path.name for path in (tmp_path / "run" / "points").iterdir()] == ["p-1"]
-    run.add("p-2", measured(2), {}, {})
+    run.add("p-2", measured_point(2), {}, {})
     assert len(run.points()) == 2
 
 
-def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
     run = create_run(tmp_path / "run")
     half = tmp_path / "run" / "points" / ".unfinished-x"
     half.mkdir()
@@ -91,7 +91,7 @@ def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not half.exists()
 
 
-def test_what_another_process_is_writing_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_another_writing_process_are_not_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create_run(tmp_path / "run")
     write = store._write_synced
 
@@ -100,26 +100,24 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path: Path, monkeypat
         remove_unfinished(run.path)
 
     monkeypatch.setattr(store, "_write_synced", while_another_sweeps)
-    run.add("p-1", measured(), {}, {})
+    run.add("p-1", measured_point(), {}, {})
     assert len(run.points()) == 1
     assert [item.name for item in (run.path / "points").iterdir()] == ["p-1"]
 
 
-def test_a_directory_whose_maker_was_killed_is_made_again(tmp_path: Path) -> None:
+def test_directory_of_a_killed_process_is_created_again(tmp_path: Path) -> None:
     (tmp_path / "run" / "points").mkdir(parents=True)
     (tmp_path / "run" / store.LOCK).touch()
     (tmp_path / "run" / f".{store.PLAN}.tmp").write_text("{")
     assert create_run(tmp_path / "run").plan().points == [point(1), point(2)]
 
 
-def test_a_missing_run_is_named(tmp_path: Path) -> None:
+def test_missing_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is not a run directory"):
         RunDirectory.open(tmp_path / "nowhere")
 
 
-def test_a_build_that_found_no_room_is_told_from_one_that_is_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_is_distinguished_from_a_compile_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(tmp_path)
     for text, free, full in (
         ("x.c:1: error: no", 1 << 30, False),
@@ -130,7 +128,7 @@ def test_a_build_that_found_no_room_is_told_from_one_that_is_wrong(
         assert build._disk_is_full(text, tmp_path) is full
 
 
-def test_a_kept_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "costs.toml"
     write_whole(path, "kept\n", "the costs")
 

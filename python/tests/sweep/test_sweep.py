@@ -21,9 +21,9 @@ from rtoslab.sweep.cluster import _received_point, _source_digests, measure_on_w
 from rtoslab.sweep.effects import Observations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
-from tests.cli.test_cli import ROOT, error, rtoslab
-from tests.fakes import measured, point
-from tests.processes import started
+from tests.cli.test_cli import ROOT, command_error, rtoslab
+from tests.fakes import measured_point, point
+from tests.processes import start_process
 
 PLAN = """
 title = "T"
@@ -43,7 +43,7 @@ def write_plan(folder: Path, text: str = PLAN) -> Path:
     return path
 
 
-def test_a_grid_is_every_combination_and_a_point_departs_from_the_first(tmp_path: Path) -> None:
+def test_grid_is_every_combination(tmp_path: Path) -> None:
     sweep = read_sweep(write_plan(tmp_path, PLAN + '[[point]]\nopt = "-O3"\n'))
     plan = sweep_points(Catalogue(find_root()), sweep)
     assert len(plan.points) == 2 * (4 + 1)
@@ -52,13 +52,13 @@ def test_a_grid_is_every_combination_and_a_point_departs_from_the_first(tmp_path
     ]  # fmt: skip
 
 
-def test_a_list_alone_is_a_sweep(tmp_path: Path) -> None:
+def test_plan_with_a_list_only_is_a_sweep(tmp_path: Path) -> None:
     text = PLAN.partition("[grid]")[0] + '[[point]]\nopt = "-O1"\n[[point]]\ncode = "sram"\nopt = "-O1"\n'
     plan = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path, text)))
     assert [(point.opt, point.code) for point in plan.points[::2]] == [("-O1", "flash"), ("-O1", "sram")]
 
 
-def test_what_is_to_be_skipped_bears_the_reason(tmp_path: Path) -> None:
+def test_skipped_point_has_its_reason(tmp_path: Path) -> None:
     skip = '[[skip]]\nwhen = { benchmark = "t2_cooperative", configUSE_TIME_SLICING = 1 }\nreason = "it switches"\n'
     plan = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path, PLAN + skip)))
     reasons = [(item.benchmark[:2], item.not_applicable) for item in plan.points if item.not_applicable]
@@ -73,14 +73,14 @@ def test_what_is_to_be_skipped_bears_the_reason(tmp_path: Path) -> None:
         ('title = "T"', CatalogueError, "nonsense"),
     ],
 )
-def test_a_wrong_plan_is_one_sentence(tmp_path: Path, change: str, kind: type[Exception], words: str) -> None:
+def test_invalid_plan_is_reported(tmp_path: Path, change: str, kind: type[Exception], words: str) -> None:
     new = {"opt": "opt = []", "titl": 'title = "T"\nnonsense = 1', "benc": ""}[change[:4].strip()]
     with pytest.raises(kind, match=words):
         read_sweep(write_plan(tmp_path, PLAN.replace(change, new)))
 
 
 def point_taking(cycles: float, benchmark: str = "t2", **config: str) -> MeasuredPoint:
-    plain = measured(1, 1000)
+    plain = measured_point(1, 1000)
     where = plain.point.model_copy(update={"benchmark": benchmark, "title": f"{benchmark} test", "config": config})
     total = plain.window_s * plain.clock_hz / cycles
     first, *others = plain.counters
@@ -106,7 +106,7 @@ def example_points() -> list[MeasuredPoint]:
     return points
 
 
-def test_effects_are_ratios_of_points_alike_in_all_else() -> None:
+def test_effects_are_ratios_of_otherwise_equal_points() -> None:
     result = Observations(example_points()).effects()
     assert (result[0].option, result[0].level, result[0].pairs) == ("a", "1", 6)
     by_name = {(effect.option, effect.level): effect.median_ratios for effect in result}
@@ -124,12 +124,12 @@ def test_pairs_that_interact_are_found() -> None:
     assert abs(math.log(second.ratio.value)) < 0.02
 
 
-def test_a_hole_in_the_grid_is_no_obstacle() -> None:
+def test_missing_grid_point_is_tolerated() -> None:
     points = [item for item in example_points() if item.point.config["b"] != "0" or item.point.config["a"] != "1"]
     assert {effect.option for effect in Observations(points).effects()} == {"a", "b"}
 
 
-def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
+def test_report_has_ranking_interactions_and_small_multiples() -> None:
     absent = NotApplicable(run_id="0", point=point(), reason="it cannot be")
     results: list[MeasuredPoint | NotApplicable] = [*example_points(), absent]
     stored = [StoredPoint(Path("x"), result, {}) for result in results]
@@ -145,7 +145,7 @@ def test_the_report_has_ranking_interactions_and_small_multiples() -> None:
 
 
 @pytest.mark.long
-def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
+def test_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
     plan = write_plan(
         tmp_path, PLAN.replace('["t2", "t7"]', '["t2"]').replace('opt = ["-O2", "-Os"]', 'code = ["flash", "itcm"]')
     )
@@ -160,17 +160,17 @@ def test_a_sweep_measures_skips_and_resumes(tmp_path: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("result.json")}
 
 
-def test_a_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
+def test_worker_with_other_sources_measures_nothing(tmp_path: Path) -> None:
     (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path))).points
     shipped = measure_on_worker(
         first, (*_source_digests(find_root(), first)[:-1], "of other firmware"), MeasureOptions()
     )
     assert shipped.files is None
-    assert "bring both to the same revision" in str(shipped.error)
+    assert "update both to the same revision" in str(shipped.error)
     assert shipped.worker, "which worker it is"
 
 
-def test_a_worker_that_cannot_measure_is_named(tmp_path: Path) -> None:
+def test_worker_that_cannot_measure_is_named(tmp_path: Path) -> None:
     (first, *_) = sweep_points(Catalogue(find_root()), read_sweep(write_plan(tmp_path))).points
     shipped = measure_on_worker(first, ("other", "sources", "here"), MeasureOptions())
     shipped = replace(shipped, error=ToolMissingError("arm-none-eabi-gcc is not installed."), worker="tcp://a:1 on b")
@@ -193,11 +193,9 @@ sys.exit(main())
 
 @pytest.mark.parametrize(
     ("is_killed", "says"),
-    [(False, "has had no worker for 2 s; start some with"), (True, "was lost; what came back is kept")],
+    [(False, "has had no worker for 2 s; start some with"), (True, "was lost; the received points are stored")],
 )
-def test_a_cluster_without_workers_or_scheduler_is_said_in_a_sentence(
-    is_killed: bool, says: str, tmp_path: Path
-) -> None:
+def test_cluster_without_workers_or_scheduler_is_reported(is_killed: bool, says: str, tmp_path: Path) -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--host", address]
     limits = QUICK_LIMITS.replace("= 2, 0.5", "= 600, 0.5") if is_killed else QUICK_LIMITS
@@ -212,10 +210,10 @@ def test_a_cluster_without_workers_or_scheduler_is_said_in_a_sentence(
         "--scheduler",
         address,
     ]
-    with started(command, stderr=subprocess.PIPE) as scheduler:
+    with start_process(command, stderr=subprocess.PIPE) as scheduler:
         assert scheduler.stderr is not None
         assert any("Scheduler at" in line for line in scheduler.stderr)
-        with started([str(word) for word in sweep], cwd=ROOT, stderr=subprocess.PIPE) as asking:
+        with start_process([str(word) for word in sweep], cwd=ROOT, stderr=subprocess.PIPE) as asking:
             assert asking.stderr is not None
             assert asking.stderr.readline().startswith("Plan: ")
             if is_killed:
@@ -235,14 +233,14 @@ def free_port() -> int:
         return port
 
 
-def test_a_plan_without_options_is_measured_all_the_same(tmp_path: Path) -> None:
+def test_plan_without_options_is_measured(tmp_path: Path) -> None:
     done = rtoslab("sweep", write_plan(tmp_path, PLAN.partition("[grid]")[0]), "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "nothing can be ranked" in done.stdout
     assert "2 points: 2 measured." in done.stdout
 
 
-def test_no_cluster_is_said(tmp_path: Path) -> None:
+def test_missing_cluster_package_is_reported(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, PLAN)
-    output = error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
+    output = command_error(rtoslab("sweep", plan, "--out", tmp_path / "run", "--scheduler", "tcp://localhost:1"), 1)
     assert "No Dask scheduler answers at tcp://localhost:1" in output

@@ -23,7 +23,7 @@ def state(tmp_path: Path, board: str, **config: str) -> dict[str, Any]:
     return outcome.result.state
 
 
-def test_a_point_tells_what_was_switched_on(tmp_path: Path) -> None:
+def test_point_records_board_state(tmp_path: Path) -> None:
     message = state(tmp_path, "nucleo-f446re")
     assert message["clock_hz"] == 84_000_000
     assert (message["wait_states"], message["feature.prefetch"], message["feature.icache"]) == (2, 1, 1)
@@ -32,7 +32,7 @@ def test_a_point_tells_what_was_switched_on(tmp_path: Path) -> None:
     assert state(tmp_path, "nucleo-f446re", **{"feature.icache": "0"})["feature.icache"] == 0
 
 
-def test_the_pico_tells_of_its_flash_cache(tmp_path: Path) -> None:
+def test_pico_records_its_flash_cache(tmp_path: Path) -> None:
     message = state(tmp_path, "pico")
     assert (message["xip.cache"], message["xip.divider"]) == (1, 2)
 
@@ -49,7 +49,7 @@ def test_registers_are_read_on_a_copy(board: str) -> None:
     assert read_state(machine, CATALOGUE.board(board).facts, 1)["mpu"] == 0
 
 
-def test_a_core_that_the_board_lacks_is_refused() -> None:
+def test_core_that_the_board_lacks_is_refused() -> None:
     machine = make_machine(CATALOGUE.board("nucleo-f446re").facts, cores=1)
     with pytest.raises(_sim.SimError, match="core"):
         machine.read_registers(1, [SYSTICK_COUNT])

@@ -60,7 +60,7 @@ def _assert_board(result: MeasuredPoint, clock_hz: int, window_ms: int) -> None:
     assert abs(result.virtual.cores[0].cycles / clock_hz * 1e6 - window_ms * 1000) <= slack_us
 
 
-def test_which_boards_these_are() -> None:
+def test_boards_of_the_simulator() -> None:
     assert len(BOARDS) >= 6
     assert set(BOARDS) >= OF_EACH_CORE
 
@@ -68,7 +68,7 @@ def test_which_boards_these_are() -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(board, marks=() if board in OF_EACH_CORE else pytest.mark.long) for board in BOARDS]
 )
-def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path: Path) -> None:
+def test_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_path: Path) -> None:
     kernel = ANOTHER_KERNEL.get(name, "freertos")
     benchmark = "t5" if kernel == "freertos" else "t4"
     result = _measure(tmp_path / "run", benchmark, name, 20, kernel)
@@ -90,7 +90,7 @@ def test_a_benchmark_with_an_interrupt_is_measured_and_proved(name: str, tmp_pat
         if name in BOARDS
     ],
 )
-def test_other_memories(kernel: str, name: str, config: dict[str, str], tmp_path: Path) -> None:
+def test_code_and_data_in_other_memories(kernel: str, name: str, config: dict[str, str], tmp_path: Path) -> None:
     """Where they lie is the board's and the scripts' business: without long tests a kernel stands in one of them."""
     clock_hz = int(config.get("clock_hz", CATALOGUE.board(name).facts.clock.sys_hz))
     _assert_board(
@@ -98,7 +98,7 @@ def test_other_memories(kernel: str, name: str, config: dict[str, str], tmp_path
     )
 
 
-def test_wait_states_and_caches_cost_what_they_should(tmp_path: Path) -> None:
+def test_wait_states_and_caches_have_their_documented_cost(tmp_path: Path) -> None:
     """More wait states are never quicker, and switching the accelerator off is slower."""
     plain = _measure(tmp_path / "plain", "t1", "nucleo-f446re", 10)
     waits = _measure(tmp_path / "waits", "t1", "nucleo-f446re", 10, wait_states="9")

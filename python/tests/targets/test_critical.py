@@ -36,14 +36,14 @@ def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> Cri
         ([(5, 2), (4, 0), (8, 0)], 0, CriticalCycles(1, 4, 4)),  # set down to nothing and written again
     ],
 )
-def test_a_section_lasts_from_the_outermost_to_its_end(
+def test_critical_section_lasts_to_the_end_of_the_outermost(
     writes: list[tuple[int, int]], depth: int, expected: CriticalCycles
 ) -> None:
     assert count(writes, [], depth) == expected
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 2)), max_size=30), st.lists(st.integers(0, 30)))
-def test_totals_do_not_depend_on_chunks(writes: list[tuple[int, int]], cuts: list[int]) -> None:
+def test_totals_do_not_depend_on_chunk_size(writes: list[tuple[int, int]], cuts: list[int]) -> None:
     assert count(writes, [cut for cut in cuts if cut < len(writes)]) == count(writes, [])
 
 

@@ -59,18 +59,18 @@ IDLES = label(IDENT_IDLE)
 GOES_ON = label(IDENT_IDLE_OVER)
 
 
-def test_no_task_between_two_is_one_switch_and_none_where_the_same_goes_on() -> None:
+def test_switch_over_no_task_counts_once_and_none_if_the_same_continues() -> None:
     observer = Observer((), {0: 7})
     observer.feed(NoTaskFilter(NONE).feed(events([write(0), write(8), write(0), write(0), write(8)])))
     assert observer.finish({}).switches == {Switch(0, 7, 8, ""): 1}
 
 
-def test_without_such_a_value_every_write_counts() -> None:
+def test_every_write_counts_without_a_no_task_value() -> None:
     raw = events([write(0), write(8)])
     assert NoTaskFilter(frozenset()).feed(raw) is raw
 
 
-def test_who_ran_last_where_no_task_runs_as_the_window_opens() -> None:
+def test_last_task_before_the_window_is_known() -> None:
     raw = NoTaskFilter(NONE).feed(events([write(5), write(6, core=1), write(0)]))
     assert last_running_tasks(raw, NONE, {0: 0, 1: 6}) == {0: 5, 1: 6}
     assert last_running_tasks(b"", NONE, {0: 0}) == {0: 0}
@@ -80,7 +80,7 @@ WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), G
 
 
 @pytest.mark.parametrize("cut", range(len(WAITS)))
-def test_nobody_is_who_an_idling_kernel_switches_to(cut: int) -> None:
+def test_idling_kernel_switches_to_no_task(cut: int) -> None:
     """And comes back from, to the same task too; the second switch finds one that is ready, and does not idle."""
     observer, reader = Observer((), {0: 7}), NoTaskFilter(NONE)
     for rows in (WAITS[:cut], WAITS[cut:]):
@@ -96,7 +96,7 @@ CHOOSES = [
 
 
 @pytest.mark.parametrize("cut", range(len(CHOOSES) + 1))
-def test_of_the_tasks_named_before_a_switch_the_last_is_switched_to(cut: int) -> None:
+def test_last_task_named_before_a_switch_counts(cut: int) -> None:
     facts = kernel(probes={**PROBES, "named_before_switch": True})
     observer, reader = Observer((), {0: 7}), SwitchReader(facts)
     rows = np.frombuffer(events(CHOOSES), dtype=EVENT)
@@ -105,14 +105,14 @@ def test_of_the_tasks_named_before_a_switch_the_last_is_switched_to(cut: int) ->
     assert observer.finish({}).switches == {Switch(0, 7, 6, ""): 1, Switch(0, 6, 8, ""): 1, Switch(0, 8, 6, ""): 1}
 
 
-def test_a_choice_that_no_switch_follows_comes_at_the_end_with_all_behind_it() -> None:
+def test_choice_without_a_switch_counts_at_the_end() -> None:
     rows = events([write(8), enter(SYSTICK), leave(SYSTICK)])
     reader = SwitchReader(kernel(probes={**PROBES, "named_before_switch": True}))
     assert reader.feed(rows) == b""
     assert reader.feed(b"", is_end=True) == rows
 
 
-def test_a_kernel_that_writes_in_its_switch_may_switch_twice_in_a_row() -> None:
+def test_kernel_that_writes_in_its_switch_may_switch_twice_in_a_row() -> None:
     rows = events([enter(PENDSV), write(8), enter(PENDSV), leave(PENDSV), write(6), write(9), leave(PENDSV)])
     assert SwitchReader(kernel(probes=PROBES)).feed(rows) == rows
 
@@ -124,7 +124,7 @@ IDLING = [
 
 
 @pytest.mark.parametrize("cut", range(len(IDLING)))
-def test_a_kernel_that_idles_inside_its_switch_has_left_the_handler_meanwhile(cut: int) -> None:
+def test_kernel_that_idles_inside_its_switch_has_left_the_handler(cut: int) -> None:
     reader = HandlerReader(7)
     reader.feed(events(IDLING[:cut]))
     later = np.frombuffer(events(IDLING), dtype=EVENT)[cut:]
@@ -135,35 +135,35 @@ def test_a_kernel_that_idles_inside_its_switch_has_left_the_handler_meanwhile(cu
     assert list(result.cycles) == [2, 1, 2]
 
 
-def test_labels_outside_a_handler_say_nothing() -> None:
+def test_labels_outside_a_handler_are_ignored() -> None:
     built = np.frombuffer(events([IDLES, GOES_ON, enter(SYSTICK), leave(SYSTICK), GOES_ON]), dtype=EVENT)
     assert HandlerIdleFilter().feed(built)["id"].tolist() == [SYSTICK, SYSTICK]
 
 
-def switched(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
+def read_switches(rows: list[tuple[int, int, int, int]], *names: str) -> HandlerRuns:
     facts = kernel(behaviour={"switch_exceptions": names} if names else {})
     reader = HandlerReader(7, UNKNOWN, switching_exceptions(facts))
     reader.feed(events(rows))
     return reader.runs
 
 
-def test_a_kernel_that_names_the_next_task_before_it_switches() -> None:
+def test_kernel_that_names_the_next_task_before_it_switches() -> None:
     """The tick's handler, or a task's own call, writes the word; the switch is where the kernel says."""
-    result = switched([enter(SYSTICK), write(8), leave(SYSTICK), enter(PENDSV), leave(PENDSV)])
+    result = read_switches([enter(SYSTICK), write(8), leave(SYSTICK), enter(PENDSV), leave(PENDSV)])
     assert list(zip(result.exception, result.before, result.after, strict=True)) == [(SYSTICK, 7, 7), (PENDSV, 7, 8)]
 
 
 @pytest.mark.parametrize(
     ("name", "number"), [("svcall", SVCALL), ("systick", SYSTICK), ("hardfault", HARDFAULT), ("pendsv", PENDSV)]
 )
-def test_the_switch_is_where_the_kernel_says(name: str, number: int) -> None:
+def test_switch_is_at_the_declared_place(name: str, number: int) -> None:
     rows = [enter(number), write(8), leave(number)]
-    assert list(switched(rows, name).after) == [8]
+    assert list(read_switches(rows, name).after) == [8]
     other = "pendsv" if name != "pendsv" else "svcall"
-    assert 8 not in switched(rows, other).after
+    assert 8 not in read_switches(rows, other).after
 
 
-def test_idle_time_is_what_passes_between_the_labels() -> None:
+def test_idle_time_is_between_the_labels() -> None:
     record = np.zeros(3, dtype=PROFILE)
     record["address"], record["cycles"], record["executions"] = (0x1000, 0x1010, 0x1020), (10, 70, 20), 1
     symbols = [(0x1000, 0x40, "isr_pendsv")]
@@ -217,7 +217,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("place", ["state+12", "state+0xc", "state+CURRENT", "state + 8 + 4"])
-def test_a_word_at_an_offset(machine: Any, place: str) -> None:
+def test_word_at_an_offset_is_read(machine: Any, place: str) -> None:
     assert find_word_address(machine, place) == 0x2000_010C
     assert current_task_addresses(machine, kernel(probes={**PROBES, "current_task_single": place}), 1) == {
         0: 0x2000_010C
@@ -225,18 +225,18 @@ def test_a_word_at_an_offset(machine: Any, place: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["state+OTHER", "state+0x10000", "state+-4", "state+", "absent+4"])
-def test_an_offset_that_is_none_is_refused_with_its_name(machine: Any, place: str) -> None:
+def test_invalid_offset_is_refused(machine: Any, place: str) -> None:
     with pytest.raises(SymbolError, match=r"offset|absent") as caught:
         find_word_address(machine, place)
     assert place.split("+")[1] in str(caught.value) or "absent" in str(caught.value)
 
 
-def test_an_absolute_symbol_bounds_no_function(machine: Any) -> None:
+def test_absolute_symbol_is_not_a_function_boundary(machine: Any) -> None:
     assert machine.symbol("CURRENT") == 12
     assert "CURRENT" not in {name for _, _, name in machine.symbols()}
 
 
-def test_a_write_at_an_offset_is_seen(machine: Any) -> None:
+def test_write_at_an_offset_is_observed(machine: Any) -> None:
     (word,) = current_task_addresses(machine, kernel(probes=PROBES), 1).values()
     machine.watch_write(word, IDENT_CURRENT)
     machine.run(100)

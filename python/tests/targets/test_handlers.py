@@ -22,7 +22,7 @@ from rtoslab.targets.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SEL
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns, call_return_addresses
 from rtoslab.targets.observe import WindowObservations
-from tests.fakes import CONTROL, WINDOW, Fields, board, decoded, handle, kernel, task
+from tests.fakes import CONTROL, WINDOW, Fields, board, decoded_run, handle, kernel, task
 
 EXEC, WRITE, ENTER, EXIT = 1, 2, 3, 4
 IDLE = 0x2000_F000
@@ -55,7 +55,7 @@ def tick_at(cycle: int, took: int = 50) -> list[Row]:
     return [(cycle, ENTER, SYSTICK, 12), (cycle + took, EXIT, SYSTICK, 0)]
 
 
-def test_a_switch_has_its_pair_its_choice_and_its_steps() -> None:
+def test_switch_has_task_pair_choice_and_search_steps() -> None:
     result = read(
         (90, WRITE, IDENT_TOP, 5),
         (100, ENTER, PENDSV, 12),
@@ -70,7 +70,7 @@ def test_a_switch_has_its_pair_its_choice_and_its_steps() -> None:
     assert (result.select_cycles[0], result.steps[0], result.interrupted[0]) == (40, 3, 0)
 
 
-def test_a_handler_behind_another_without_a_return_between() -> None:
+def test_tail_chained_handlers_are_separate() -> None:
     """The board tells the second one's entry before the first one's return, with the earlier cycle."""
     result = read(*tick_at(100)[:1], (156, ENTER, PENDSV, 6), (150, EXIT, SYSTICK, 0), *switch_at(156, 7)[1:])
     assert list(result.exception) == [SYSTICK, PENDSV]
@@ -78,7 +78,7 @@ def test_a_handler_behind_another_without_a_return_between() -> None:
     assert list(result.interrupted) == [0, 0]
 
 
-def test_an_interrupt_inside_and_a_handler_already_running() -> None:
+def test_nested_interrupt_and_handler_already_running() -> None:
     result = read(
         (5, EXIT, SYSTICK, 0),  # entered before the window
         (100, ENTER, SYSTICK, 12), (110, ENTER, 26, 12), (120, EXIT, 26, 0), (150, EXIT, SYSTICK, 0),
@@ -103,7 +103,7 @@ class Code:
         return self.code[address - 0x1000 :][:length]
 
 
-def test_where_a_call_comes_back_to() -> None:
+def test_return_address_of_a_call() -> None:
     machine: Any = Code()
     assert call_return_addresses(machine, "handler", 0x1100) == [0x1008]
     assert call_return_addresses(machine, "handler", 0x1200) == [0x100C]
@@ -141,7 +141,7 @@ def pattern(skip: int = 0, extra: int | None = None) -> list[Row]:
 
 def evidence(show: str, rows: list[Row], *, probes: bool = True, current: int = IDLE) -> Evidence:
     observed = WindowObservations(handled=read(*rows, current=current))
-    return Evidence(decoded(BODY), observed if probes else None, benchmark(show), board(), kernel())
+    return Evidence(decoded_run(BODY), observed if probes else None, benchmark(show), board(), kernel())
 
 
 def pairs(*, without: int | None = None) -> list[Row]:
@@ -154,7 +154,7 @@ def pairs(*, without: int | None = None) -> list[Row]:
     return rows
 
 
-def searched(wrong: int = 0) -> list[Row]:
+def search_rows(wrong: int = 0) -> list[Row]:
     """Task 0 to idle and back: both tasks have priority 1, idle is two steps below; `wrong` more are taken."""
     down: list[Row] = [(40, WRITE, IDENT_TOP, 9), *switch_at(50, IDLE), (120, WRITE, IDENT_TOP, 7 - wrong)]
     return [*sorted(down), (300, WRITE, IDENT_TOP, 9), *up()]
@@ -178,14 +178,14 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (PAIRS, {"rows": pairs(without=4)}, Verdict.FAILS),  # idle to 1 never
     ({**PAIRS, "at_least": 2}, {"rows": pairs()}, Verdict.FAILS),
     (PAIRS, {"rows": []}, Verdict.FAILS),
-    (STEPS, {"rows": searched(), "current": handle(0)}, Verdict.HOLDS),
-    (STEPS, {"rows": searched(wrong=1), "current": handle(0)}, Verdict.FAILS),
+    (STEPS, {"rows": search_rows(), "current": handle(0)}, Verdict.HOLDS),
+    (STEPS, {"rows": search_rows(wrong=1), "current": handle(0)}, Verdict.FAILS),
     (STEPS, {"rows": []}, Verdict.FAILS),  # no switch, nothing shown
 ]
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_rule(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_handler_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
     show = "tick" if rule is RELEASES else "switch"
     result = all_rules()[rule["rule"]]
     finding = result.judge(result.Params.model_validate(rule), evidence(show, **facts))
@@ -206,20 +206,20 @@ def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict
 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
-def test_without_probes_nothing_is_claimed(rule: dict[str, Any]) -> None:
+def test_handler_series_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
     finding = result.judge(result.Params.model_validate(rule), evidence("tick", pattern(), probes=False))
     assert finding.verdict is Verdict.UNSEEN
 
 
-def test_a_kernel_that_does_not_search_shows_no_steps() -> None:
+def test_kernel_that_does_not_search_shows_no_steps() -> None:
     result = all_rules()["search_steps"]
     finding = result.judge(result.Params.model_validate(STEPS), evidence("switch", pairs()))
     assert finding.verdict is Verdict.UNSEEN
     assert "does not search" in finding.saw
 
 
-def test_series_of_the_tick() -> None:
+def test_tick_series() -> None:
     built = evidence("tick", pattern())
     assert built.observed is not None
     assert built.observed.handled is not None
@@ -233,7 +233,7 @@ def test_series_of_the_tick() -> None:
     assert result["tick.entry"].cycles == (12,) * 249
 
 
-def test_series_of_switches_leave_the_control_task_out() -> None:
+def test_switch_series_exclude_the_control_task() -> None:
     built = evidence("switch", pairs())
     assert built.observed is not None
     assert built.observed.handled is not None
@@ -247,7 +247,7 @@ def test_series_of_switches_leave_the_control_task_out() -> None:
     assert all(samples.steps is None and set(samples.switches) == {1} for samples in result.values())
 
 
-def test_model_of_the_tick() -> None:
+def test_tick_model_is_fitted() -> None:
     model = fit_tick_model({0: [100, 100, 104], 1: [150], 3: [250, 252]})
     assert model is not None
     assert model.per_task == pytest.approx(50, abs=1)
@@ -261,7 +261,7 @@ def test_model_of_the_tick() -> None:
     assert fit_tick_model({1: [100], 2: [150]}) is None
 
 
-def test_loops_by_the_papers_rule() -> None:
+def test_loop_counts_by_the_papers_rule() -> None:
     def select(ident: str, steps: int | None) -> SeriesSamples:
         return SeriesSamples(
             id=f"select.{ident}", title="", instrument="probe", comparable=True, cycles=(1,), steps=steps
@@ -290,7 +290,7 @@ def test_golden_six_coincidences_in_250_s() -> None:
     assert together == [41_400 * times for times in range(1, 7)]
 
 
-def test_golden_the_short_window_holds_one() -> None:
+def test_golden_one_coincidence_in_the_short_window() -> None:
     params = miranda_params("tick_handler")
     at = tasks_due_at(params)
     together = [number for number in range(1, 1000) if len(at(number)) == 10]

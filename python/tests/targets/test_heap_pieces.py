@@ -40,7 +40,7 @@ def pieces(image: bytes, memory: dict[int, int], kernel: str = "freertos", **sym
     return count_free_pieces(machine, memory.get, image, KERNELS[kernel].facts)
 
 
-def test_each_free_piece_counts_but_the_end_of_the_list(image: bytes) -> None:
+def test_every_free_block_except_the_list_end_counts(image: bytes) -> None:
     assert pieces(image, {HEAD: FIRST, FIRST: END, END: 0}) == {HEAP_PIECES: 1}
     assert pieces(image, {HEAD: FIRST, FIRST: SECOND, SECOND: END, END: 0}) == {HEAP_PIECES: 2}
     assert pieces(image, {HEAD: END, END: 0}) == {HEAP_PIECES: 0}, "all is taken"
@@ -62,7 +62,7 @@ def test_pointers_may_be_masked(image: bytes) -> None:
         {HEAD: FIRST, FIRST: SECOND},  # it leaves the memory
     ],
 )
-def test_a_list_that_is_none_tells_nothing(image: bytes, memory: dict[int, int]) -> None:
+def test_invalid_free_list_gives_nothing(image: bytes, memory: dict[int, int]) -> None:
     assert pieces(image, memory) == {}
 
 
@@ -93,7 +93,7 @@ def test_free_blocks_of_a_chain_of_all_blocks_count(
     assert pieces(image, memory, kernel="rtthread", heap_ptr=BASE) == {}
 
 
-def test_what_the_image_or_the_kernel_lacks_tells_nothing(image: bytes) -> None:
+def test_missing_heap_symbols_give_nothing(image: bytes) -> None:
     memory = {HEAD: FIRST, FIRST: END, END: 0}
     assert pieces(b"", memory) == {}
     assert pieces(image, memory, kernel="rt") == {}
@@ -101,7 +101,7 @@ def test_what_the_image_or_the_kernel_lacks_tells_nothing(image: bytes) -> None:
 
 
 @pytest.mark.parametrize(("kernel", "told"), [("freertos", 1), ("bare", None)])
-def test_a_point_tells_of_its_heap(kernel: str, told: int | None, tmp_path: Path) -> None:
+def test_point_records_its_heap(kernel: str, told: int | None, tmp_path: Path) -> None:
     (outcome,) = api.run("t4", kernels=[kernel], boards=["pico"], cores=[1], window_ms=5, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
     assert outcome.result.state.get(HEAP_PIECES) == told

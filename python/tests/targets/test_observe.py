@@ -51,7 +51,7 @@ row = st.one_of(
 
 
 @given(st.lists(row, max_size=40), st.lists(st.integers(0, 40), max_size=4))
-def test_counts_do_not_depend_on_chunks(rows: list[Row], cuts: list[int]) -> None:
+def test_counts_do_not_depend_on_chunk_size(rows: list[Row], cuts: list[int]) -> None:
     observer = Observer(SERVICES, {0: 1, 1: 2})
     edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     for start, end in pairwise(edges):
@@ -61,13 +61,13 @@ def test_counts_do_not_depend_on_chunks(rows: list[Row], cuts: list[int]) -> Non
     assert result.event_count == len(rows)
 
 
-def test_a_write_of_the_same_task_is_no_switch() -> None:
+def test_write_of_the_same_task_is_not_a_switch() -> None:
     observer = Observer(SERVICES, {0: 7})
     observer.feed(events([(KIND_WRITE, IDENT_CURRENT, 0, 7)]))
     assert not observer.finish({}).switches
 
 
-def test_the_object_of_a_call_is_its_first_argument() -> None:
+def test_object_of_a_call_is_its_first_argument() -> None:
     observer = Observer(SERVICES, {0: 1, 1: 1})
     take, give = IDENT_CALL + 1, IDENT_CALL
     observer.feed(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, take, 1, 0x2000_0000)]))
@@ -83,14 +83,14 @@ def test_distinct_values_are_found_without_masked_arrays(monkeypatch: pytest.Mon
     assert (result.tolist(), result.dtype) == ([3, 7, 0xFFFF_FFFF], np.dtype(np.uint32))
 
 
-def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
+def test_first_events_of_steps_are_kept_for_any_chunk_size() -> None:
     unused: Any = None
     many, every = 20_000, 16
     marks = range(every - 1, many, every)
     mark, other = (KIND_EXEC, IDENT_MARK, 0, 0), (KIND_WRITE, IDENT_NESTING, 0, 1)
     whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
-    def seen(most: int, chunk: int) -> tuple[list[Step], bool]:
+    def observe_steps(most: int, chunk: int) -> tuple[list[Step], bool]:
         watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), WindowObservations()
         for first in range(0, many, chunk):
             watch.feed(whole[first * size : (first + chunk) * size])
@@ -98,6 +98,6 @@ def test_the_first_events_that_make_steps_are_kept_however_they_come() -> None:
         return list(observed.steps), observed.steps_cut
 
     for most, cut in ((many, False), (len(marks), True), (700, True)):
-        steps = seen(most, many)
+        steps = observe_steps(most, many)
         assert ([step.cycle for step in steps[0]], steps[1]) == (list(marks[:most]), cut)
-        assert seen(most, 777) == steps
+        assert observe_steps(most, 777) == steps

@@ -21,7 +21,7 @@ from rtoslab.targets.origin import simulator_sources, simulator_version
 SOURCE = "sim/cpu/src/v6m/exec.rs"
 
 
-def test_the_binary_lists_the_crates_it_is_made_of() -> None:
+def test_binary_lists_its_crates() -> None:
     names = [line.rpartition(" ")[0] for line in _sim.SOURCES.splitlines()]
     assert {"Cargo.lock", SOURCE, "sim/py/build.rs", "sim/timing/Cargo.toml"} <= set(names)
     crates = {name.split("/")[1] for name in names if name.startswith("sim/")}
@@ -30,11 +30,11 @@ def test_the_binary_lists_the_crates_it_is_made_of() -> None:
     assert f"{SOURCE} {hashlib.sha256(content).hexdigest()}" in _sim.SOURCES.splitlines()
 
 
-def test_the_same_sources_elsewhere_are_the_same(checkout: Path) -> None:
+def test_same_sources_in_another_folder_are_equal(checkout: Path) -> None:
     assert simulator_sources(checkout) == simulator_sources(find_root())
 
 
-def test_its_tests_are_none_of_its_sources(checkout: Path) -> None:
+def test_tests_are_not_part_of_the_sources(checkout: Path) -> None:
     assert "/tests" not in _sim.SOURCES
     path = checkout / "sim/machine/src/tests/m3m4_table.rs"
     path.write_text(path.read_text() + "\n")
@@ -79,21 +79,21 @@ def test_other_sources_are_refused_and_named(checkout: Path, change: object) -> 
         virtual_target(checkout, point, catalogue.board(point.board).facts)
 
 
-def test_several_are_counted(checkout: Path) -> None:
+def test_several_changed_files_are_counted(checkout: Path) -> None:
     _edit(checkout)
     _add(checkout)
     with pytest.raises(StaleSimulatorError, match=r"and 1 other files?\)"):
         simulator_sources(checkout)
 
 
-def test_what_is_no_part_of_the_binary_does_not_matter(checkout: Path) -> None:
+def test_other_files_do_not_matter(checkout: Path) -> None:
     (checkout / "sim" / "elsewhere" / "src").mkdir(parents=True)
     (checkout / "sim" / "elsewhere" / "src" / "main.rs").write_text("fn main() {}\n")
     assert simulator_sources(checkout) == simulator_sources(find_root())
 
 
 @pytest.mark.parametrize("name", [*board._REQUIRED_NAMES, "take_uart"])
-def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binary_without_a_function_is_too_old(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """`take_uart` stands for the methods of a board."""
     old = ModuleType(_sim.__name__)
     old.__file__ = "old/_sim.so"
@@ -123,5 +123,5 @@ def test_a_binary_that_lacks_something_is_too_old(name: str, monkeypatch: pytest
     assert not board.is_panic(ValueError())
 
 
-def test_without_sources_the_binary_speaks_for_itself(tmp_path: Path) -> None:
+def test_binary_without_sources_is_accepted(tmp_path: Path) -> None:
     assert simulator_sources(tmp_path) == simulator_sources(find_root())

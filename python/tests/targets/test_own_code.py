@@ -40,7 +40,7 @@ def halves(*words: int) -> bytes:
     return b"".join(word.to_bytes(2, "little") for word in words)
 
 
-def test_instructions_side_by_side_that_were_executed_equally_often_are_one_stretch() -> None:
+def test_adjacent_instructions_with_equal_counts_are_one_block() -> None:
     rows = [(0x100, 1, 2), (0x102, 7, 7), (0x104, 7, 21), (0x108, 7, 7), (0x10A, 3, 3), (0x400, 9, 9)]
     code = {0x104: halves(0xF3BF, 0x8F4F)}  # DSB, of four bytes
     (result,) = own_functions({0: profile(*rows)}, SYMBOLS, FACTS, (), b"\x7fELF", memory(code))
@@ -66,12 +66,12 @@ def test_instructions_side_by_side_that_were_executed_equally_often_are_one_stre
         (halves(0xBF00), None),
     ],
 )
-def test_what_an_instruction_calls(code: bytes, called: str | None) -> None:
+def test_call_targets_of_instructions(code: bytes, called: str | None) -> None:
     (result,) = own_functions({0: profile((0x100, 5, 5))}, SYMBOLS, FACTS, (), b"\x7fELF", memory({0x100: code}))
     assert result.calls == (((called, 5),) if called else ())
 
 
-def test_of_several_cores_all_are_told_together() -> None:
+def test_instructions_of_several_cores_are_added() -> None:
     rows = {0: profile((0x100, 1, 1), (0x102, 5, 5)), 1: profile((0x102, 7, 7), (0x200, 2, 2))}
     result = own_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))
     assert [(function.core, function.name) for function in result] == [
@@ -80,7 +80,7 @@ def test_of_several_cores_all_are_told_together() -> None:
     assert result[3].stretches == (CodeSpan(0x100, 1, 1, 1), CodeSpan(0x102, 1, 12, 12))
 
 
-def test_code_that_idles_and_code_of_other_files_is_not_own() -> None:
+def test_idle_code_and_code_of_other_files_is_excluded() -> None:
     rows = {0: profile((0x102, 5, 5), (0x200, 9, 9), (0x300, 3, 3), (0x500, 3, 3))}
     (result,) = own_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))
     assert result.name == "f"

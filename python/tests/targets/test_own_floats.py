@@ -20,7 +20,7 @@ void jumps(void) { __asm volatile("b 1f\\n .balign 4\\n .word 0x0a00ee30\\n 1:")
 @pytest.mark.parametrize(
     ("place", "found"), [("firmware/benchmarks/t/t.c", ("calculates", "touches")), ("kernel/t.c", ())]
 )
-def test_own_functions_that_calculate(tmp_path: Path, place: str, found: tuple[str, ...]) -> None:
+def test_own_functions_with_floating_point_are_found(tmp_path: Path, place: str, found: tuple[str, ...]) -> None:
     source = tmp_path / place
     source.parent.mkdir(parents=True)
     source.write_text(SOURCE)
@@ -30,5 +30,5 @@ def test_own_functions_that_calculate(tmp_path: Path, place: str, found: tuple[s
     assert functions_with_floats((tmp_path / "image.elf").read_bytes()) == found
 
 
-def test_an_image_that_is_no_elf_file_has_none() -> None:
+def test_non_elf_image_has_no_floating_point_functions() -> None:
     assert functions_with_floats(b"no image") == ()

@@ -15,13 +15,13 @@ from rtoslab.proofs.rules.ticks_met import judge as judge_ticks
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.steps import START, STOP, TICK, Step
-from tests.fakes import decoded, judge_own, kernel
+from tests.fakes import decoded_run, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
 
 APART = {"rule": "phases_apart", "series": ["give"]}
 
 
-def behind_ticks(distances: Sequence[int]) -> list[Step]:
+def samples_after_ticks(distances: Sequence[int]) -> list[Step]:
     """A sample so many cycles behind each tick, which come every 1000."""
     results = []
     for at, distance in enumerate(distances):
@@ -43,18 +43,16 @@ CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "distances", "verdict"), CASES)
-def test_samples_begin_at_distances_of_their_own(
-    rule: dict[str, Any], distances: Sequence[int], verdict: Verdict
-) -> None:
+def test_samples_begin_at_different_phases(rule: dict[str, Any], distances: Sequence[int], verdict: Verdict) -> None:
     built = evidence(rule)
     seen = replace(
-        built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(behind_ticks(distances)))
+        built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(samples_after_ticks(distances)))
     )
     (result,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
     assert result.verdict is verdict, result.saw
 
 
-def test_so_many_are_enough_as_the_drift_has_phases() -> None:
+def test_enough_phases_depend_on_the_drift() -> None:
     header = (find_root() / "firmware/include/bench/drift.h").read_text()
     assert f"#define BENCH_DRIFT_PASSES {ENOUGH}u\n" in header
 
@@ -85,7 +83,7 @@ CASES_OF_TICKS: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
 
 
 @pytest.mark.parametrize(("rule", "rows", "wanted", "verdict"), CASES_OF_TICKS)
-def test_as_many_samples_as_asked_for_hold_a_tick(
+def test_required_number_of_samples_contains_a_tick(
     rule: dict[str, Any], rows: Sequence[Row], wanted: str, verdict: Verdict
 ) -> None:
     built = evidence(rule, rows=rows)
@@ -93,7 +91,7 @@ def test_as_many_samples_as_asked_for_hold_a_tick(
     assert judge_ticks(Params.model_validate(rule), replace(built, decoded=body)).verdict is verdict
 
 
-def test_without_probes_nothing_is_seen() -> None:
+def test_phase_rules_need_probes() -> None:
     built = evidence(APART)
-    blind = Evidence(decoded(), None, built.benchmark, built.board, kernel(), 2)
+    blind = Evidence(decoded_run(), None, built.benchmark, built.board, kernel(), 2)
     assert {finding.verdict for finding in judge_own(blind)} == {Verdict.UNSEEN}

@@ -9,26 +9,26 @@ import pytest
 from rtoslab.base import CatalogueError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import events
-from tests.checkouts import alter, copy_checkout
+from tests.checkouts import copy_checkout, replace_text
 
 ROOT = find_root()
 
 
-def test_the_contracts_table_has_every_service() -> None:
+def test_contracts_table_has_every_service() -> None:
     text = (ROOT / "spec" / "port.md").read_text()
     table = text[text.index("| service | functions |") : text.index("All cores share the objects")]
     rows = [line.split("|")[1] for line in table.splitlines()[2:] if line.startswith("|")]
     assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == set(Catalogue(ROOT).services)
 
 
-def test_every_kernel_answers_for_every_service() -> None:
+def test_every_kernel_declares_every_service() -> None:
     catalogue = Catalogue(ROOT)
     for kernel in catalogue.kernels.values():
         assert set(kernel.facts.services) == set(catalogue.services), kernel.id
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copied_checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout in which each test breaks one file."""
     return copy_checkout(tmp_path_factory.mktemp("services") / "checkout")
 
@@ -57,23 +57,21 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "mean 'event_from_isr'",
         ),
         ("kernels/bare/kernel.toml", "\nheap = ", "\nheaps = ", "did you mean 'heap'"),
-        ("kernels/bare/kernel.toml", "\nheap = ", "\n# heap = ", "does not say .* whether it offers heap"),
+        ("kernels/bare/kernel.toml", "\nheap = ", "\n# heap = ", "does not say .* whether the kernel offers heap"),
     ],
 )
-def test_a_service_that_nobody_has_is_refused_by_its_file(
-    copied: Path, path: str, old: str, new: str, words: str
-) -> None:
-    whole = (copied / "firmware" / path).read_text()
-    alter(copied, path, old, new)
-    catalogue = Catalogue(copied)
+def test_unknown_service_is_refused(copied_checkout: Path, path: str, old: str, new: str, words: str) -> None:
+    whole = (copied_checkout / "firmware" / path).read_text()
+    replace_text(copied_checkout, path, old, new)
+    catalogue = Catalogue(copied_checkout)
     try:
         with pytest.raises(CatalogueError, match=rf"{Path(path).name} .*{words}"):
             (catalogue.kernels, catalogue.benchmarks, catalogue.footprints, catalogue.conformance)  # noqa: B018
     finally:
-        (copied / "firmware" / path).write_text(whole)
+        (copied_checkout / "firmware" / path).write_text(whole)
 
 
-def test_the_build_reads_the_same_list() -> None:
+def test_build_reads_the_same_list() -> None:
     text = "\n".join(path.read_text() for path in (ROOT / "firmware" / "cmake").glob("*.cmake"))
     services = tomllib.loads((ROOT / "spec" / "services.toml").read_text())["services"]
     for name in ("semaphore_limit", "queue_send_waits", "mailbox_send_waits"):
@@ -81,7 +79,7 @@ def test_the_build_reads_the_same_list() -> None:
         assert name not in text
 
 
-def test_event_kinds_are_the_simulators() -> None:
+def test_event_kinds_equal_the_simulators() -> None:
     text = (ROOT / "sim" / "lab" / "src" / "event.rs").read_text()
     enumeration = text[text.index("pub enum Kind {") : text.index("/// One observation")]
     message = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+),$", enumeration, re.MULTILINE)}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rtoslab.targets import SimRequest, simulate
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.debugged_firmware import build, build_log, rzcobs
 
 F446 = ("--board", "nucleo-f446re")
@@ -20,7 +20,7 @@ FRAMES = (
 )
 
 
-def sim(image: Path, *options: str, code: int = 0, board: tuple[str, str] = F446) -> dict[str, Any]:
+def run_sim(image: Path, *options: str, code: int = 0, board: tuple[str, str] = F446) -> dict[str, Any]:
     done = rtoslab("sim", image, *board, *options, "--json")
     assert done.returncode == code, done.stderr
     result: dict[str, Any] = json.loads(done.stdout)
@@ -28,9 +28,9 @@ def sim(image: Path, *options: str, code: int = 0, board: tuple[str, str] = F446
 
 
 @pytest.mark.parametrize(("cpu", "board"), [("cortex-m4", F446), ("cortex-m0plus", L073)])
-def test_semihosting_prints_reads_and_ends_with_its_code(cpu: str, board: tuple[str, str], tmp_path: Path) -> None:
+def test_semihosting_prints_reads_and_exits(cpu: str, board: tuple[str, str], tmp_path: Path) -> None:
     image = build(tmp_path, "SEMIHOSTING", "CODE=7", cpu=cpu)
-    result = sim(image, "--type-semihosting", "typed\n", code=7, board=board)
+    result = run_sim(image, "--type-semihosting", "typed\n", code=7, board=board)
     assert result["debug"] == {
         "semihosting": "begin\n!to stdout\ntyped\n",
         "semihosting-stderr": "to stderr\n",
@@ -38,13 +38,13 @@ def test_semihosting_prints_reads_and_ends_with_its_code(cpu: str, board: tuple[
     assert (result["stop"], result["exit_code"]) == ("exit", 7)
     assert result["detail"] == "The firmware ended with exit code 7."
     (refused,) = [warning for warning in result["warnings"] if "host.txt" in warning]
-    assert "no file of the host is opened" in refused
+    assert "files of the host cannot be opened" in refused
 
 
 def test_semihosting_on_both_cores_chip(tmp_path: Path) -> None:
     """The Pico: the image begins with the second stage that its boot ROM checks, so it runs from RAM here."""
     image = build(tmp_path, "SEMIHOSTING", "CODE=0", cpu="cortex-m0plus", base=0x2004_0000)
-    result = sim(image, board=("--board", "pico"))
+    result = run_sim(image, board=("--board", "pico"))
     assert result["debug"]["semihosting"] == "begin\n!to stdout\n"
     assert result["exit_code"] == 0
 
@@ -56,17 +56,17 @@ def test_output_carries_its_channel_and_ends_a_run(tmp_path: Path) -> None:
     assert "semihosting: !to stdout\n" in output
     assert "semihosting-stderr: to stderr\n" in output
     assert "after the exit" not in output
-    assert sim(image, "--expect", "to std(out)")["stop"] == "passed"
-    assert sim(image, "--fail", "^to stderr", code=3)["stop"] == "failed"
-    never = sim(image, "--expect", "PASSED", code=3)
+    assert run_sim(image, "--expect", "to std(out)")["stop"] == "passed"
+    assert run_sim(image, "--fail", "^to stderr", code=3)["stop"] == "failed"
+    never = run_sim(image, "--expect", "PASSED", code=3)
     assert never["detail"].endswith("The output never matched 'PASSED'.")
 
 
-def test_an_exit_code_that_no_program_can_have(tmp_path: Path) -> None:
-    assert sim(build(tmp_path, "SEMIHOSTING", "CODE=300"), code=3)["exit_code"] == 300
+def test_invalid_exit_code_is_mapped(tmp_path: Path) -> None:
+    assert run_sim(build(tmp_path, "SEMIHOSTING", "CODE=300"), code=3)["exit_code"] == 300
 
 
-def test_a_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) -> None:
+def test_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) -> None:
     """MOVS and BKPT take a cycle each, the refill behind BKPT three and the load of the counter two."""
     from rtoslab.base import find_root  # noqa: PLC0415
     from rtoslab.catalogue import Catalogue  # noqa: PLC0415
@@ -81,7 +81,7 @@ def test_a_semihosting_call_takes_the_time_of_its_instruction(tmp_path: Path) ->
     assert int.from_bytes(machine.read(address, 4), "little") < 12
 
 
-def test_a_call_inside_an_it_block_executes_always_and_the_block_goes_on(tmp_path: Path) -> None:
+def test_semihosting_call_inside_an_it_block(tmp_path: Path) -> None:
     from rtoslab import board  # noqa: PLC0415
 
     running = board("nucleo-f446re").load(build(tmp_path, "IN_BLOCK"))
@@ -92,7 +92,7 @@ def test_a_call_inside_an_it_block_executes_always_and_the_block_goes_on(tmp_pat
     assert running.word(results + 4 * 31) == 2, "even turns: BKPT alone"
 
 
-def test_a_board_in_the_hand_shows_what_it_tells_a_debugger(tmp_path: Path) -> None:
+def test_python_board_shows_debug_output(tmp_path: Path) -> None:
     from rtoslab import board  # noqa: PLC0415
 
     running = board("nucleo-f446re").load(build(tmp_path, "SEMIHOSTING", "CODE=9"))
@@ -108,19 +108,19 @@ def test_a_board_in_the_hand_shows_what_it_tells_a_debugger(tmp_path: Path) -> N
     assert running.debug_output() == texts
 
 
-def test_itm_that_the_firmware_opens(tmp_path: Path) -> None:
-    result = sim(build(tmp_path, "ITM", "OPENS"))
+def test_itm_enabled_by_the_firmware(tmp_path: Path) -> None:
+    result = run_sim(build(tmp_path, "ITM", "OPENS"))
     assert result["debug"] == {"itm0": "hello\n", "itm2": "abc\n"}
     assert result["notes"] == []
 
 
-def test_itm_that_a_debugger_opens(tmp_path: Path) -> None:
+def test_itm_enabled_by_a_debugger(tmp_path: Path) -> None:
     image = build(tmp_path, "ITM")
-    closed = sim(image)
+    closed = run_sim(image)
     assert closed["debug"] == {}
     (note,) = closed["notes"]
     assert "--itm" in note
-    opened = sim(image, "--itm")
+    opened = run_sim(image, "--itm")
     assert opened["debug"] == {"itm0": "hello\n", "itm2": "abc\n", "itm3": "ded\n"}
     assert opened["notes"] == []
     assert "itm0: hello\n" in rtoslab("sim", image, *F446, "--itm").stdout
@@ -130,22 +130,22 @@ def test_itm_that_a_debugger_opens(tmp_path: Path) -> None:
 def test_defmt_is_decoded_from_the_image(encoding: str, tmp_path: Path) -> None:
     frames = FRAMES if encoding == "raw" else [rzcobs(frame) for frame in FRAMES if len(frame) <= 7]
     image = build_log(tmp_path, b"".join(frames), encoding)
-    result = sim(image, "--timeout", "20ms")
+    result = run_sim(image, "--timeout", "20ms")
     assert result["rtt"] == {}
     lines = [(line["level"], line["timestamp"], line["message"]) for line in result["defmt"]]
     expected = [("info", "1.500000", "step 7"), ("error", "2.000001", "boot failed"), (None, "3.000000", "plain")]
     assert lines == (expected if encoding == "raw" else [expected[0], expected[2]])
     assert "defmt: 1.500000 INFO  step 7\n" in rtoslab("sim", image, *F446, "--timeout", "20ms").stdout
-    assert sim(image, "--expect", "INFO +step 7")["stop"] == "passed"
+    assert run_sim(image, "--expect", "INFO +step 7")["stop"] == "passed"
 
 
-def test_a_damaged_frame_is_said_to_be_one(tmp_path: Path) -> None:
+def test_damaged_defmt_frame_is_reported(tmp_path: Path) -> None:
     image = build_log(tmp_path, bytes([0x77, 0x66, 0x7F, 0]) + rzcobs(FRAMES[0]), "rzcobs")
-    messages = [line["message"] for line in sim(image, "--timeout", "20ms")["defmt"]]
-    assert messages == ["(4 bytes are no defmt frame of this image)", "step 7"]
+    messages = [line["message"] for line in run_sim(image, "--timeout", "20ms")["defmt"]]
+    assert messages == ["(4 bytes are not a defmt frame of this image)", "step 7"]
 
 
-def test_a_table_of_an_unknown_version_is_refused(tmp_path: Path) -> None:
+def test_defmt_table_of_an_unknown_version_is_refused(tmp_path: Path) -> None:
     image = build_log(tmp_path, b"", "morse")
-    message = error(rtoslab("sim", image, *F446), 1)
+    message = command_error(rtoslab("sim", image, *F446), 1)
     assert "defmt log cannot be decoded" in message

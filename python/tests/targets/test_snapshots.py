@@ -35,7 +35,7 @@ def name(program: Program) -> str:
 
 
 @pytest.mark.parametrize("program", EVERY_BOARD, ids=name)
-def test_restored_and_run_again_it_is_the_same_run(program: Program) -> None:
+def test_restored_snapshot_repeats_the_run(program: Program) -> None:
     machine = program.in_window()
     machine.trace_exceptions(True)
     machine.trace_pins(True)
@@ -85,7 +85,7 @@ def test_taking_snapshots_at_every_cycle_disturbs_nothing(program: Program) -> N
     assert state(machine, program) == undisturbed
 
 
-def test_asleep_and_woken_by_an_injected_interrupt() -> None:
+def test_sleeping_core_is_woken_by_an_injected_interrupt() -> None:
     """A core in WFI with nothing scheduled: the snapshot of it sleeps too, and both wake alike."""
     program = Program("t5", "nucleo-f446re")
     machine = program.in_window()
@@ -106,7 +106,7 @@ def test_asleep_and_woken_by_an_injected_interrupt() -> None:
     assert entries[0] == entries[1]
 
 
-def test_code_written_to_ram_after_the_snapshot_is_forgotten() -> None:
+def test_code_written_after_the_snapshot_is_discarded() -> None:
     program = Program("t5", "nucleo-f446re")
     machine = program.in_window()
     ram = CATALOGUE.board(program.board).facts.memory.sram_start
@@ -124,7 +124,7 @@ def test_code_written_to_ram_after_the_snapshot_is_forgotten() -> None:
     assert machine.registers(0)["r0"] == 1
 
 
-def test_probes_stay_and_what_they_recorded_goes_back() -> None:
+def test_probes_stay_and_their_records_are_restored() -> None:
     machine = Program("t5", "nucleo-l073rz").in_window()
     before = machine.snapshot()
     switches = machine.between(machine.symbol("isr_pendsv"), machine.symbol("isr_pendsv"))
@@ -137,7 +137,7 @@ def test_probes_stay_and_what_they_recorded_goes_back() -> None:
     assert machine.between_result(switches) == result
 
 
-def test_a_probe_moves_no_cycle_of_two_cores() -> None:
+def test_probe_changes_no_cycle_of_two_cores() -> None:
     """An instruction that minds no order takes no part in a tie for a lock; nor does its stand-in."""
     program = EVERY_BOARD[-1]
     machine = program.in_window()
@@ -153,11 +153,11 @@ def test_a_probe_moves_no_cycle_of_two_cores() -> None:
     assert [machine.position(core) for core in (0, 1)] == plain
 
 
-def test_a_snapshot_of_another_chip_is_refused() -> None:
+def test_snapshot_of_another_chip_is_refused() -> None:
     from rtoslab.targets.board import make_machine  # noqa: PLC0415
 
     boards = ("nucleo-f446re", "stm32f407ig", "pico", "nucleo-l053r8", "nucleo-l073rz")
     machines: list[Any] = [make_machine(CATALOGUE.board(board).facts, cores=1) for board in boards]
     for taken, given in permutations(machines, 2):
-        with pytest.raises(SimError, match=r"snapshot is of a board with the chip .*open it with"):
+        with pytest.raises(SimError, match=r"snapshot is from a board with the chip .*open it with"):
             given.restore(taken.snapshot())

@@ -72,12 +72,12 @@ def steps(*rows: Row) -> list[tuple[str, int, str, int, int]]:
     ]
 
 
-def test_a_call_has_its_caller_its_arguments_its_result_and_its_end() -> None:
+def test_call_has_its_caller_its_arguments_its_result_and_its_end() -> None:
     (step,) = find_steps(raw([call(10, 0, BEHIND_TAKE), back(90, BEHIND_TAKE, 1)]), WATCHING, {0: ONE})
     assert (step.who, step.name, step.first, step.second, step.result, step.end_cycle) == (ONE, "take", 7, 8, 1, 90)
 
 
-def test_what_a_handler_must_begin_and_end_with_is_no_step_of_it() -> None:
+def test_required_calls_around_a_handler_are_not_steps() -> None:
     bracketed = replace(WATCHING, bracket_functions=frozenset({"take"}))
     rows = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), enter(30, 16 + LINE), call(40, 0, ELSEWHERE)]
     rows += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE), call(70, 0, ELSEWHERE), leave(80, 16 + LINE)]
@@ -88,7 +88,7 @@ def test_what_a_handler_must_begin_and_end_with_is_no_step_of_it() -> None:
         assert [(step.who, step.name) for step in find_steps(raw(rows), watching, {0: ONE})] == expected
 
 
-def test_a_call_that_another_must_follow_is_one_step_with_it() -> None:
+def test_call_and_its_required_successor_are_one_step() -> None:
     """As a resume that changes lists only, and the scheduler called behind it."""
     followed = replace(WATCHING, completes={"give": frozenset({"take"})})
     rows = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE, 5), call(30, 1, BEHIND_GIVE), switch(40, OTHER)]
@@ -99,7 +99,7 @@ def test_a_call_that_another_must_follow_is_one_step_with_it() -> None:
     assert marked.own_cycles == 5
 
 
-def test_what_must_follow_a_call_follows_it_once_and_nothing_else() -> None:
+def test_required_successor_counts_once() -> None:
     followed = replace(WATCHING, completes={"give": frozenset({"take"})})
     again = [call(10, 0, BEHIND_TAKE), back(20, BEHIND_TAKE), call(30, 1, BEHIND_GIVE), back(40, BEHIND_GIVE)]
     again += [call(50, 1, BEHIND_GIVE), back(60, BEHIND_GIVE)]
@@ -108,12 +108,12 @@ def test_what_must_follow_a_call_follows_it_once_and_nothing_else() -> None:
     assert [step.name for step in find_steps(raw(single), followed, {0: ONE})] == ["give", "", "give"]
 
 
-def test_a_call_by_the_kernel_is_none_of_the_benchmarks() -> None:
+def test_call_by_the_kernel_is_not_a_step() -> None:
     assert steps(call(10, 1, KERNEL[0x20])) == []
     assert find_return_addresses(raw([call(10, 1, KERNEL[0x20]), call(20, 1, BEHIND_GIVE)]), WATCHING) == [BEHIND_GIVE]
 
 
-def test_a_call_that_ends_in_another_function_is_one_call() -> None:
+def test_call_that_ends_in_another_function_is_one_call() -> None:
     """As a compiler ends a function that only passes on what another one gives: by a jump, with the caller's return."""
     rows = [
         call(10, 0, BEHIND_TAKE),
@@ -129,30 +129,30 @@ def test_a_call_that_ends_in_another_function_is_one_call() -> None:
     assert find_steps(raw(rows), WATCHING, {0: ONE})[0].result == 4
 
 
-def test_a_call_goes_on_after_the_next_task_was_written_down() -> None:
+def test_call_continues_after_the_next_task_was_chosen() -> None:
     """As by a kernel that writes it before the handler that changes them, and ends its call in another function."""
     rows = [call(10, 0, BEHIND_TAKE), switch(50, OTHER), call(60, 1, BEHIND_TAKE), enter(70, 14), leave(90, 14)]
     assert [step[0] for step in steps(*rows, call(100, 1, BEHIND_TAKE))] == ["call", "switch", "call"]
 
 
-def test_a_switch_names_the_call_it_came_out_of() -> None:
+def test_switch_names_its_call() -> None:
     rows = [call(10, 1, BEHIND_GIVE), switch(50, OTHER), switch(80, ONE), back(100, BEHIND_GIVE), switch(120, OTHER)]
     assert [step[:3] for step in steps(*rows)] == [
         ("call", ONE, "give"), ("switch", ONE, "give"), ("switch", OTHER, ""), ("switch", ONE, ""),
     ]  # fmt: skip
 
 
-def test_a_call_whose_return_is_not_seen_lasts_until_its_task_does_something_else() -> None:
+def test_call_without_observed_return_ends_at_its_tasks_next_step() -> None:
     first = [call(10, 1, ELSEWHERE), switch(50, OTHER)]
     assert steps(*first)[-1][2] == "give"
     assert steps(call(10, 1, ELSEWHERE), mark(40, 2), switch(50, OTHER))[-1][2] == ""
 
 
-def test_the_word_of_the_running_task_written_again_is_no_switch() -> None:
+def test_rewritten_current_task_is_not_a_switch() -> None:
     assert steps(switch(10, ONE)) == []
 
 
-def test_a_handler_calls_as_a_handler_and_the_kernels_own_exceptions_are_none() -> None:
+def test_calls_of_handlers_and_of_kernel_exceptions_are_distinguished() -> None:
     rows = [
         enter(10, LINE),
         call(20, 1, BEHIND_GIVE),
@@ -166,7 +166,7 @@ def test_a_handler_calls_as_a_handler_and_the_kernels_own_exceptions_are_none() 
     ]  # fmt: skip
 
 
-def test_a_call_begun_anew_after_an_interrupt_is_told_once() -> None:
+def test_call_restarted_after_an_interrupt_counts_once() -> None:
     rows = [call(100, 1, BEHIND_GIVE), enter(120, SYSTICK, 16), leave(180, SYSTICK, GIVE), call(190, 1, BEHIND_GIVE)]
     assert [step[0] for step in steps(*rows)] == ["call", "tick"]
     later = [
@@ -179,7 +179,7 @@ def test_a_call_begun_anew_after_an_interrupt_is_told_once() -> None:
     assert [step[0] for step in steps(*later)] == ["call", "tick", "call"], "that was the next call"
 
 
-def test_an_interrupt_near_one_call_hides_no_later_one() -> None:
+def test_interrupt_near_a_call_hides_no_later_call() -> None:
     """The kernel's own exception comes right behind each call that switches."""
     rows = [
         call(100, 1, BEHIND_GIVE),
@@ -197,7 +197,7 @@ def test_an_interrupt_near_one_call_hides_no_later_one() -> None:
     assert [step[0] for step in steps(*rows)] == ["call", "switch", "switch", "tick", "call"]
 
 
-def test_a_call_may_be_begun_anew_after_another_handler_and_another_task() -> None:
+def test_call_may_be_restarted_after_another_handler_and_task() -> None:
     rows = [
         call(100, 1, BEHIND_GIVE),
         enter(120, SYSTICK, 16),
@@ -217,7 +217,7 @@ def test_a_call_may_be_begun_anew_after_another_handler_and_another_task() -> No
     ]  # fmt: skip
 
 
-def test_a_handlers_call_is_not_the_tasks_begun_anew() -> None:
+def test_call_of_a_handler_is_not_the_tasks_restarted_call() -> None:
     rows = [
         enter(10, LINE),
         call(20, 1, BEHIND_GIVE),
@@ -231,7 +231,7 @@ def test_a_handlers_call_is_not_the_tasks_begun_anew() -> None:
     assert len(steps(*returned, call(100, 1, BEHIND_GIVE))) == 3, "the call before had returned"
 
 
-def test_own_cycles_lie_between_a_calls_return_and_the_next_step() -> None:
+def test_own_cycles_are_between_a_return_and_the_next_step() -> None:
     rows = [
         call(10, 1, BEHIND_GIVE),
         back(100, BEHIND_GIVE),
@@ -243,29 +243,29 @@ def test_own_cycles_lie_between_a_calls_return_and_the_next_step() -> None:
     assert [step.own_cycles for step in result] == [None, 30, 5]
 
 
-def test_a_handler_of_the_kernels_is_none_of_the_benchmarks_own_code() -> None:
+def test_kernel_handler_is_not_own_code() -> None:
     """What a handler of the benchmark's asked for may be worked off by the kernel's, before the task goes on."""
     rows = [enter(10, 16 + LINE), call(20, 1, BEHIND_GIVE), back(50, BEHIND_GIVE), enter(70, 14, latency=6)]
     rows += [leave(60, 16 + LINE), leave(300, 14, to=0x1040), call(310, 0, BEHIND_TAKE)]
     assert find_steps(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 310 - 50 - (300 - 64)
 
 
-def test_what_a_handler_of_the_kernels_did_inside_a_call_is_counted_once() -> None:
+def test_kernel_handler_inside_a_call_counts_once() -> None:
     rows = [call(10, 0, BEHIND_TAKE), enter(20, 11), leave(80, 11, to=0x100), back(90, BEHIND_TAKE), mark(120, 2)]
     assert find_steps(raw(rows), WATCHING, {0: ONE})[-1].own_cycles == 120 - 90
 
 
-def test_a_return_at_the_place_of_a_mark_comes_before_it() -> None:
+def test_return_at_the_address_of_a_mark_comes_first() -> None:
     result = find_steps(raw([call(10, 1, BEHIND_GIVE), mark(100, 3), back(100, BEHIND_GIVE)]), WATCHING, {0: ONE})
     assert result[0].end_cycle == 100
     assert result[1].own_cycles == 0
 
 
-def test_a_block_filled_to_its_end_is_told_with_its_size() -> None:
+def test_filled_block_is_recorded_with_its_size() -> None:
     assert steps((10, KIND_WRITE, IDENT_FILL, 0xFFFF, 0, 0)) == [("fill", ONE, "", 0x9000, 64)]
 
 
-def test_an_edge_belongs_before_its_mark_also_where_an_interrupt_comes_before_it_reaches_the_pin() -> None:
+def test_pin_edge_is_before_its_mark_despite_an_interrupt() -> None:
     pinned = replace(WATCHING, pin=8)
 
     def edge(cycle: int) -> Row:

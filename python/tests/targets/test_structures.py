@@ -40,7 +40,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "block.o").read_bytes()
 
 
-def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -> None:
+def test_member_has_offset_and_size_also_when_nested(image: bytes) -> None:
     result = member_places(image, ["block", "nowhere"])
     assert result.keys() == {"block"}
     assert result["block"]["top"] == MemberPlace(0, 4)
@@ -49,12 +49,12 @@ def test_a_member_has_its_place_and_its_size_also_inside_another(image: bytes) -
     assert result["block"]["messages.used"] == MemberPlace(10, 2)
 
 
-def test_a_structure_without_a_name_is_known_by_its_type(image: bytes) -> None:
+def test_unnamed_structure_is_found_by_its_type(image: bytes) -> None:
     result = member_places(image, ["nameless_t", "named_elsewhere_t", "priority_t"])
     assert result == {"nameless_t": {"tokens": MemberPlace(0, 4), "most": MemberPlace(4, 2)}}
 
 
-def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) -> None:
+def test_anonymous_members_belong_to_their_structure(tmp_path: Path) -> None:
     """As Zephyr keeps a thread's priority: `base.prio`."""
     (tmp_path / "block.c").write_text(
         "struct base { union { int wait; void *node; };\n"
@@ -73,13 +73,13 @@ def test_structures_and_unions_without_a_name_are_their_holders(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
-def test_what_lies_behind_a_member_is_not_its_value(size: int, value: int) -> None:
+def test_bytes_after_a_member_are_not_its_value(size: int, value: int) -> None:
     memory = {0x1005: 0x0807_0605}
     assert MemberPlace(5, size).read(memory.get, 0x1000) == value
     assert MemberPlace(5, size).read(memory.get, 0x2000) is None
 
 
-def test_a_control_block_with_structures_inside(tmp_path: Path) -> None:
+def test_control_block_with_structures_inside(tmp_path: Path) -> None:
     (tmp_path / "block.c").write_text(
         "struct inner { char *start; int size; };\ntypedef const struct inner info;\n"
         "struct block { int state; info stack; char name[8]; union { int a, b; }; } one;\n"
@@ -124,12 +124,12 @@ def naming(**names: str) -> Kernel:
         ({"stack": "botom"}, "memory"),
     ],
 )
-def test_a_member_that_the_structure_lacks_is_told(names: dict[str, str], table: str, image: bytes) -> None:
+def test_missing_member_is_reported(names: dict[str, str], table: str, image: bytes) -> None:
     with pytest.raises(SymbolError, match=rf"(?s)\[{table}.*{next(iter(names.values()))}.*block.*it has.*priority"):
         Structures(image, naming(**names))
 
 
-def test_members_that_are_there_are_read_and_an_image_without_the_structure_tells_nothing(image: bytes) -> None:
+def test_present_members_are_read_and_a_missing_structure_gives_nothing(image: bytes) -> None:
     result = Structures(image, naming()).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
     assert result == {("semaphore", 64): {"used": 7}}
     assert Structures(b"", naming(used="stat")).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
@@ -155,15 +155,13 @@ def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
 CIRCLES = {
     "a sibling before it": ("DW_AT_sibling", "DW_TAG_structure_type", lambda each: each.offset),
     "a function's sibling before it": ("DW_AT_sibling", "DW_TAG_subprogram", lambda each: each.offset),
-    "a name for itself": ("DW_AT_type", "DW_TAG_const_type", lambda each: each.offset),
+    "defined as itself": ("DW_AT_type", "DW_TAG_const_type", lambda each: each.offset),
     "a structure in itself": ("DW_AT_type", "DW_TAG_member", lambda each: each.get_parent().offset),
 }
 
 
 @pytest.mark.parametrize("circle", CIRCLES.values(), ids=CIRCLES)
-def test_debug_information_that_goes_in_circles_comes_to_an_end(
-    circle: tuple[str, str, Callable[[DIE], int]], tmp_path: Path
-) -> None:
+def test_cyclic_debug_information_terminates(circle: tuple[str, str, Callable[[DIE], int]], tmp_path: Path) -> None:
     image = _referring(*circle)
     assert image != debug_info.images()[0]
     (tmp_path / "x.elf").write_bytes(image)
@@ -215,7 +213,7 @@ def _with_another_reader(image: bytes, names: Sequence[str]) -> MemberPlaces:
     return result
 
 
-def _asked(kernel: Kernel) -> list[str]:
+def _block_types(kernel: Kernel) -> list[str]:
     block = kernel.memory.task_block if kernel.memory else None
     return sorted({*(object_.type for object_ in kernel.objects.values()), *([block.type] if block else [])})
 
@@ -230,20 +228,20 @@ MORE: list[tuple[str, dict[str, str]]] = [
 @pytest.mark.parametrize(
     ("kernel", "config"), [*IMAGES, *(pytest.param(*each, marks=pytest.mark.long) for each in MORE)], ids=str
 )
-def test_another_reader_finds_the_same_in_images(kernel: str, config: dict[str, str]) -> None:
+def test_independent_reader_agrees_on_images(kernel: str, config: dict[str, str]) -> None:
     catalogue = Catalogue(find_root())
     options = Options([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
     name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
     (point,) = make_plan(catalogue, [name], options).points
     content = build_point_image(catalogue, point).elf.read_bytes()
-    names = _asked(catalogue.kernel(kernel).facts)
+    names = _block_types(catalogue.kernel(kernel).facts)
     result = member_places(content, names)
     assert result == _with_another_reader(content, names)
     assert result or kernel == "bare"
 
 
 @pytest.mark.parametrize("options", [["-gdwarf-3"], ["-gdwarf-4"], ["-gdwarf-5"], ["-gz=zlib"]], ids=str)
-def test_another_reader_finds_the_same_in_any_version_of_the_form(options: list[str], tmp_path: Path) -> None:
+def test_independent_reader_agrees_on_every_dwarf_version(options: list[str], tmp_path: Path) -> None:
     (tmp_path / "block.c").write_text(CODE)
     command = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-g", *options, "-c", "block.c"]
     subprocess.run(command, cwd=tmp_path, check=True)

@@ -87,7 +87,7 @@ def contents(image: bytes, name: str) -> bytes:
     return image[section.offset : section.offset + section.size]
 
 
-def test_members_lie_where_the_compiler_says_and_are_as_long(image: bytes) -> None:
+def test_members_have_the_compilers_offset_and_size(image: bytes) -> None:
     names = (*MEMBERS, *INSIDE)
     message = struct.unpack(f"<{2 * len(names)}I", contents(image, ".told"))
     result = member_places(image, ["block"])["block"]
@@ -98,7 +98,7 @@ def test_members_lie_where_the_compiler_says_and_are_as_long(image: bytes) -> No
     assert result == output
 
 
-def test_a_bit_field_is_read_without_its_neighbours(image: bytes) -> None:
+def test_bit_field_is_read_alone(image: bytes) -> None:
     held = contents(image, ".held")
 
     def word(address: int) -> int:

@@ -45,7 +45,7 @@ def test_run_read_and_write(board: VirtualBoard) -> None:
     assert board.warnings() == []
 
 
-def test_probes_intervals_and_exceptions(board: VirtualBoard) -> None:
+def test_board_records_probes_intervals_and_exceptions(board: VirtualBoard) -> None:
     board.run_until("phase_service")
     calls, gives = board.probe("phase_service"), board.probe("xQueueGenericSend")
     current, switch = board.watch("pxCurrentTCB"), board.between("isr_systick", "isr_systick")
@@ -62,7 +62,7 @@ def test_probes_intervals_and_exceptions(board: VirtualBoard) -> None:
     assert current.hits == [], "nobody else runs, and the interrupt is idle"
 
 
-def test_inject_snapshot_and_restore(board: VirtualBoard) -> None:
+def test_board_injects_snapshots_and_restores(board: VirtualBoard) -> None:
     board.run_until("phase_service")
     board.run(seconds=0.05)
     line = f"irq{board.facts.irq.soft}"
@@ -82,7 +82,7 @@ def test_inject_snapshot_and_restore(board: VirtualBoard) -> None:
 
 
 @pytest.mark.parametrize("name", ["nucleo-f446re", "nucleo-l073rz"])
-def test_a_pin_driven_from_outside_interrupts(name: str) -> None:
+def test_pin_driven_from_outside_interrupts(name: str) -> None:
     """The input of the loop-back, through EXTI, while the wire holds it low."""
     config = {"instrument": "probe", "samples": "50"}
     board = rtoslab.board(name, rtoslab.build_image("task_activation", kernel="bare", board=name, config=config))
@@ -108,7 +108,7 @@ IO_BANK0_LISTENS = bytes.fromhex(
 """Thumb: GPIO5_CTRL = SIO, PROC0_INTE0 = rising edge of GPIO 5, NVIC line 13 on, then a loop."""
 
 
-def test_a_pin_of_the_pico_driven_from_outside_interrupts() -> None:
+def test_pin_of_the_pico_driven_from_outside_interrupts() -> None:
     board = rtoslab.board("pico", rtoslab.build_image("t7", kernel="freertos", board="pico", window_ms=20), cores=1)
     board.run_until("vTaskStartScheduler")
     ram = board.facts.memory.sram_start + 0x30000
@@ -124,7 +124,7 @@ def test_a_pin_of_the_pico_driven_from_outside_interrupts() -> None:
     assert at + 15 <= entered.cycle <= at + 40
 
 
-def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) -> None:
+def test_wrong_use_is_reported_in_one_sentence(board: VirtualBoard, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'pico'"):
         rtoslab.board("picoo")
     with pytest.raises(SettingError):
@@ -133,11 +133,11 @@ def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) ->
         rtoslab.board("pico", timing__nonsense=1)
     with pytest.raises(SymbolError, match="no symbol 'mian'; did you mean 'main'"):
         board.run_until("mian")
-    with pytest.raises(RunError, match=r"main did not execute within 1e-06 s"):
+    with pytest.raises(RunError, match=r"main was not executed within 1e-06 s"):
         board.run_until("main", 1e-6)
     with pytest.raises(RunError, match="either cycles or seconds"):
         board.run()
-    with pytest.raises(RunError, match="in no memory and no register"):
+    with pytest.raises(RunError, match="neither in a memory nor a register"):
         board.read(0x7000_0000)
     with pytest.raises(PlanError, match="has no interrupt 'irq999'"):
         board.inject("irq999")
@@ -146,7 +146,7 @@ def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) ->
         board.inject("pendsv", at=1)
     with pytest.raises(RunError, match="no pin"):
         board.drive("PK3", 1)
-    with pytest.raises(RunError, match="snapshot is of a board"):
+    with pytest.raises(RunError, match="snapshot is from a board"):
         rtoslab.board("pico").restore(board.snapshot())
     with pytest.raises(PlanError, match="n/a on pico with bare"):
         rtoslab.build_image("t3", kernel="bare", board="pico")
@@ -154,7 +154,7 @@ def test_what_goes_wrong_is_one_sentence(board: VirtualBoard, tmp_path: Path) ->
         rtoslab.sweep_phases("semafore", kernel="rt", board="pico")
 
 
-def test_the_page_names_what_there_is() -> None:
+def test_documented_names_exist() -> None:
     page = (DOCS / "python-api.md").read_text()
     named = set(re.findall(r"`board\.(\w+)", page))
     assert named >= {"run", "run_until", "read", "write", "probe", "snapshot", "restore", "inject", "edges"}
@@ -162,7 +162,7 @@ def test_the_page_names_what_there_is() -> None:
         assert hasattr(VirtualBoard, name) or name == "facts", name
 
 
-def test_the_notebook_runs(tmp_path: Path) -> None:
+def test_notebook_runs(tmp_path: Path) -> None:
     notebook = nbformat.reads((DOCS / "python-api.ipynb").read_text(), as_version=4)  # type: ignore[no-untyped-call]
     assert all(not cell.get("outputs") for cell in notebook.cells), "kept without outputs: they are made by running it"
     done = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(find_root())}}).execute()

@@ -47,7 +47,7 @@ def _events(board: Board) -> list[tuple[int, int, int, int]]:
     return [(kind, ident, cycle, value) for cycle, value, _, ident, kind, _, _ in struct.iter_unpack("<QIIHBBI", raw)]
 
 
-def _entered(board: Board) -> list[int]:
+def _entered_exceptions(board: Board) -> list[int]:
     return [ident for kind, ident, _, _ in _events(board) if kind == _sim.EVENT_EXCEPTION_ENTER]
 
 
@@ -64,7 +64,7 @@ def test_entry_and_exit_take_their_cycles() -> None:
 
 
 @pytest.mark.parametrize("low", range(16))
-def test_where_a_return_leads(low: int) -> None:
+def test_exception_return_targets(low: int) -> None:
     """Bit 0 of EXC_RETURN does not matter, bits 3 to 1 say whose stack is read; a reserved value faults."""
     board = _board({IRQ26: HANDLER, HARD_FAULT: OTHER_HANDLER}, 1 << 26)
     board.code(0x4700 | 2 << 3, at=HANDLER)  # bx r2
@@ -77,7 +77,7 @@ def test_where_a_return_leads(low: int) -> None:
     board.start(r0=ISPR, r1=1 << 26, r2=0xFFFFFFF0 | low, r3=process)
     board.machine.run(300)
     left = board.machine.registers(0)
-    faulted = HARD_FAULT in _entered(board)
+    faulted = HARD_FAULT in _entered_exceptions(board)
     assert faulted == (low | 1 not in {9, 13})
     if not faulted:
         assert (left["r3"] == 3) == (low | 1 == 13), "only a frame on the process stack holds 3 for r3"
@@ -96,10 +96,10 @@ def test_two_pending_exceptions_chain_in_order_of_priority_then_number() -> None
         index = board.machine.between(*chain)
         assert board.between(CODE, CODE + 2) == 2 + ENTRY + TAIL + EXIT
         assert board.machine.between_result(index)["max_cycles"] == TAIL
-        assert _entered(board) == order
+        assert _entered_exceptions(board) == order
 
 
-def test_primask_holds_back_and_its_clearing_releases() -> None:
+def test_primask_delays_interrupts_until_cleared() -> None:
     """The interrupt waits for CPSIE and is taken before the next instruction."""
     board = _board({IRQ26: HANDLER}, 1 << 26)
     board.code(0x3501, BX_LR, at=HANDLER)  # adds r5, #1
@@ -111,7 +111,7 @@ def test_primask_holds_back_and_its_clearing_releases() -> None:
 
 
 @pytest.mark.parametrize(("late", "order"), [(5, [IRQ27, IRQ26]), (10, [IRQ27, IRQ26]), (13, [IRQ26, IRQ27])])
-def test_late_arrival(late: int, order: list[int]) -> None:
+def test_late_arriving_interrupt_takes_over(late: int, order: list[int]) -> None:
     """SysTick, more urgent, pends `late` cycles after IRQ 26 was recognised: up to cycle 11 it takes the vector."""
     board = _board({IRQ26: HANDLER, SYSTICK: OTHER_HANDLER}, 1 << 26)
     board.poke([(PRIORITIES + 24, 0xC0C0_C0C0), (SYST_CSR + 4, 2 + late), (SYST_CSR + 8, 0)])
@@ -123,7 +123,7 @@ def test_late_arrival(late: int, order: list[int]) -> None:
     board.machine.run(80)
     expected = [SYSTICK if number == IRQ27 else number for number in order]
     # A less urgent exception cannot interrupt the endless handler.
-    assert _entered(board) == (expected[:1] if expected[0] == SYSTICK else expected)
+    assert _entered_exceptions(board) == (expected[:1] if expected[0] == SYSTICK else expected)
 
 
 def test_systick_comes_every_reload_plus_one_cycles() -> None:
@@ -151,7 +151,7 @@ def test_countflag_is_cleared_by_reading_it() -> None:
 
 
 @pytest.mark.parametrize("reload", range(3, 10))
-def test_a_multiple_load_is_abandoned_and_restarted(reload: int) -> None:
+def test_multiple_load_is_abandoned_and_restarted(reload: int) -> None:
     """Whatever word SysTick hits, the registers and the base end as without it, and the entry is not delayed, but for
     the cycle behind the last word, which is not given up."""
     board = _board({SYSTICK: HANDLER})
@@ -190,12 +190,12 @@ def test_synchronous_exceptions_stack_their_address(
     board.code(*code, SELF)
     board.start(**registers)
     board.machine.run(100)
-    assert _entered(board) == [number]
+    assert _entered_exceptions(board) == [number]
     frame = board.machine.registers(0)["sp"]
     assert struct.unpack("<I", board.machine.read(frame + 24, 4)) == (returns_to,)
 
 
-def test_a_fault_in_hardfault_locks_up() -> None:
+def test_fault_in_hardfault_locks_up() -> None:
     """The run ends and says where."""
     board = _board({HARD_FAULT: HANDLER})
     board.code(UDF, at=HANDLER)
@@ -207,7 +207,7 @@ def test_a_fault_in_hardfault_locks_up() -> None:
 
 
 @pytest.mark.parametrize("misaligned", [0, 4])
-def test_the_frame_is_aligned_and_undone(misaligned: int) -> None:
+def test_frame_is_aligned_and_undone(misaligned: int) -> None:
     """SP is brought to eight bytes, bit 9 of the stacked xPSR remembers it, the return restores it."""
     board = _board({SVCALL: HANDLER})
     board.code(0x466C, BX_LR, at=HANDLER)  # mov r4, sp
@@ -235,7 +235,7 @@ def test_wfi_wakes_under_primask_without_taking_the_interrupt() -> None:
     assert 180 <= board.machine.stats()["cores"][0]["sleep_cycles"] <= 200
 
 
-def test_the_event_register() -> None:
+def test_event_register() -> None:
     """SEV lets one WFE pass; an exception's entry and return let another pass; the next one sleeps for ever."""
     board = _board({SVCALL: HANDLER})
     board.code(BX_LR, at=HANDLER)

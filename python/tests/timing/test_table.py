@@ -86,35 +86,35 @@ BRANCHES: list[tuple[str, list[int], int, int, dict[str, int]]] = [
 ]  # fmt: skip
 
 
-def _prepared() -> Board:
+def _prepared_board() -> Board:
     board = Board()
     board.poke([(RESETS, 0)])
     return board
 
 
 @pytest.mark.parametrize(("name", "code", "cycles", "before"), [*SINGLE, *MEMORY, *MULTIPLE, *OTHERS])
-def test_instruction(name: str, code: list[int], cycles: int, before: dict[str, int]) -> None:
+def test_instruction_takes_its_cycles(name: str, code: list[int], cycles: int, before: dict[str, int]) -> None:
     """From its issue to the next instruction's."""
-    board = _prepared()
+    board = _prepared_board()
     board.code(*code, NOP, NOP, NOP)
     board.start(**before)
     assert board.between(CODE, CODE + 2 * len(code)) == cycles, name
 
 
 @pytest.mark.parametrize(("name", "code", "end", "cycles", "before"), BRANCHES)
-def test_branch(name: str, code: list[int], end: int, cycles: int, before: dict[str, int]) -> None:
+def test_branch_takes_its_cycles(name: str, code: list[int], end: int, cycles: int, before: dict[str, int]) -> None:
     """From its issue to the target's, or to the next instruction's if it is not taken."""
-    board = _prepared()
+    board = _prepared_board()
     board.code(*code, NOP, NOP)
     board.start(**before)
     assert board.between(CODE, CODE + end) == cycles, name
 
 
-def test_a_block_takes_the_sum_of_its_instructions() -> None:
+def test_block_takes_the_sum_of_its_instructions() -> None:
     """No hazard of any kind between neighbours."""
     rows = [row for row in [*SINGLE, *MEMORY] if not row[3] or row[3].get("r1") == DATA]
     code = [half for _, halves, _, _ in rows for half in halves]
-    board = _prepared()
+    board = _prepared_board()
     # r0 becomes arbitrary, r1 stays the base: every row addresses through r1 and r2 = 0.
     board.code(*code, NOP)
     board.start(r1=DATA, r2=0, r9=0, sp=DATA + 256)

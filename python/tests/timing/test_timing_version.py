@@ -3,22 +3,22 @@
 import pytest
 
 from rtoslab import _sim
-from tests.timing_version import chips, digests, machines, stored, times
+from tests.timing_version import chips, digests, machines, stored_version, times
 
 
-def test_the_version_is_the_stored_one() -> None:
-    assert stored()["version"] == _sim.TIMING_VERSION, "run `python -m tests.timing_version`"
-    assert sorted(stored()["chips"]) == chips()
+def test_version_is_the_stored_one() -> None:
+    assert stored_version()["version"] == _sim.TIMING_VERSION, "run `python -m tests.timing_version`"
+    assert sorted(stored_version()["chips"]) == chips()
 
 
 @pytest.mark.parametrize("chip", chips())
-def test_every_program_takes_the_cycles_of_the_version(chip: str) -> None:
-    was, now = stored()["chips"][chip], digests(chip)
+def test_every_program_takes_the_cycles_of_the_timing_version(chip: str) -> None:
+    was, now = stored_version()["chips"][chip], digests(chip)
     assert now["programs"] == was["programs"], "the programs are others than those of the stored digests"
     assert now["times"] == was["times"], "raise VERSION in sim/timing/src/lib.rs: a cycle has moved"
 
 
-def test_one_wait_state_more_shows() -> None:
+def test_one_more_wait_state_changes_the_cycles() -> None:
     """The digests are of time, not of what the programs compute."""
     (_, before), (_, after) = next(machines("stm32f103")), next(machines("stm32f103"))
     after.set("flash.wait_states", 1)

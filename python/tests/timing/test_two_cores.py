@@ -111,7 +111,7 @@ def _waits_without_data() -> int:
     return sum(core["bus_wait_cycles"] for core in pair.machine.stats()["cores"])
 
 
-def test_the_fifo_holds_eight_words() -> None:
+def test_fifo_holds_eight_words() -> None:
     """The ninth write is dropped and flagged; reads give the words in order; one more flags an empty read."""
     writes = [0x6569, 0x3101] * 9  # str r1, [r5, #0x54]; adds r1, #1
     pair = Pair([0x2101, *writes, 0x6D2A], [*[NOP] * 80, *[0x6DA8, 0x18C3] * 8, 0x6DA8, 0x6D2E], r1=0, r3=0)
@@ -121,7 +121,7 @@ def test_the_fifo_holds_eight_words() -> None:
     assert one["r6"] & 8, "read on empty"
 
 
-def test_an_event_crosses_to_the_sleeping_core() -> None:
+def test_event_crosses_to_the_sleeping_core() -> None:
     """SEV on core 0 ends core 1's WFE; without it core 1 sleeps on."""
     for event, woken in [(0xBF40, 1), (NOP, 0)]:
         pair = Pair([*[NOP] * 50, event], [0xBF40, 0xBF20, 0x2600, 0xBF20, 0x2601], r6=0)
@@ -138,7 +138,7 @@ def _outcome(machine: Any) -> tuple[Any, ...]:
     return machine.cycle(), machine.registers(0), machine.registers(1), machine.stats()
 
 
-def _interrupted(slice_cycles: int) -> tuple[Any, ...]:
+def _run_with_interrupts(slice_cycles: int) -> tuple[Any, ...]:
     """Core 0 sends words at odd distances; each interrupts core 1, which counts what it does meanwhile."""
     send = [*[NOP] * 50, 0x6569, *[0x3201] * 61, 0x6569, 0xE78D]  # str r1, [r5, #0x54] twice; b
     count = [0x6011, *[0x3301] * 9, 0xE7F5]  # str r1, [r2]: ISER; adds r3, #1; b
@@ -152,9 +152,9 @@ def _interrupted(slice_cycles: int) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("slice_cycles", [3, 8, 25, 1000])
-def test_an_interrupt_from_the_other_core_comes_in_time_however_the_run_is_sliced(slice_cycles: int) -> None:
+def test_interrupt_from_the_other_core_comes_in_time_however_the_run_is_sliced(slice_cycles: int) -> None:
     """The sum over all interrupts of how far core 1 had come tells when each was taken."""
-    assert _interrupted(slice_cycles) == _interrupted(6000)
+    assert _run_with_interrupts(slice_cycles) == _run_with_interrupts(6000)
 
 
 def test_slicing_a_run_changes_nothing() -> None:
@@ -184,7 +184,7 @@ def test_observing_changes_nothing() -> None:
     assert observed.machine.take_events()
 
 
-def test_the_profile_accounts_for_every_cycle() -> None:
+def test_profile_accounts_for_every_cycle() -> None:
     """Instructions, exceptions and sleep add up to the time that passed, but for the instruction in flight."""
     pair = _workload()
     pair.machine.reset_stats()
@@ -197,7 +197,7 @@ def test_the_profile_accounts_for_every_cycle() -> None:
         assert abs(total - stats["cycles"]) <= 8
 
 
-def test_a_lone_core_keeps_its_time_beside_one_that_stays_away() -> None:
+def test_core_keeps_its_time_while_the_other_is_idle() -> None:
     """Core 1 loops on its own code word; core 0's loop from another bank takes what it takes alone."""
     body = [0x3101, 0x3101, 0x3101, 0x3101] * 16
     lone, beside = Pair(body, [0xBF20]), Pair(body, [SELF])

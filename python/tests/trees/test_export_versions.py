@@ -11,8 +11,8 @@ from rtoslab.catalogue.trees import read_trees
 from rtoslab.trees.kernel_exports import make_defconfig
 from rtoslab.trees.versions import earlier_names
 from tests.trees.exports import CONFIG, make_export, make_export_port
-from tests.trees.test_exports import refusal, said
-from tests.trees.test_trees import t7
+from tests.trees.test_exports import command_output, command_refusal
+from tests.trees.test_trees import measure_t7
 
 EARLIER = """
 [[earlier]]
@@ -43,42 +43,44 @@ def home(user: Path) -> Path:
     return user
 
 
-def test_what_an_export_does_not_have_is_read_in_its_headers(home: Path) -> None:
-    said("tree", "add", "tiny", str(home / "export"))
+def test_missing_services_of_an_export_are_read_from_its_headers(home: Path) -> None:
+    command_output("tree", "add", "tiny", str(home / "export"))
     assert read_trees()["tiny"].absent == ("tiny_new_word",)
     facts = Catalogue(find_root()).kernels["tiny"].facts
     assert not facts.services["pool"]
-    assert "tiny_new_word, which came with" in facts.reasons["pool"]
+    assert "tiny_new_word, which exists since" in facts.reasons["pool"]
     assert facts.behaviour.heap_lock == "spinning"
-    _, build, _ = t7(home, "one")
+    _, build, _ = measure_t7(home, "one")
     assert build["kernel"] == "tiny"
 
 
-def test_a_later_export_is_asked_what_the_port_asks(home: Path) -> None:
+def test_later_export_is_checked_against_the_port(home: Path) -> None:
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
-    assert "is for the board '\"little\"'" in refusal("tree", "add", "tiny", str(home / "export"))
+    assert "is for the board '\"little\"'" in command_refusal("tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(OLD_CONFIG.replace("little", "small"))
-    assert "CONFIG_TICK is '500', should be '1000'" in refusal("tree", "add", "tiny", str(home / "export"))
+    assert "CONFIG_TICK is '500', should be '1000'" in command_refusal("tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(CONFIG)
-    said("tree", "add", "tiny", str(home / "export"))
+    command_output("tree", "add", "tiny", str(home / "export"))
     assert read_trees()["tiny"].absent == ()
 
 
-def test_an_export_that_became_another_version_is_not_linked(home: Path) -> None:
-    said("tree", "add", "tiny", str(home / "export"))
+def test_export_that_became_another_version_is_not_linked(home: Path) -> None:
+    command_output("tree", "add", "tiny", str(home / "export"))
     header = home / "export" / "include" / "tiny.h"
     header.write_text(header.read_text() + "\n#define tiny_new_word\n")
     (home / "export" / ".config").write_text(CONFIG)
-    assert "is another than was described" in said("run", "t7", "--kernel", "tiny", "--board", "pico", "--dry-run")
+    assert "has changed since it was added" in command_output(
+        "run", "t7", "--kernel", "tiny", "--board", "pico", "--dry-run"
+    )
 
 
-def test_an_earlier_version_is_given_its_own_configuration(home: Path) -> None:
-    said("kernel", "files", "tiny", "--board", "pico", "--version", "1.9", "-o", str(home / "old"))
+def test_earlier_version_is_given_its_own_configuration(home: Path) -> None:
+    command_output("kernel", "files", "tiny", "--board", "pico", "--version", "1.9", "-o", str(home / "old"))
     assert "CONFIG_TICK=500" in (home / "old" / "defconfig").read_text()
     assert "CONFIG_RAM=1" in (home / "old" / "defconfig").read_text(), "it does not count"
     assert (home / "old" / "README.md").read_text().startswith("For pico: little, `rtoslab tree add tiny-1.9")
-    said("kernel", "files", "tiny", "--board", "pico", "--version", "1.10.1", "-o", str(home / "new"))
+    command_output("kernel", "files", "tiny", "--board", "pico", "--version", "1.10.1", "-o", str(home / "new"))
     assert "CONFIG_TICK=1000" in (home / "new" / "defconfig").read_text()
 
 
@@ -89,7 +91,7 @@ def test_versions_are_compared_by_number(home: Path) -> None:
     assert earlier_names(facts, "1.10") == ()
     assert earlier_names(facts, "2") == ()
     assert earlier_names(facts, "1.10.0-RC1") == ()
-    with pytest.raises(CatalogueError, match="'banana' is no version of Tiny"):
+    with pytest.raises(CatalogueError, match="'banana' is not a version of Tiny"):
         earlier_names(facts, "banana")
 
 
@@ -105,7 +107,7 @@ def nuttx(board: str, version: str = "99") -> set[str]:
     ("stm32f411ce", "stm32f4", "stm32"),
     ("nucleo-h743zi", "stm32h7", "stm32h7"),
 ])  # fmt: skip
-def test_nuttx_10_1_is_told_chip_and_entry_by_its_own_options(board: str, chip: str, older: str) -> None:
+def test_nuttx_10_1_gets_chip_and_entry_by_its_own_options(board: str, chip: str, older: str) -> None:
     now, then = nuttx(board), nuttx(board, "10.1")
     assert {f'CONFIG_ARCH_CHIP="{chip}"', 'CONFIG_INIT_ENTRYPOINT="rtoslab_entry"'} <= now
     assert {f'CONFIG_ARCH_CHIP="{older}"', 'CONFIG_USER_ENTRYPOINT="rtoslab_entry"', "CONFIG_INIT_ENTRYPOINT=y"} <= then
@@ -113,7 +115,7 @@ def test_nuttx_10_1_is_told_chip_and_entry_by_its_own_options(board: str, chip: 
     assert 'CONFIG_INIT_ENTRYPOINT="rtoslab_entry"' in nuttx(board, "10.3"), "the entry is told so from 10.3 on"
 
 
-def test_a_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
+def test_task_of_an_earlier_nuttx_is_read_by_other_members() -> None:
     port = Catalogue(find_root()).kernel("nuttx").facts
     for version, member in (("11.0", "stack_base_ptr"), ("10.1", "stack_alloc_ptr")):
         memory = port.without_names(earlier_names(port, version)).memory

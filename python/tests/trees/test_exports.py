@@ -10,21 +10,21 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees
 from rtoslab.results.results import MeasuredPoint, NotApplicable
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import CONFIG, make_export, make_export_port
-from tests.trees.test_trees import counts, t7
+from tests.trees.test_trees import counts, measure_t7
 
 
-def said(*args: str) -> str:
+def command_output(*args: str) -> str:
     """What a command prints that does what was asked."""
     done = rtoslab(*args)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def refusal(*args: str) -> str:
+def command_refusal(*args: str) -> str:
     """The one sentence of a command that does not."""
-    text = error(rtoslab(*args), 1)
+    text = command_error(rtoslab(*args), 1)
     assert "\n" not in text
     return text
 
@@ -41,11 +41,11 @@ def home(user: Path) -> Path:
     return user
 
 
-def test_an_export_is_named_by_what_it_is_for(home: Path) -> None:
-    assert "Tiny 1.5 for pico-1" in said("tree", "add", "tiny", str(home / "export"))
+def test_export_is_named_by_board_and_cores(home: Path) -> None:
+    assert "Tiny 1.5 for pico-1" in command_output("tree", "add", "tiny", str(home / "export"))
     tree = read_trees()["tiny"]
     assert (tree.version, tree.lacks, tree.exports) == ("1.5", (), {"pico-1": str(home / "export")})
-    assert "pico-1" in said("tree", "list", "--json")
+    assert "pico-1" in command_output("tree", "list", "--json")
 
 
 @pytest.mark.parametrize(
@@ -54,43 +54,43 @@ def test_an_export_is_named_by_what_it_is_for(home: Path) -> None:
         ("CONFIG_TICK=1000", "CONFIG_TICK=100", "CONFIG_TICK is '100', should be '1000'"),
         ("# CONFIG_DEBUG is not set", "CONFIG_DEBUG=y", "CONFIG_DEBUG is 'y', should be not set"),
         ("CONFIG_RAM=1\n", "", "CONFIG_RAM is not set, should be '1'"),
-        ('BOARD="small"', 'BOARD="large"', "the port knows \"small\""),
+        ('BOARD="small"', 'BOARD="large"', "the port supports \"small\""),
     ],
 )  # fmt: skip
-def test_an_export_made_otherwise_is_refused_by_name(home: Path, before: str, after: str, told: str) -> None:
+def test_export_with_other_settings_is_refused(home: Path, before: str, after: str, told: str) -> None:
     (home / "export" / ".config").write_text(CONFIG.replace(before, after))
-    assert told in refusal("tree", "add", "tiny", str(home / "export"))
+    assert told in command_refusal("tree", "add", "tiny", str(home / "export"))
     assert read_trees() == {}
 
 
-def test_a_folder_that_is_no_export_is_refused(home: Path) -> None:
-    assert "it has no .config" in refusal("tree", "add", "tiny", str(home / "ports"))
+def test_folder_that_is_not_an_export_is_refused(home: Path) -> None:
+    assert "it has no .config" in command_refusal("tree", "add", "tiny", str(home / "ports"))
 
 
-def test_an_export_made_anew_is_never_answered_with_the_old_number(home: Path) -> None:
-    said("tree", "add", "tiny", str(home / "export"))
-    first, build, cached = t7(home, "one")
+def test_rebuilt_export_invalidates_cached_results(home: Path) -> None:
+    command_output("tree", "add", "tiny", str(home / "export"))
+    first, build, cached = measure_t7(home, "one")
     assert not cached
     assert build["tree"]["files_read"] == 3, "the configuration, the library, the header"
     assert str(home) not in str(build)
-    again, _, cached = t7(home, "two")
+    again, _, cached = measure_t7(home, "two")
     assert cached
     assert counts(again) == counts(first)
     make_export(home / "export", pause='__asm volatile("nop");')
-    slower, other, cached = t7(home, "three")
+    slower, other, cached = measure_t7(home, "three")
     assert not cached
     assert counts(slower) != counts(first)
     assert other["tree"]["sha256"] != build["tree"]["sha256"]
     make_export(home / "export")
-    back, _, cached = t7(home, "four")
+    back, _, cached = measure_t7(home, "four")
     assert cached
     assert counts(back) == counts(first)
 
 
-def test_exports_of_other_optimisation_stand_beside(home: Path) -> None:
-    said("tree", "add", "tiny", str(home / "export"))
+def test_exports_of_several_optimisation_levels_coexist(home: Path) -> None:
+    command_output("tree", "add", "tiny", str(home / "export"))
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
-    assert "Tiny 1.5 for pico-1-Os" in said("tree", "add", "tiny", str(home / "small"))
+    assert "Tiny 1.5 for pico-1-Os" in command_output("tree", "add", "tiny", str(home / "small"))
     assert read_trees()["tiny"].exports.keys() == {"pico-1", "pico-1-Os"}
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
@@ -100,14 +100,14 @@ def test_exports_of_other_optimisation_stand_beside(home: Path) -> None:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "fast-run")
     assert isinstance(outcome.result, NotApplicable), outcome.result
     assert "no export of Tiny for pico with 1 core and -O3 is known" in outcome.result.reason
-    built = said("kernel", "files", "tiny", "--board", "pico", "--opt", "-Os", "-o", str(home / "files"))
+    built = command_output("kernel", "files", "tiny", "--board", "pico", "--opt", "-Os", "-o", str(home / "files"))
     assert "README.md" in built
     assert 'CONFIG_OPTIMISATION="-Os"' in (home / "files" / "defconfig").read_text()
 
 
-def test_an_export_for_one_optimisation_needs_none_for_the_default(home: Path) -> None:
+def test_export_for_one_optimisation_needs_none_for_the_default(home: Path) -> None:
     make_export(home / "small", CONFIG.replace("-O2", "-Os"))
-    said("tree", "add", "tiny", str(home / "small"))
+    command_output("tree", "add", "tiny", str(home / "small"))
     config = {"opt": "-Os"}
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], window_ms=10, config=config, out=home / "small-run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -119,51 +119,51 @@ def reason(home: Path, board: str = "pico") -> str:
     return outcome.result.reason
 
 
-def test_an_export_that_went_wrong_later_gives_no_number(home: Path) -> None:
-    said("tree", "add", "tiny", str(home / "export"))
+def test_export_that_became_invalid_gives_no_figure(home: Path) -> None:
+    command_output("tree", "add", "tiny", str(home / "export"))
     (home / "export" / ".config").write_text(CONFIG.replace("TICK=1000", "TICK=100"))
     assert "CONFIG_TICK is '100'" in reason(home)
     (home / "export" / ".config").write_text(CONFIG.replace("-O2", "-Os"))
-    assert "is another than was described" in reason(home), "optimised in another way"
+    assert "has changed since it was added" in reason(home), "optimised in another way"
     (home / "export" / ".config").unlink()
     assert "is gone" in reason(home)
     assert "pico-1" in rtoslab("tree", "check", "tiny").stdout
 
 
-def test_an_export_older_than_what_it_was_made_of_gives_no_number(home: Path) -> None:
+def test_export_older_than_its_sources_gives_no_figure(home: Path) -> None:
     facts = home / "ports" / "tiny" / "kernel.toml"
     facts.write_text(facts.read_text().replace('config = ".config"', 'made_of = "sources.txt"\nconfig = ".config"'))
-    assert "for lack of sources.txt" in refusal("tree", "add", "tiny", str(home / "export"))
+    assert "because sources.txt is missing" in command_refusal("tree", "add", "tiny", str(home / "export"))
     source, built = home / "semaphore.c", home / "export" / "sources.txt"
     source.write_text("of the kernel's own tree")
     built.write_text(f"{source}\n{home / 'gone.c'}\n")
-    said("tree", "add", "tiny", str(home / "export"))
+    command_output("tree", "add", "tiny", str(home / "export"))
     edited = built.stat().st_mtime_ns + 1
     os.utime(source, ns=(edited, edited))
-    assert f"is older than {source}" in refusal("tree", "add", "tiny", str(home / "export"))
+    assert f"is older than {source}" in command_refusal("tree", "add", "tiny", str(home / "export"))
     assert f"is older than {source}" in reason(home)
     os.utime(built, ns=(edited, edited))
-    said("tree", "check", "tiny")
+    command_output("tree", "check", "tiny")
 
 
-def test_a_board_without_an_export_says_how_one_is_made(home: Path) -> None:
+def test_board_without_an_export_is_reported_with_remedy(home: Path) -> None:
     assert "rtoslab kernel files tiny" in reason(home)
-    said("tree", "add", "tiny", str(home / "export"))
+    command_output("tree", "add", "tiny", str(home / "export"))
     assert "for nucleo-f446re with 1 core" in reason(home, "nucleo-f446re")
 
 
-def test_what_an_export_was_made_without_is_a_service_that_the_kernel_lacks(home: Path) -> None:
+def test_feature_missing_in_an_export_is_a_missing_service(home: Path) -> None:
     poorer = make_export(home / "poorer", CONFIG.replace("CONFIG_COUNTING=y\n", ""))
-    said("tree", "add", "tiny", str(poorer))
+    command_output("tree", "add", "tiny", str(poorer))
     assert not Catalogue(find_root()).kernel("tiny").facts.services["semaphore"]
     assert "semaphore" in reason(home)
-    assert "give it a name of its own" in refusal("tree", "add", "tiny", str(home / "export"))
-    said("tree", "add", "tiny-counting", str(home / "export"), "--port", "tiny")
+    assert "give it another name" in command_refusal("tree", "add", "tiny", str(home / "export"))
+    command_output("tree", "add", "tiny-counting", str(home / "export"), "--port", "tiny")
     assert Catalogue(find_root()).kernel("tiny-counting").facts.services["semaphore"]
 
 
 def test_files_for_the_kernels_own_build_are_the_parts_put_together(home: Path) -> None:
-    said("kernel", "files", "tiny", "--board", "pico", "-o", str(home / "files"))
+    command_output("kernel", "files", "tiny", "--board", "pico", "-o", str(home / "files"))
     text = (home / "files" / "defconfig").read_text()
     assert text.splitlines() == [
         'CONFIG_ARCH_BOARD="small"', "CONFIG_RAM=1", "CONFIG_TICK=1000", "# CONFIG_DEBUG is not set",
@@ -172,27 +172,33 @@ def test_files_for_the_kernels_own_build_are_the_parts_put_together(home: Path) 
     assert (home / "files" / "README.md").read_text() == (
         f"For pico: small, `rtoslab tree add tiny {home / 'files'}`, {{}}.\n"
     )
-    assert "is for pico" in refusal("kernel", "files", "tiny", "--board", "nucleo-f446re", "-o", str(home / "files"))
-    assert "knows no smp" in refusal("kernel", "files", "tiny", "--board", "pico", "--smp", "-o", str(home / "files"))
-    assert "from no export" in refusal("kernel", "files", "bare", "--board", "pico", "-o", str(home / "files"))
+    assert "is for pico" in command_refusal(
+        "kernel", "files", "tiny", "--board", "nucleo-f446re", "-o", str(home / "files")
+    )
+    assert "has no option smp" in command_refusal(
+        "kernel", "files", "tiny", "--board", "pico", "--smp", "-o", str(home / "files")
+    )
+    assert "is not linked from an export" in command_refusal(
+        "kernel", "files", "bare", "--board", "pico", "-o", str(home / "files")
+    )
 
 
-def test_an_application_is_handed_over_with_its_configuration(home: Path) -> None:
+def test_application_is_written_with_its_configuration(home: Path) -> None:
     port = home / "ports" / "tiny"
     asks = 'asked_in = "prj.conf"\nasked_elsewhere = ["CONFIG_ARCH_BOARD"]\nconfig = ".config"'
     (port / "kernel.toml").write_text((port / "kernel.toml").read_text().replace('config = ".config"', asks))
     (port / "config" / "application").mkdir()
     (port / "config" / "application" / "CMakeLists.txt").write_text("set(BOARD {machine})\nuse(${machine} {other})\n")
-    said("kernel", "files", "tiny", "--board", "pico", "-o", str(home / "files"))
+    command_output("kernel", "files", "tiny", "--board", "pico", "-o", str(home / "files"))
     assert {path.name for path in (home / "files").iterdir()} == {"CMakeLists.txt", "README.md", "prj.conf"}
     assert (home / "files" / "CMakeLists.txt").read_text() == "set(BOARD small)\nuse(${machine} {other})\n"
     assert "CONFIG_ARCH_BOARD" not in (home / "files" / "prj.conf").read_text(), "it is read back all the same:"
     (home / "export" / ".config").write_text(CONFIG.replace('BOARD="small"', 'BOARD="large"'))
-    assert 'the port knows "small"' in refusal("tree", "add", "tiny", str(home / "export"))
+    assert 'the port supports "small"' in command_refusal("tree", "add", "tiny", str(home / "export"))
 
 
-def test_nuttx_asks_for_both_cores_and_for_inheritance(tmp_path: Path) -> None:
-    said("kernel", "files", "nuttx", "--board", "pico", "--smp", "--inherit", "-o", str(tmp_path))
+def test_nuttx_requires_both_cores_and_priority_inheritance(tmp_path: Path) -> None:
+    command_output("kernel", "files", "nuttx", "--board", "pico", "--smp", "--inherit", "-o", str(tmp_path))
     text = (tmp_path / "defconfig").read_text()
     assert "CONFIG_SMP_NCPUS=2\n" in text
     assert text.count("CONFIG_PRIORITY_INHERITANCE") == 1
@@ -208,13 +214,13 @@ def test_nuttx_and_zephyr_are_configured_for_every_board_of_a_paper(tmp_path: Pa
     for kernel in ("nuttx", "zephyr"):
         for board in boards:
             folder = tmp_path / kernel / board
-            said("kernel", "files", kernel, "--board", board, "-o", str(folder))
+            command_output("kernel", "files", kernel, "--board", board, "-o", str(folder))
             assert "CONFIG" in next(folder.glob("*conf*")).read_text()
 
 
 @pytest.mark.parametrize("kernel", ["nuttx", "zephyr"])
-def test_a_kernel_conforms_wherever_an_export_of_it_is(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
+def test_kernel_conforms_with_every_available_export(monkeypatch: pytest.MonkeyPatch, kernel: str) -> None:
     if not (Path(NAMED) / f"{kernel}.toml").is_file():
         pytest.skip(f"needs an export of it, named with `rtoslab tree add {kernel}`")
     monkeypatch.setenv("RTOSLAB_TREES", NAMED)
-    assert "fails" not in said("tree", "check", kernel)
+    assert "fails" not in command_output("tree", "check", kernel)

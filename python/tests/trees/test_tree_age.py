@@ -17,16 +17,16 @@ from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.trees import find_export, find_repositories, linked_digest
 from tests.cli.test_cli import rtoslab
-from tests.fakes import measured
+from tests.fakes import measured_point
 from tests.trees.exports import make_export, make_export_port
-from tests.trees.test_exports import said
+from tests.trees.test_exports import command_output
 from tests.trees.tiny import commit, make_port, make_tree
 
 SOURCE, HEADER = "kernel/semaphore.c", "include/tiny.h"
 
 
 def reference(build: dict[str, Any]) -> Reference:
-    result = measured(1, 1000)
+    result = measured_point(1, 1000)
     point = result.point.model_copy(update={"kernel": "tiny", "board": "pico", "cores": 1, "config": {}})
     manifest: dict[str, object] = {"build": {"kernel": "tiny", "kernel_version": "1.5", "sources": {}, **build}}
     stored = StoredPoint(Path("p"), result.model_copy(update={"point": point}), manifest)
@@ -47,7 +47,7 @@ def tree(user: Path) -> Path:
     return folder
 
 
-def of_today(tree: Path) -> Reference:
+def current_reference(tree: Path) -> Reference:
     """What would be kept if it were measured now."""
     described = Catalogue(find_root()).kernels["tiny"].tree
     assert described is not None
@@ -61,25 +61,25 @@ def of_today(tree: Path) -> Reference:
 
 
 @pytest.fixture
-def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def uncached_repositories(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repositories are asked each time, not every few seconds."""
     monkeypatch.setattr(sys.modules["rtoslab.trees.repositories"], "QUERY_EVERY_S", 1e-9)
 
 
-def test_the_tree_that_was_measured_has_not_changed(tree: Path, asked_anew: None) -> None:
-    assert changes(of_today(tree)) == []
+def test_tree_that_was_measured_has_not_changed(tree: Path, uncached_repositories: None) -> None:
+    assert changes(current_reference(tree)) == []
 
 
-def test_a_file_that_was_compiled_is_named(tree: Path, asked_anew: None) -> None:
-    before = of_today(tree)
+def test_file_that_was_compiled_is_named(tree: Path, uncached_repositories: None) -> None:
+    before = current_reference(tree)
     (tree / SOURCE).write_text((tree / SOURCE).read_text() + "/* edited */\n")
     assert changes(before) == [f"tiny's {SOURCE}"]
     (tree / SOURCE).unlink()
     assert changes(before) == [f"tiny's {SOURCE}"]
 
 
-def test_what_was_not_compiled_is_told_by_the_commit(tree: Path, asked_anew: None) -> None:
-    before = of_today(tree)
+def test_changed_uncompiled_file_is_reported_by_commit(tree: Path, uncached_repositories: None) -> None:
+    before = current_reference(tree)
     (tree / HEADER).write_text((tree / HEADER).read_text() + "/* edited */\n")
     (report,) = changes(before)
     assert report.startswith("tiny is at ")
@@ -91,24 +91,24 @@ def test_what_was_not_compiled_is_told_by_the_commit(tree: Path, asked_anew: Non
     assert now != then
 
 
-def test_another_version_is_said(tree: Path) -> None:
+def test_other_version_is_reported(tree: Path) -> None:
     path = next((tree.parent / "trees").glob("tiny.toml"))
     path.write_text(tree_toml(read_trees()["tiny"].model_copy(update={"version": "1.6"})))
-    assert changes(of_today(tree)) == ["tiny is 1.6, not 1.5"]
+    assert changes(current_reference(tree)) == ["tiny is 1.6, not 1.5"]
 
 
-def test_without_a_tree_nothing_is_said(tree: Path) -> None:
-    before = of_today(tree)
+def test_missing_tree_reports_nothing(tree: Path) -> None:
+    before = current_reference(tree)
     (tree / SOURCE).write_text("")
     assert changes(before) != []
-    said("tree", "remove", "tiny")
+    command_output("tree", "remove", "tiny")
     assert changes(before) == []
 
 
-def test_an_export_is_told_by_what_is_linked(user: Path) -> None:
+def test_changed_export_is_found_by_its_linked_files(user: Path) -> None:
     make_export_port(user / "ports")
     make_export(user / "export")
-    said("tree", "add", "tiny", str(user / "export"))
+    command_output("tree", "add", "tiny", str(user / "export"))
     digest = linked_digest(find_export(Catalogue(find_root()).kernels["tiny"], "pico-1"))
     before = reference({"tree": {"linked_sha256": digest, "repositories": []}})
     assert changes(before) == []
@@ -117,11 +117,11 @@ def test_an_export_is_told_by_what_is_linked(user: Path) -> None:
     assert changes(reference({"tree": {"repositories": []}})) == [], "what was not recorded is not compared"
 
 
-def test_the_list_says_it(checkout: Path, tree: Path, asked_anew: None) -> None:
-    (point,) = of_today(tree).points
+def test_reference_list_shows_changed_trees(checkout: Path, tree: Path, uncached_repositories: None) -> None:
+    (point,) = current_reference(tree).points
     manifest = {**point.manifest, "target": {"sources_sha256": "ab" * 32}}
     write_reference(reference_path(checkout, "doe2020", "tiny"), [replace(point, manifest=manifest)])
     (tree / SOURCE).write_text("")
-    rows = json.loads(said("reference", "list", "--json"))
+    rows = json.loads(command_output("reference", "list", "--json"))
     (row,) = (item for item in rows if item["kernel"] == "tiny")
     assert row["changed_since"] == [f"tiny's {SOURCE}", "the virtual board", "firmware/core/main.c"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue, Tree
 from rtoslab.trees import draft_description, recognise_port
-from tests.trees.test_trees import counts, described, home, t7
+from tests.trees.test_trees import counts, describe_tree, home, measure_t7
 from tests.trees.tiny import HEADER, commit
 
 __all__ = ["home"]
@@ -25,7 +25,7 @@ tiny_mask:
 """
 
 
-def drafted(home: Path, wants: str = "") -> Tree:
+def draft_tree(home: Path, wants: str = "") -> Tree:
     if wants:
         facts = home / "ports" / "tiny" / "kernel.toml"
         facts.write_text(
@@ -34,52 +34,52 @@ def drafted(home: Path, wants: str = "") -> Tree:
     return draft_description(Catalogue(find_root()).kernels["tiny"].facts, "tiny", "tiny", home / "tree", None)
 
 
-def test_assembler_is_preprocessed_whatever_it_is_called_and_is_seen_to_be_read(home: Path) -> None:
+def test_assembler_is_preprocessed_and_recorded(home: Path) -> None:
     cpu = home / "tree" / "ports" / "v6m" / "cpu.c"
     text = cpu.read_text()
     cpu.write_text(text[: text.index("uint32_t tiny_mask(void)")] + text[text.index("void tiny_unmask") :])
     assembler = cpu.parent / "mask.s"
     assembler.write_text(ASSEMBLER)
     commit(home / "tree")
-    path = described(home)
+    path = describe_tree(home)
     path.write_text(path.read_text().replace("defines = []", 'defines = ["tiny_mask=tiny_masked"]', 1))
-    first, build, _ = t7(home, "one")
+    first, build, _ = measure_t7(home, "one")
     assert build["tree"]["files_read"] == 4, "assembler, a source, a core's source and their header"
     assembler.write_text(ASSEMBLER.replace("    bx lr", "    nop\n    nop\n    bx lr"))
-    second, other, cached = t7(home, "two")
+    second, other, cached = measure_t7(home, "two")
     assert not cached
     assert other["tree"]["sha256"] != build["tree"]["sha256"]
     assert counts(second) != counts(first)
 
 
-def test_a_version_in_one_number_is_cut_into_its_parts(home: Path) -> None:
+def test_version_in_one_number_is_split(home: Path) -> None:
     header = home / "tree" / "include" / "tiny.h"
     header.write_text(header.read_text().replace('TINY_VERSION "1.5"', "TINY_VERSION 30802u"))
-    assert drafted(home).version == "30802"
-    assert drafted(home, "version_digits = [2, 2]").version == "3.08.02"
+    assert draft_tree(home).version == "30802"
+    assert draft_tree(home, "version_digits = [2, 2]").version == "3.08.02"
 
 
-def test_of_a_version_in_words_the_last_one_is_it(home: Path) -> None:
+def test_last_version_string_counts(home: Path) -> None:
     header = home / "tree" / "include" / "tiny.h"
     header.write_text(header.read_text().replace('TINY_VERSION "1.5"', 'TINY_VERSION "Tiny kernel V1.5.2"'))
-    assert drafted(home).version == "V1.5.2"
+    assert draft_tree(home).version == "V1.5.2"
 
 
-def test_the_version_is_that_of_the_headers_in_use(home: Path) -> None:
+def test_version_is_that_of_the_headers_in_use(home: Path) -> None:
     older = home / "tree" / "attic" / "include" / "tiny.h"
     older.parent.mkdir(parents=True)
     older.write_text('#define TINY_VERSION "0.9"\n')
-    assert drafted(home).version == "1.5"
+    assert draft_tree(home).version == "1.5"
 
 
-def test_a_header_may_be_included_by_a_path(home: Path) -> None:
+def test_header_may_be_included_by_a_path(home: Path) -> None:
     """`#include "system/tiny.h"` needs the folder above, for every core or for one."""
     tree, facts = home / "tree", home / "ports" / "tiny" / "kernel.toml"
     facts.write_text(facts.read_text().replace('headers = ["tiny.h"]', 'headers = ["system/tiny.h", "lib/core.h"]'))
     for place in ("include/system/tiny.h", "ports/v6m/inc/lib/core.h", "ports/v7m/inc/lib/core.h", "elsewhere/core.h"):
         (tree / place).parent.mkdir(parents=True, exist_ok=True)
         (tree / place).write_text(HEADER)
-    result = drafted(home)
+    result = draft_tree(home)
     assert (result.headers, result.version) == (("include",), "1.5")
     assert {core: part.headers for core, part in result.cores.items()} == {
         "cortex-m0plus": ("ports/v6m/inc",),

@@ -11,7 +11,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.trees.versions import recognise_port
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.tiny import commit, make_port, make_tree
 
@@ -24,63 +24,61 @@ def home(user: Path) -> Path:
     return user
 
 
-def added(path: Path, *words: str) -> None:
+def add_tree(path: Path, *words: str) -> None:
     done = rtoslab("tree", "add", "tiny", path, *words)
     assert done.returncode == 0, done.stderr
 
 
-def measured(home: Path, out: str) -> MeasuredPoint | NotApplicable:
+def measure_point(home: Path, out: str) -> MeasuredPoint | NotApplicable:
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
     assert isinstance(outcome.result, MeasuredPoint | NotApplicable), outcome.result
     return outcome.result
 
 
-def test_a_tree_by_a_link_is_told_as_the_checkout_that_it_is_and_its_edits_are_seen(home: Path) -> None:
+def test_tree_behind_a_link_is_recognised_and_its_edits_are_seen(home: Path) -> None:
     (link := home / "link").symlink_to(home / "my trees" / "tiny")
-    added(link)
-    first = measured(home, "one")
+    add_tree(link)
+    first = measure_point(home, "one")
     assert isinstance(first, MeasuredPoint)
     (listed,) = json.loads(rtoslab("tree", "list", "--json").stdout)
     assert [(item["at"], item["dirty"]) for item in listed["repositories"]] == [(".", False)]
     header = home / "my trees" / "tiny" / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
-    edited = measured(home, "two")
+    edited = measure_point(home, "two")
     assert isinstance(edited, MeasuredPoint)
     assert edited.counters != first.counters
 
 
-def test_a_call_may_name_another_place(home: Path) -> None:
+def test_tree_option_overrides_the_folder_for_one_call(home: Path) -> None:
     other = make_tree(home / "other")
     header = other / "include" / "tiny.h"
     header.write_text(header.read_text().replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
     commit(other)
-    added(home / "my trees" / "tiny")
-    before = measured(home, "one").model_dump(mode="json")
+    add_tree(home / "my trees" / "tiny")
+    before = measure_point(home, "one").model_dump(mode="json")
     done = rtoslab("--tree", f"tiny={other}", "run", "t7", "--kernel", "tiny", "--window", "10ms", "--json")
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]
-    after = measured(home, "three").model_dump(mode="json")
+    after = measure_point(home, "three").model_dump(mode="json")
     assert before["counters"] == after["counters"] != point["counters"]
     assert len(point["counters"]) == len(after["counters"]) > 0
-    assert "`rtoslab tree add foo /x` describes it" in error(rtoslab("--tree", "foo=/x", "list"), 1)
-    assert "--tree takes ID=PATH" in error(rtoslab("--tree", "tiny", "list"), 2)
+    assert "add it with `rtoslab tree add foo /x`" in command_error(rtoslab("--tree", "foo=/x", "list"), 1)
+    assert "write --tree ID=PATH" in command_error(rtoslab("--tree", "tiny", "list"), 2)
 
 
-def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    added(home / "my trees" / "tiny")
+def test_wrong_tree_folder_is_not_applicable_with_remedy(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_tree(home / "my trees" / "tiny")
     (home / "empty" / "include").mkdir(parents=True)
     for place, message in (
         ("nowhere", "the tree tiny is not where RTOSLAB_TREE_TINY says"),
         ("empty", "another than was described, no file is kernel/*.c: `rtoslab tree check tiny` says more"),
     ):
         monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / place))
-        result = measured(home, f"at {place}")
+        result = measure_point(home, f"at {place}")
         assert isinstance(result, NotApplicable)
         assert message in result.reason
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "a;b"))
-    with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* may not hold quotes"):
+    with pytest.raises(CatalogueError, match=r"RTOSLAB_TREE_TINY: .* must not contain quotes"):
         Catalogue(find_root()).kernels  # noqa: B018
     monkeypatch.delenv("RTOSLAB_TREE_TINY")
     (home / "my trees" / "tiny" / "kernel" / "template.c").unlink()
@@ -88,31 +86,33 @@ def test_a_place_that_is_not_the_trees_is_not_applicable_with_what_to_do(
     assert "No file is kernel/template.c, which is to be left out." in done.stdout, done.stdout
 
 
-def test_another_cores_files_may_be_gone(home: Path) -> None:
-    added(home / "my trees" / "tiny")
+def test_files_for_other_cores_may_be_missing(home: Path) -> None:
+    add_tree(home / "my trees" / "tiny")
     (home / "my trees" / "tiny" / "ports" / "v7m" / "cpu.c").unlink()
-    assert isinstance(measured(home, "one"), MeasuredPoint)
+    assert isinstance(measure_point(home, "one"), MeasuredPoint)
 
 
 @pytest.mark.parametrize("ident", ["../tiny", "a b", "x" * 41])
-def test_what_can_be_no_id_is_refused_before_anything_is_written_or_removed(home: Path, ident: str) -> None:
+def test_invalid_id_is_refused_before_any_change(home: Path, ident: str) -> None:
     (home / "trees").mkdir()
     (beside := home / "tiny.toml").write_text("somebody's own\n")
     tree = home / "my trees" / "tiny"
-    assert "an id is up to 40" in error(rtoslab("tree", "add", ident, tree, "--port", "tiny"), 1)
-    assert "an id is up to 40" in error(rtoslab("tree", "remove", ident), 1)
+    assert "an id is up to 40" in command_error(rtoslab("tree", "add", ident, tree, "--port", "tiny"), 1)
+    assert "an id is up to 40" in command_error(rtoslab("tree", "remove", ident), 1)
     assert beside.is_file()
 
 
-def test_names_that_no_description_can_hold_are_told(home: Path) -> None:
+def test_unsupported_file_names_are_reported(home: Path) -> None:
     assert "my trees/" not in str(home)
-    message = error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
+    message = command_error(rtoslab("tree", "add", "tiny", home, "--port", "tiny"), 1)
     assert "my trees/tiny/" in message
-    assert "may not hold spaces" in message
-    assert "6;4 may not hold quotes" in error(rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1)
+    assert "must not contain spaces" in message
+    assert "6;4 must not contain quotes" in command_error(
+        rtoslab("tree", "add", "tiny", home / "my trees", "--version", "6;4"), 1
+    )
 
 
-def test_of_two_kernels_that_build_themselves_an_export_tells_whose_it_is(user: Path) -> None:
+def test_export_shows_its_kernel(user: Path) -> None:
     port = make_export_port(user / "ports")
     other = port.with_name("other")
     port.rename(other)

@@ -14,7 +14,7 @@ from rtoslab.catalogue.trees import read_trees, tree_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.store import RunDirectory
 from rtoslab.trees.draft import draft_description
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.tiny import commit, make_port, make_tree
 
 
@@ -26,7 +26,7 @@ def home(user: Path) -> Path:
     return user
 
 
-def described(home: Path) -> Path:
+def describe_tree(home: Path) -> Path:
     """The tree's description, drafted."""
     kernel = Catalogue(find_root()).kernels["tiny"]
     tree = draft_description(kernel.facts, "tiny", "tiny", home / "tree", None)
@@ -36,7 +36,7 @@ def described(home: Path) -> Path:
     return path
 
 
-def t7(home: Path, out: str) -> tuple[MeasuredPoint, dict[str, Any], bool]:
+def measure_t7(home: Path, out: str) -> tuple[MeasuredPoint, dict[str, Any], bool]:
     """The counts, the manifest's record of the build, and whether it was known."""
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -50,8 +50,8 @@ def counts(result: MeasuredPoint) -> Any:
     return result.counters
 
 
-def test_a_draft_finds_what_the_port_names_and_nothing_else(home: Path) -> None:
-    described(home)
+def test_draft_contains_only_what_the_port_needs(home: Path) -> None:
+    describe_tree(home)
     tree = read_trees()["tiny"]
     assert (tree.version, tree.path, tree.port) == ("1.5", str(home / "tree"), "tiny")
     assert tree.sources == ("kernel/*.c", "!kernel/template.c")
@@ -62,55 +62,55 @@ def test_a_draft_finds_what_the_port_names_and_nothing_else(home: Path) -> None:
     }
 
 
-def test_an_edited_header_is_never_answered_with_the_old_number(home: Path) -> None:
-    described(home)
-    first, build, cached = t7(home, "one")
+def test_edited_header_invalidates_cached_results(home: Path) -> None:
+    describe_tree(home)
+    first, build, cached = measure_t7(home, "one")
     assert not cached
     assert build["tree"]["files_read"] == 3, "a source, a core's source and their header"
     (repository,) = build["tree"]["repositories"]
     assert (repository["origin"], repository["dirty"]) == ("https://example.org/tiny.git", False)
     assert "secret" not in json.dumps(build)
     assert str(home) not in json.dumps(build)
-    again, _, cached = t7(home, "two")
+    again, _, cached = measure_t7(home, "two")
     assert cached
     assert counts(again) == counts(first)
     header = home / "tree" / "include" / "tiny.h"
     text = header.read_text()
     header.write_text(text.replace("#define TINY_PAUSE", '#define TINY_PAUSE __asm volatile("nop");'))
-    edited, other, cached = t7(home, "three")
+    edited, other, cached = measure_t7(home, "three")
     assert not cached
     assert counts(edited) != counts(first)
     assert other["tree"]["sha256"] != build["tree"]["sha256"]
     header.write_text(text)
-    back, _, cached = t7(home, "four")
+    back, _, cached = measure_t7(home, "four")
     assert cached
     assert counts(back) == counts(first)
 
 
-def test_what_is_not_read_changes_nothing_and_what_comes_before_does(home: Path) -> None:
-    described(home)
-    _, build, _ = t7(home, "one")
+def test_unread_file_changes_nothing_and_a_shadowing_one_does(home: Path) -> None:
+    describe_tree(home)
+    _, build, _ = measure_t7(home, "one")
     (home / "tree" / "README").write_text("not read, and not under version control\n")
     (home / "tree" / "ports" / "v7m" / "cpu.c").write_text("another core's\n")
     commit(home / "tree")
-    _, after, _ = t7(home, "two")
+    _, after, _ = measure_t7(home, "two")
     assert after["tree"]["sha256"] == build["tree"]["sha256"]
     assert after["tree"]["repositories"] != build["tree"]["repositories"], "the commit is another"
     paused = (
         (home / "tree" / "include" / "tiny.h").read_text().replace("TINY_PAUSE", 'TINY_PAUSE __asm volatile("nop");')
     )
     (home / "tree" / "kernel" / "tiny.h").write_text(paused)  # beside the source it comes before the folder of headers
-    _, third, cached = t7(home, "three")
+    _, third, cached = measure_t7(home, "three")
     assert not cached
     assert third["tree"]["sha256"] != build["tree"]["sha256"]
 
 
-def test_without_its_tree_a_kernel_is_not_applicable_with_what_to_do(home: Path) -> None:
+def test_kernel_without_its_tree_is_not_applicable_with_remedy(home: Path) -> None:
     ask: dict[str, Any] = {"kernels": ["tiny"], "boards": ["pico"], "cores": [1], "window_ms": 10}
     (outcome,) = api.run("t7", **ask, out=home / "one")
     assert isinstance(outcome.result, NotApplicable)
     assert "`rtoslab tree add tiny PATH`" in outcome.result.reason
-    path = described(home)
+    path = describe_tree(home)
     (home / "tree").rename(home / "moved")
     (outcome,) = api.run("t7", **ask, out=home / "two")
     assert isinstance(outcome.result, NotApplicable)
@@ -121,7 +121,7 @@ def test_without_its_tree_a_kernel_is_not_applicable_with_what_to_do(home: Path)
     assert "the port of Tiny is for cortex-m0plus, cortex-m4f" in outcome.result.reason
 
 
-def test_the_command_describes_checks_lists_and_forgets(home: Path) -> None:
+def test_command_adds_checks_lists_and_removes_trees(home: Path) -> None:
     done = rtoslab("tree", "add", "tiny", home / "tree")
     assert done.returncode == 0, done.stderr
     assert "Tiny 1.5: 2 files for cortex-m0plus, 2 files for cortex-m4f." in done.stdout
@@ -140,25 +140,25 @@ def test_the_command_describes_checks_lists_and_forgets(home: Path) -> None:
     assert checked.returncode == 1
     assert "No file is ports/v6m/cpu.c (for cortex-m0plus)." in checked.stdout
     assert rtoslab("tree", "remove", "tiny").returncode == 0
-    assert "There is no tree tiny" in error(rtoslab("tree", "remove", "tiny"), 1)
+    assert "There is no tree tiny" in command_error(rtoslab("tree", "remove", "tiny"), 1)
 
 
-def test_another_place_of_a_tree_is_named_by_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    described(home)
+def test_environment_variable_overrides_the_folder_of_a_tree(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    describe_tree(home)
     (home / "tree").rename(home / "moved")
     monkeypatch.setenv("RTOSLAB_TREE_TINY", str(home / "moved"))
-    t7(home, "one")
+    measure_t7(home, "one")
 
 
 @pytest.mark.parametrize(("old", "new", "says"), [
-    ('port = "tiny"', 'port = "nowhere"', "which is not known"),
-    ('id = "tiny"', 'id = "other"', "make it the file's name"),
+    ('port = "tiny"', 'port = "nowhere"', "which was not found"),
+    ('id = "tiny"', 'id = "other"', "the id must be the file's name"),
     ('headers = ["include"]', 'headers = ["../include"]', "stay inside"),
-    ('headers = ["include"]', 'headers = ["a b"]', "may not hold spaces"),
+    ('headers = ["include"]', 'headers = ["a b"]', "must not contain spaces"),
     ('version = "1.5"', "version = 15", "version"),
 ])  # fmt: skip
-def test_a_bad_description_is_refused_in_one_sentence(home: Path, old: str, new: str, says: str) -> None:
-    path = described(home)
+def test_bad_description_is_refused_in_one_sentence(home: Path, old: str, new: str, says: str) -> None:
+    path = describe_tree(home)
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
@@ -168,22 +168,22 @@ def test_a_bad_description_is_refused_in_one_sentence(home: Path, old: str, new:
 
 @pytest.mark.parametrize(("file", "says"), [
     ("include/tiny.h", "There is no tiny.h"),
-    ("kernel/semaphore.c", "Nothing that the port of Tiny calls .* name: bare_event_clear, .*, …"),
-    ("ports", "holds the port for one core"),
+    ("kernel/semaphore.c", "contains none of the functions that the port of Tiny calls.*: bare_event_clear, .*, …"),
+    ("ports", "contains the kernel's port for one core"),
 ])  # fmt: skip
-def test_a_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: str) -> None:
+def test_folder_that_is_not_the_tree_is_refused(home: Path, file: str, says: str) -> None:
     path = home / "tree" / file
     path.rename(home / "gone")
     with pytest.raises(CatalogueError, match=says):
-        described(home)
+        describe_tree(home)
 
 
-def test_a_packages_kernel_keeps_its_name(home: Path) -> None:
+def test_name_of_a_packaged_kernel_cannot_be_used(home: Path) -> None:
     done = rtoslab("tree", "add", "freertos", home / "tree")
-    assert "give the tree a name of its own" in error(done, 1)
+    assert "give the tree another name" in command_error(done, 1)
 
 
-def test_a_name_that_is_no_kernel_is_told_with_those_that_are(home: Path) -> None:
+def test_unknown_kernel_is_reported_with_known_ones(home: Path) -> None:
     with pytest.raises(UnknownNameError, match="tiny"):
         api.run("t7", kernels=["tinny"], boards=["pico"], out=home / "one")
 
@@ -192,14 +192,14 @@ def test_a_name_that_is_no_kernel_is_told_with_those_that_are(home: Path) -> Non
     ("run", "t7", "--dry-run"), ("conformance",), ("footprint",), ("masked", "t7"), ("trace", "t7"), ("profile", "t7"),
     ("worst-case", "phase_sweep"), ("rta", str(find_root() / "examples" / "response-time" / "control.toml")),
 ])  # fmt: skip
-def test_every_command_tells_of_a_tree_that_nobody_named(ask: tuple[str, ...]) -> None:
+def test_every_command_reports_a_missing_tree(ask: tuple[str, ...]) -> None:
     """In one sentence with what to do, and never by a traceback."""
     done = rtoslab(*ask, "--kernel", "threadx")
     assert "`rtoslab tree add threadx PATH`" in done.stdout + done.stderr, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_what_nobody_named_is_not_among_all_kernels() -> None:
+def test_kernel_without_a_tree_is_not_in_all() -> None:
     catalogue = Catalogue(find_root())
     assert set(catalogue.buildable_kernels) == {"bare", "freertos", "rt"}
     assert set(catalogue.kernels) > {"nuttx", "threadx"}

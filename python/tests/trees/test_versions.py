@@ -14,7 +14,7 @@ from rtoslab.catalogue.trees import Tree, read_trees, tree_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
 from rtoslab.trees.draft import draft_description
 from rtoslab.trees.versions import recognise_port
-from tests.cli.test_cli import error, rtoslab
+from tests.cli.test_cli import command_error, rtoslab
 from tests.trees.tiny import make_port, make_tree
 
 EARLIER = """
@@ -50,7 +50,7 @@ def t7(kernel: str, out: Path) -> Result:
     return outcome.result
 
 
-def test_a_version_lacks_what_needs_a_name_that_its_tree_does_not_have(home: Path) -> None:
+def test_version_lacks_services_that_need_missing_names(home: Path) -> None:
     assert rtoslab("tree", "add", "tiny-old", home / "old").returncode == 0
     assert rtoslab("tree", "add", "tiny-new", home / "new").returncode == 0
     assert [tree.absent for tree in read_trees().values()] == [(), ("TINY_PAUSE",)]
@@ -58,13 +58,15 @@ def test_a_version_lacks_what_needs_a_name_that_its_tree_does_not_have(home: Pat
     old, new = kernels["tiny-old"].facts, kernels["tiny-new"].facts
     assert (old.title, new.title) == ("Tiny 1.4", "Tiny 1.5")
     assert (old.services["pool"], new.services["pool"]) == (False, True)
-    assert old.reason_unable(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which came with Tiny 1.5"
+    assert (
+        old.reason_unable(["pool"]) == "Tiny 1.4 has no pool service: it needs TINY_PAUSE, which exists since Tiny 1.5"
+    )
     assert old.symbols["semaphore_count"] == ("tiny_count",)
     assert new.symbols["semaphore_count"] == ("bare_semaphore_count",)
     assert old.symbols["semaphore_take"] == new.symbols["semaphore_take"]
 
 
-def test_the_build_knows_the_same_as_the_catalogue(home: Path) -> None:
+def test_build_and_catalogue_agree_on_missing_services(home: Path) -> None:
     with (home / "ports" / "tiny" / "port.h").open("a") as header:
         header.write("\n#if KERNEL_SERVICES_POOL\n#error a pool that there is not\n#endif\n")
     for name in ("old", "new"):
@@ -74,39 +76,41 @@ def test_the_build_knows_the_same_as_the_catalogue(home: Path) -> None:
     assert "a pool that there is not" in str(new)
 
 
-def test_a_tree_that_became_another_version_is_not_measured_under_the_old_name(home: Path) -> None:
+def test_tree_that_became_another_version_is_not_measured_under_the_old_name(home: Path) -> None:
     assert rtoslab("tree", "add", "tiny-9", home / "old").returncode == 0
     header = home / "old" / "include" / "tiny.h"
     header.write_text(header.read_text() + "#define TINY_PAUSE\n")
     result = t7("tiny-9", home / "one")
     assert isinstance(result, NotApplicable)
-    assert "of another version than was described: `rtoslab tree add tiny-9 PATH --force`" in result.reason
+    assert "has another version than when it was added: `rtoslab tree add tiny-9 PATH --force`" in result.reason
     assert rtoslab("tree", "add", "tiny-9", home / "old", "--force").returncode == 0
     assert read_trees()["tiny-9"].absent == ()
 
 
-def test_a_word_that_only_begins_alike_is_another_name(home: Path) -> None:
+def test_name_with_the_same_prefix_is_another_name(home: Path) -> None:
     header = home / "old" / "include" / "tiny.h"
     header.write_text(header.read_text() + "#define TINY_PAUSES\n")
     facts = Catalogue(find_root()).kernels["tiny"].facts
     assert draft_description(facts, "tiny", "old", home / "old", None).absent == ("TINY_PAUSE",)
 
 
-def test_a_tree_tells_whose_it_is(home: Path) -> None:
+def test_tree_shows_its_kernel(home: Path) -> None:
     catalogue = Catalogue(find_root())
     assert recognise_port(catalogue, home / "new").id == "tiny"
     (home / "new" / "include" / "tiny.h").unlink()
-    with pytest.raises(CatalogueError, match="no port finds all its headers there: name it by --port"):
+    with pytest.raises(CatalogueError, match="no port's headers are all there; choose its port with --port"):
         recognise_port(catalogue, home / "new")
-    assert "no port finds" in error(rtoslab("tree", "add", "mine", home / "new"), 1)
+    assert "no port's headers" in command_error(rtoslab("tree", "add", "mine", home / "new"), 1)
     make_port(home / "ports" / "more").rename(home / "ports" / "other")
     facts = home / "ports" / "other" / "kernel.toml"
     facts.write_text(facts.read_text().replace('id = "tiny"', 'id = "other"'))
-    with pytest.raises(CatalogueError, match="more than one port fits: name it by --port, one of other, tiny"):
+    with pytest.raises(
+        CatalogueError, match="more than one port fits; choose its port with --port, one of other, tiny"
+    ):
         recognise_port(Catalogue(find_root()), home / "old")
 
 
-def test_what_a_header_says_in_words_outdoes_its_macros(home: Path) -> None:
+def test_version_string_overrides_version_macros(home: Path) -> None:
     facts = Catalogue(find_root()).kernels["tiny"].facts
     assert facts.tree is not None
     wants = facts.tree.model_copy(update={"version_text": "Tiny Kernel"})
@@ -119,7 +123,7 @@ def test_what_a_header_says_in_words_outdoes_its_macros(home: Path) -> None:
     assert draft_description(worded, "tiny", "new", home / "new", None).version == "V1.5.1"
 
 
-def test_what_a_cores_own_file_defines_is_looked_for_nowhere_else(home: Path) -> None:
+def test_definitions_of_a_core_file_are_only_read_there(home: Path) -> None:
     """In C as in assembler: else a port for another compiler, which defines it too, would be compiled."""
     taken = "bool bare_queue_send(void);\nbool bare_queue_send(void)\n{\n    return true;\n}\n"
     for name in ("ports/v6m/cpu.c", "ports/v7m/cpu.c", "ports/v8m/cpu.c"):
@@ -129,7 +133,7 @@ def test_what_a_cores_own_file_defines_is_looked_for_nowhere_else(home: Path) ->
     assert draft_description(facts, "tiny", "new", home / "new", None).sources == ("kernel/*.c", "!kernel/template.c")
 
 
-def test_a_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
+def test_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
     """A kernel whose heap lies in a folder of its own is no kernel without it."""
     facts = Catalogue(find_root()).kernels["tiny"].facts
     assert facts.tree is not None
@@ -157,7 +161,7 @@ def freertos_without(absent: set[str], user: Path) -> Kernel:
     ("V10.3.0", {"hooks", "heap_peak", "heap_allocations", "heap_pieces"}),
     ("V10.0.0", {"hooks", "heap_peak", "heap_allocations", "heap_pieces", "mutex_gives_back"}),
 ])  # fmt: skip
-def test_a_freertos_older_than_a_version_lacks_what_came_since(user: Path, since: str, lacks: set[str]) -> None:
+def test_freertos_older_than_a_version_lacks_what_came_since(user: Path, since: str, lacks: set[str]) -> None:
     port = Catalogue(find_root()).kernels["freertos"].facts
     absent = {earlier.name for earlier in port.earlier if _number(earlier.since) >= _number(since)}
     old = freertos_without(absent, user)
@@ -175,7 +179,7 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.removeprefix("V").split("."))
 
 
-def test_the_packages_freertos_needs_no_tree_and_has_every_name() -> None:
+def test_packages_freertos_needs_no_tree_and_has_every_name() -> None:
     catalogue = Catalogue(find_root())
     assert "freertos" in catalogue.buildable_kernels
     entry = catalogue.kernels["freertos"]

@@ -9,7 +9,7 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.user_kernels import ExportRequirements
-from tests.trees.test_exports import said
+from tests.trees.test_exports import command_output
 
 CONFIG = find_root() / "firmware" / "kernels" / "zephyr" / "config"
 TABLES = """typedef void (* ISR)(const void *);
@@ -68,7 +68,7 @@ def gather(build: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
-def test_an_export_is_gathered_behind_the_build(tmp_path: Path) -> None:
+def test_export_is_collected_after_the_build(tmp_path: Path) -> None:
     build = make_build(tmp_path)
     done = gather(build)
     assert done.returncode == 0, done.stderr
@@ -86,7 +86,7 @@ def test_an_export_is_gathered_behind_the_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_a_driver_with_an_interrupt_is_refused(tmp_path: Path, driver: str) -> None:
+def test_driver_with_an_interrupt_is_refused(tmp_path: Path, driver: str) -> None:
     done = gather(make_build(tmp_path, TABLES + driver))
     assert done.returncode != 0
     assert "1 interrupt(s) belong to drivers" in done.stderr
@@ -94,7 +94,7 @@ def test_a_driver_with_an_interrupt_is_refused(tmp_path: Path, driver: str) -> N
 
 @pytest.mark.parametrize("board", sorted(set(Catalogue(find_root()).boards) & {path.stem for path in CONFIG.iterdir()}))
 def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
-    said("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
+    command_output("kernel", "files", "zephyr", "--board", board, "-o", str(tmp_path))
     (machine,) = re.findall('^CONFIG_BOARD="(.*)"$', (CONFIG / f"{board}.defconfig").read_text(), re.MULTILINE)
     assert f"set(BOARD {machine})" in (tmp_path / "CMakeLists.txt").read_text()
     request = (tmp_path / "prj.conf").read_text()
@@ -106,7 +106,7 @@ def test_each_board_has_its_application(tmp_path: Path, board: str) -> None:
     assert "{" not in message
 
 
-def test_the_linker_script_of_the_last_pass_counts(tmp_path: Path) -> None:
+def test_linker_script_of_the_last_pass_counts(tmp_path: Path) -> None:
     """In 1.14 the first pass's also places the table that the last one leaves out."""
     build = make_build(tmp_path)
     write(build / "zephyr" / "linker_pass_final.cmd", "SECTIONS { last }\n")
@@ -114,9 +114,9 @@ def test_the_linker_script_of_the_last_pass_counts(tmp_path: Path) -> None:
     assert (build / "export" / "scripts" / "zephyr.ld").read_text() == "SECTIONS { last }\n"
 
 
-def test_zephyr_1_14_is_asked_for_what_it_knows(tmp_path: Path) -> None:
+def test_zephyr_1_14_gets_only_known_options(tmp_path: Path) -> None:
     """Its build stops at an option that it does not know."""
-    said("kernel", "files", "zephyr", "--board", "nucleo-f446re", "--version", "1.14.1", "-o", str(tmp_path))
+    command_output("kernel", "files", "zephyr", "--board", "nucleo-f446re", "--version", "1.14.1", "-o", str(tmp_path))
     request = (tmp_path / "prj.conf").read_text()
     assert "THREAD_RUNTIME_STATS" not in request
     assert "CONFIG_FPU" not in request
@@ -125,7 +125,7 @@ def test_zephyr_1_14_is_asked_for_what_it_knows(tmp_path: Path) -> None:
     assert "rtoslab tree add zephyr-1.14.1 " in (tmp_path / "README.md").read_text()
 
 
-def test_what_zephyr_1_14_does_otherwise() -> None:
+def test_zephyr_1_14_differences() -> None:
     facts = Catalogue(find_root()).kernel("zephyr").facts
     earlier = facts.without_names(["k_timeout_t"])
     assert facts.services["condition"]
@@ -142,7 +142,7 @@ def test_what_zephyr_1_14_does_otherwise() -> None:
     assert earlier.behaviour.heap_align_bytes == 4
 
 
-def test_the_application_reads_every_header_that_the_port_reads() -> None:
+def test_application_reads_every_header_that_the_port_reads() -> None:
     """An export has only those that the application read."""
     port = CONFIG.parent
     included = [set(filter(lambda line: line.startswith("#include <"), path.read_text().splitlines())) for path in (

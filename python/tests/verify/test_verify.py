@@ -20,8 +20,8 @@ from rtoslab.store.store import RunDirectory
 from rtoslab.store.stored_point import RESULT
 from rtoslab.verify import verify_folder
 from rtoslab.verify.point import _value_differences, verify_point
-from tests.cli.test_cli import error, rtoslab
-from tests.fakes import measured
+from tests.cli.test_cli import command_error, rtoslab
+from tests.fakes import measured_point
 
 CATALOGUE = Catalogue(find_root())
 
@@ -64,7 +64,7 @@ def altered_copy(value: Any, path: tuple[Any, ...]) -> Any:
     return copy
 
 
-def test_what_was_measured_is_verified(run: RunDirectory) -> None:
+def test_measured_run_is_verified(run: RunDirectory) -> None:
     result = list(verify_folder(CATALOGUE, run.path))
     assert len(result) == len(run.point_folders()) == 5
     assert [point.differences for point in result] == [()] * 5
@@ -86,7 +86,7 @@ def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "conformance.json", "uart.txt"])
-def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, name: str) -> None:
+def test_raw_data_is_checked_against_the_result(run: RunDirectory, name: str) -> None:
     folder = run.point_folders()[0]
     content = (folder / name).read_bytes()
     forged = {
@@ -101,7 +101,7 @@ def test_what_was_computed_from_is_held_against_the_result(run: RunDirectory, na
     assert not verify_point(CATALOGUE, folder).differences
 
 
-def test_a_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
+def test_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None:
     folder = run.point_folders()[0]
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     (folder / "evidence.json.zst").unlink()
@@ -111,11 +111,11 @@ def test_a_point_without_its_evidence_is_not_verified(run: RunDirectory) -> None
         (folder / name).write_bytes(content)
 
 
-def test_the_command_names_what_differs(tmp_path: Path) -> None:
+def test_command_names_what_differs(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out", out)
     assert rtoslab(*ask, **cache).returncode == 0
-    assert "1 point verified: all are what was measured." in rtoslab("verify", out).stdout
+    assert "1 point verified: all results follow from their raw data." in rtoslab("verify", out).stdout
     (folder,) = RunDirectory.open(out).point_folders()
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
@@ -124,11 +124,11 @@ def test_the_command_names_what_differs(tmp_path: Path) -> None:
     done = rtoslab("verify", out)
     assert done.returncode == 3
     assert f"counters.0.count is stored as {2 * count}, computed {count}." in done.stdout
-    assert "gave another result.json" in error(rtoslab(*ask, "--fresh", **cache), 1)
-    assert "is not a run directory" in error(rtoslab("verify", tmp_path), 1)
+    assert "gave another result.json" in command_error(rtoslab(*ask, "--fresh", **cache), 1)
+    assert "is not a run directory" in command_error(rtoslab("verify", tmp_path), 1)
 
 
-def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
+def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     cache = {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1", "--out")
     assert rtoslab(*ask, tmp_path / "one", **cache).returncode == 0
@@ -137,7 +137,7 @@ def test_a_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     entry.write_bytes(whole[:-7])
     done = rtoslab(*ask, tmp_path / "two", **cache)
     assert done.returncode == 0, done.stderr
-    assert "was altered after it was kept: the point was measured again" in done.stderr
+    assert "was changed after it was stored: the point was measured again" in done.stderr
     assert entry.read_bytes() == whole
     (two,) = RunDirectory.open(tmp_path / "two").points()
     assert isinstance(two.result, MeasuredPoint)
@@ -158,7 +158,7 @@ def test_no_entry_without_a_result_is_taken(tmp_path: Path, run: RunDirectory, c
     assert _find_cached(cache, key, folder.name)[0] is None
 
 
-def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
+def test_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> None:
     out, cache = tmp_path / "run", {"RTOSLAB_CACHE": str(tmp_path / "cache")}
     ask = ("run", "t1", "t2", "--kernel", "freertos", "--board", "pico", "--window", "10ms", "--cores", "1")
     assert rtoslab(*ask, "--out", out, **cache).returncode == 0
@@ -168,17 +168,17 @@ def test_an_altered_point_fails_alone_when_a_run_is_resumed(tmp_path: Path) -> N
     assert done.returncode == 3, done.stderr
     one, two = json.loads(done.stdout)["points"]
     assert (one["status"], one["stage"], two["status"]) == ("failed", "store", "measured")
-    assert "result.json is missing though it was stored" in one["message"]
+    assert "result.json was stored but is missing now" in one["message"]
 
 
-def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path))
     image = api.build_image("t1", kernel="bare", board="pico")
     content = image.read_bytes()
     for name in ("image.elf", "build-info.json", "image.map"):
         whole = image.with_name(name).read_bytes()
         image.with_name(name).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-        with pytest.raises(BuildError, match=f"{name} was altered after it was stored"):
+        with pytest.raises(BuildError, match=f"{name} was changed after it was stored"):
             api.build_image("t1", kernel="bare", board="pico")
         image.with_name(name).write_bytes(whole)
     image.with_name(SEAL_FILE).unlink()  # as a build that was killed, or of a version without seals, leaves it
@@ -186,26 +186,26 @@ def test_an_image_that_changed_since_it_was_built_is_not_run(tmp_path: Path, mon
     assert image.with_name(SEAL_FILE).exists()
 
 
-def test_seals_are_of_what_is_adopted(tmp_path: Path, run: RunDirectory) -> None:
+def test_seal_is_checked_when_a_point_is_put_into_a_run(tmp_path: Path, run: RunDirectory) -> None:
     folder = run.point_folders()[0]
     other = RunDirectory.create(tmp_path / "run", None, run.plan().points)
     files = read_sealed(folder)
-    with pytest.raises(AlteredError, match=r"uart\.txt was altered"):
+    with pytest.raises(AlteredError, match=r"uart\.txt was changed"):
         other.put(folder.name, {**files, "uart.txt": b""})
-    with pytest.raises(AlteredError, match="holds what was stored as"):
+    with pytest.raises(AlteredError, match="was renamed and was stored as"):
         other.put("elsewhere", files)
     assert not other.point_folders()
 
 
-def test_instructions_that_were_not_counted_then_are_no_difference() -> None:
+def test_missing_instruction_counts_of_old_runs_are_not_a_difference() -> None:
     """Points from before functions' instructions were stored; a number that is another one still is."""
-    plain = measured()
+    plain = measured_point()
 
-    def counted(number: int | None) -> MeasuredPoint:
+    def with_instructions(number: int | None) -> MeasuredPoint:
         assert plain.virtual is not None
         uses = tuple(function.model_copy(update={"instructions": number}) for function in plain.virtual.functions)
         return plain.model_copy(update={"virtual": plain.virtual.model_copy(update={"functions": uses})})
 
-    assert not _value_differences(counted(None), counted(5))
-    assert _value_differences(counted(4), counted(5))
-    assert _value_differences(counted(5), counted(None))
+    assert not _value_differences(with_instructions(None), with_instructions(5))
+    assert _value_differences(with_instructions(4), with_instructions(5))
+    assert _value_differences(with_instructions(5), with_instructions(None))

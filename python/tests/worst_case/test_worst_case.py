@@ -26,7 +26,7 @@ from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, find_differences, sweep_manifest, write_sweep
 from rtoslab.worst_case.scenario import Scenario, SweepTarget, benchmark_scenario, image_scenario
 from rtoslab.worst_case.worst_case import find_worst_case
-from tests.checkouts import alter
+from tests.checkouts import replace_text
 from tests.cli.test_cli import rtoslab
 from tests.conformance_fakes import examine_nothing
 
@@ -63,7 +63,7 @@ def single_arrival(of: Scenario, cycle: int) -> tuple[int, int | None]:
         ("freertos", "pico", 2, 1),
     ],
 )
-def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: int, core: int) -> None:
+def test_each_arrival_equals_a_single_run(kernel: str, board: str, cores: int, core: int) -> None:
     of = sweep_scenario(kernel, board, cores=cores, core=core)
     arrivals = inject_at_every_cycle(of, SweepSpan(1500, "1500 cycles"), threads=2)
     assert arrivals["cycle"].tolist() == list(range(of.snapshot.cycle(), of.snapshot.cycle() + 1500))
@@ -74,7 +74,7 @@ def test_each_arrival_is_what_it_would_be_alone(kernel: str, board: str, cores: 
     assert len(set(arrivals["handler"].tolist())) > 2
 
 
-def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
+def test_threads_do_not_matter_and_samples_are_a_subset() -> None:
     of = sweep_scenario("freertos", "nucleo-f446re")
     span = choose_span(of, "2period")
     whole = inject_at_every_cycle(of, span, threads=1)
@@ -88,7 +88,7 @@ def test_the_threads_do_not_matter_and_a_sample_is_part_of_the_whole() -> None:
     assert "every" not in result.claim
 
 
-def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
+def test_interrupted_code_equals_that_of_single_steps() -> None:
     of = sweep_scenario("freertos", "nucleo-f446re")
     arrivals = inject_at_every_cycle(of, SweepSpan(400, "400 cycles"))
     machine: Any = of.snapshot.open()
@@ -101,7 +101,7 @@ def test_what_executes_on_arrival_is_what_single_steps_show() -> None:
         assert arrival["pc"] == executing
 
 
-def test_a_planted_critical_section_is_found_and_named_by_its_line(
+def test_planted_critical_section_is_found_and_named_by_its_line(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one give of 16 the port masks interrupts for some hundred cycles: few arrivals meet it."""
@@ -113,7 +113,7 @@ def test_a_planted_critical_section_is_found_and_named_by_its_line(
         "        for (volatile unsigned i = 0; i < 100; i++) {\n        }\n"
         "        cpu_restore_interrupts(masked);\n    }\n"
     )
-    alter(checkout, "kernels/rt/port.h", give, planted + give)
+    replace_text(checkout, "kernels/rt/port.h", give, planted + give)
     examine_nothing(monkeypatch)
     of = sweep_scenario("rt", "nucleo-f446re")
     result = find_worst_case(of, span := choose_span(of, "18period"), inject_at_every_cycle(of, span))
@@ -125,7 +125,7 @@ def test_a_planted_critical_section_is_found_and_named_by_its_line(
     assert result.handler.executing.function.startswith(("phase_service", "calling", "body"))
 
 
-def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
+def test_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     done = rtoslab("worst-case", "--kernel", "bare", "--board", "nucleo-l073rz", "--service", "queue", "--json",
                    "--out", tmp_path / "one")  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -151,7 +151,7 @@ def test_a_sweep_is_stored_and_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damaged", [{ARRIVALS: b"PAR1 nothing PAR1"}, {RESULT: b"{"}])
-def test_a_sweep_damaged_under_a_seal_that_holds_is_said_to_be(tmp_path: Path, damaged: dict[str, bytes]) -> None:
+def test_damaged_sweep_with_a_valid_seal_is_reported(tmp_path: Path, damaged: dict[str, bytes]) -> None:
     files = {ARRIVALS: encode_samples([]), RESULT: b'{"handler": null, "task": null}', MANIFEST: b"{}"}
     for name, content in seal_files(tmp_path.name, files).items():
         (tmp_path / name).write_bytes(content)
@@ -162,7 +162,7 @@ def test_a_sweep_damaged_under_a_seal_that_holds_is_said_to_be(tmp_path: Path, d
     assert re.search(r"cannot be read \(.*\); measure it again\.$", output)
 
 
-def test_an_image_of_ones_own() -> None:
+def test_external_image_is_swept() -> None:
     """The same scenario told by symbols and a line instead of a benchmark."""
     by_name = sweep_scenario("freertos", "nucleo-f446re")
     target = SweepTarget(f"irq{by_name.exception - 16}", hex(by_name.task or 0), str(by_name.snapshot.cycle()))
@@ -171,7 +171,7 @@ def test_an_image_of_ones_own() -> None:
     assert (inject_at_every_cycle(of, span)["handler"] == inject_at_every_cycle(by_name, span)["handler"]).all()
 
 
-def test_what_the_image_raises_itself_is_told() -> None:
+def test_interrupts_raised_by_the_image_are_reported() -> None:
     """The tick comes of itself; the benchmark's own interrupt does not, and only then the report says so."""
     of = sweep_scenario("freertos", "nucleo-f446re")
     tick_cycles = of.tick_cycles or 0
@@ -188,25 +188,25 @@ def test_what_the_image_raises_itself_is_told() -> None:
     assert "The image" not in idle.claim
     for item, says in ((finding, False), (idle, True)):
         assert (
-            "the image itself does not raise the interrupt"
+            "the image itself does not raise this interrupt"
             in render(worst_case_document(item, inject_at_every_cycle(of, span)))
         ) is says
 
 
-def test_an_interrupt_that_is_not_enabled_is_no_worst_case() -> None:
+def test_disabled_interrupt_is_refused() -> None:
     of = sweep_scenario("bare", "nucleo-l073rz")
     deaf = image_scenario(of.elf, of.board, SweepTarget("irq3", start=str(of.snapshot.cycle())))
-    with pytest.raises(RunError, match=r"3 of 3 arrivals did not bring about the handler within 1 s"):
+    with pytest.raises(RunError, match=r"3 of 3 arrivals were not followed by the handler within 1 s"):
         inject_at_every_cycle(deaf, SweepSpan(3, "3 cycles"))
 
 
-def test_errors_are_sentences(tmp_path: Path) -> None:
+def test_errors_are_reported_in_sentences(tmp_path: Path) -> None:
     board = Catalogue(find_root()).board("nucleo-f446re").facts
     with pytest.raises(PlanError, match=r"has no interrupt 'irq200'; give irq0 to irq96"):
         parse_exception("irq200", board)
     of = sweep_scenario("bare", "nucleo-l073rz")
     for request in ("0", "a while", "0period", "-3"):
-        with pytest.raises(PlanError, match="is no span; give up to"):
+        with pytest.raises(PlanError, match="is not a valid span; give up to"):
             choose_span(of, request)
     (tmp_path / "x.elf").write_bytes(b"")
     one = ("--kernel", "bare", "--board", "nucleo-l073rz")
@@ -215,7 +215,7 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
         (("--service", "hooks", *one), "no service that phase_sweep calls named 'hooks'; known: "),
         (("--service", "semafore", *one), "did you mean 'semaphore'?"),
         (("--service", "mutex", *one), "has no mutex service"),
-        ((str(tmp_path / "x.elf"),), "say --interrupt irqN"),
+        ((str(tmp_path / "x.elf"),), "add --interrupt irqN"),
     ):
         with pytest.raises((PlanError, UnknownNameError), match=re.escape(says)):
             command.main(args, standalone_mode=False)

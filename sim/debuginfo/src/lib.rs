@@ -121,7 +121,7 @@ fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Da
             ZlibDecoder::new(held.data).take(SECTION_BYTES).read_to_end(&mut whole)?;
             Ok(Cow::Owned(whole))
         }
-        _ => Err(DamagedInfo::Said("it is compressed in an unknown way")),
+        _ => Err(DamagedInfo::Said("its compression is unknown")),
     }
 }
 
@@ -136,7 +136,7 @@ fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInf
             _ => return Ok(None),
         }
     }
-    Err(DamagedInfo::Said("a type of it is a name for itself"))
+    Err(DamagedInfo::Said("it contains a type that is defined as itself"))
 }
 
 /// The offsets of the members of a structure that is itself a member.
@@ -150,7 +150,7 @@ struct Outer {
 /// as in C.
 fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>) -> Result<(), DamagedInfo> {
     if outer.depth > DEPTH {
-        return Err(DamagedInfo::Said("a structure of it holds itself"));
+        return Err(DamagedInfo::Said("it contains a structure that contains itself"));
     }
     let is_union = units.entry(holder)?.tag() == dw::DW_TAG_union_type;
     for child in units.children(holder)? {
@@ -165,7 +165,7 @@ fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>
             let name = format!("{}{name}", outer.before);
             found.push(Member { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
             if found.len() > MEMBERS {
-                return Err(DamagedInfo::Said("a structure of it has more than 10,000 members"));
+                return Err(DamagedInfo::Said("it contains a structure with more than 10,000 members"));
             }
         }
         let Some(inside) = kind.at.filter(|_| !kind.is_array) else { continue };
@@ -207,7 +207,7 @@ fn with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
         };
         return Ok(Kind { at: Some(at), bytes, is_array });
     }
-    Err(DamagedInfo::Said("a type of it is a name for itself"))
+    Err(DamagedInfo::Said("it contains a type that is defined as itself"))
 }
 
 /// The offset of a member in the structure that it is directly in.
@@ -231,7 +231,8 @@ fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<
             let above = entry.attr_value(dw::DW_AT_bit_offset)?.and_then(|value| value.sdata_value());
             let below = i128::from(unit) - i128::from(above.unwrap_or(0)) - i128::from(width);
             let begins = i128::from(place.unwrap_or(0)) * 8 + if above.is_some() { below } else { 0 };
-            let begins = u64::try_from(begins).map_err(|_| DamagedInfo::Said("a bit field of it lies before it"))?;
+            let begins = u64::try_from(begins)
+                .map_err(|_| DamagedInfo::Said("it contains a bit field before the start of its structure"))?;
             Some((begins, width))
         }
         (_, None) => None,
@@ -252,12 +253,12 @@ fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) 
     let mut operations = expression.operations(encoding);
     match (operations.next()?, operations.next()?) {
         (Some(Operation::PlusConstant { value }), None) => Ok(value),
-        _ => Err(DamagedInfo::Said("a member's place is to be calculated")),
+        _ => Err(DamagedInfo::Said("the offset of a member is an expression")),
     }
 }
 
 fn number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
-    value.udata_value().ok_or(DamagedInfo::Said("a member's place or size is no number"))
+    value.udata_value().ok_or(DamagedInfo::Said("the offset or size of a member is not a number"))
 }
 
 fn text(name: &[u8]) -> String {

@@ -114,6 +114,6 @@ fn text(shown: &dyn std::fmt::Display) -> String {
 }
 
 fn damaged(bytes: usize) -> LogLine {
-    let message = format!("({bytes} bytes are no defmt frame of this image)");
+    let message = format!("({bytes} bytes are not a defmt frame of this image)");
     LogLine { level: None, timestamp: None, message, place: None, module: None }
 }

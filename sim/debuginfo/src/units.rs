@@ -60,7 +60,7 @@ impl<'a> Units<'a> {
             let offset = child.entry().offset();
             let sibling = child.entry().attr_value(DW_AT_sibling)?;
             if matches!(sibling, Some(AttributeValue::UnitRef(sibling)) if sibling <= offset) {
-                return Err(DamagedInfo::Said("the sibling of an entry does not lie behind it"));
+                return Err(DamagedInfo::Said("the sibling of an entry is not after it"));
             }
             found.push(Place { unit: at.unit, offset });
         }
@@ -83,10 +83,11 @@ impl<'a> Units<'a> {
                 let starts = |(header, _): &(UnitHeader<_>, _)| header.offset().as_debug_info_offset() <= Some(place);
                 let unit = self.units.partition_point(starts).checked_sub(1);
                 let inside = unit.and_then(|unit| Some((unit, place.to_unit_offset(&self.units[unit].0)?)));
-                let (unit, offset) = inside.ok_or(DamagedInfo::Said("an entry names one that is in no unit"))?;
+                let (unit, offset) =
+                    inside.ok_or(DamagedInfo::Said("an entry refers to an entry outside all units"))?;
                 Ok(Some(Place { unit, offset }))
             }
-            Some(_) => Err(DamagedInfo::Said("an entry names another one in an unknown way")),
+            Some(_) => Err(DamagedInfo::Said("an entry refers to another one in an unknown form")),
         }
     }
 

@@ -66,7 +66,7 @@ impl<'h> Line<'h> {
                 Ok(byte[0])
             }
             Err(error) if waits(&error) && self.place != Place::Between && self.heard.elapsed() > LONGEST_STALL => {
-                Err(io::Error::other("a packet that began has no end"))
+                Err(io::Error::other("a packet is incomplete"))
             }
             Err(error) => Err(error),
         }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use crate::timeline::Timeline;
 
 const HELP: &str = "\
-monitor reset halt  resets the board; it stands before its first instruction
-monitor reset       the same: continue lets it run
-monitor halt        nothing: the board stands whenever gdb answers
-monitor cycles      cycle, seconds, and each core's instructions, sleep and waits
-monitor history     how far back one can go
-monitor warnings    what the firmware used that the board does not model, and faults
+monitor reset halt  resets the board and stops before its first instruction
+monitor reset       does the same; `continue` starts it
+monitor halt        does nothing, because the board is always stopped while gdb waits for input
+monitor cycles      shows the cycle, the seconds, and each core's instructions, sleep and waits
+monitor history     shows how far back the execution can go
+monitor warnings    shows faults, and features that the firmware used and the board does not model
 ";
 
 /// The answer to a command, or how to ask.
@@ -37,7 +37,7 @@ pub fn answer(timeline: &mut Timeline, command: &str) -> String {
 
 /// gdb keeps registers that it has read until the board has run.
 const RESET: &str = "\
-The board is reset and stands before its first instruction. Registers that gdb shows are old until the next stop, or until
+The board was reset and is stopped before its first instruction. gdb shows the old registers until the next stop, or until
 `maintenance flush register-cache`.
 ";
 

@@ -142,7 +142,7 @@ impl<'h> DebugTarget<'h> {
                 signal(core, Signal::SIGTERM)
             }
             Halt::Ended { core, detail } => {
-                self.host.borrow_mut().note(&format!("The firmware cannot go on: {detail} on core {core}."));
+                self.host.borrow_mut().note(&format!("The firmware cannot continue: {detail} on core {core}."));
                 signal(core, Signal::SIGABRT)
             }
             Halt::Begin => {

@@ -53,14 +53,14 @@ mod tests {
     }
 
     #[test]
-    fn an_end_without_a_start_counts_nothing() {
+    fn end_without_a_start_is_ignored() {
         let mut between = Between::default();
         between.end(0, 5);
         assert_eq!(between.count, 0);
     }
 
     #[test]
-    fn the_latest_start_counts_and_cores_do_not_mix() {
+    fn latest_start_counts_and_cores_do_not_mix() {
         let mut between = Between::default();
         between.start(0, 1);
         between.start(0, 8);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_may_end_on_the_other_core() {
+    fn interval_may_end_on_the_other_core() {
         let mut between = Between::default();
         between.start(0, 100);
         between.end(1, 130);

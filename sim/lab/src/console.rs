@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_not_matched_twice() {
+    fn prompt_is_not_matched_twice() {
         let mut console = Console::default();
         console.add_step(b"> ", b"a");
         console.add_step(b"> ", b"b");

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_lie_one_behind_the_other() {
+    fn records_are_stored_consecutively() {
         let event = |number: u64| Event {
             cycle: 0x0102_0304_0506_0708 + number,
             value: 0x090a_0b0c,

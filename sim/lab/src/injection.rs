@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn come_in_the_order_of_time_then_of_giving() {
+    fn injections_are_ordered_by_time_then_by_insertion() {
         let pin = |pin| Stimulus::Pin { pin, level: true };
         let mut injections = Injections::default();
         for (cycle, number) in [(30, 1), (10, 2), (30, 3), (20, 4)] {

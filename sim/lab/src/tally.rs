@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_switches_and_sections_are_counted_wherever_a_chunk_ends() {
+    fn counts_do_not_depend_on_chunk_boundaries() {
         use Kind::{Exec, Pin, Write};
         let events = [
             (110, Write, 32, 0, 0),

@@ -369,7 +369,7 @@ pub(crate) fn check_crystal(hz: u64) -> Result<(), SettingError> {
     if hz <= MOST_HZ {
         return Ok(());
     }
-    Err(SettingError(format!("a crystal of {hz} Hz cannot be modelled; give up to {MOST_HZ} Hz")))
+    Err(SettingError(format!("a crystal of {hz} Hz is not possible; give up to {MOST_HZ} Hz")))
 }
 
 #[cfg(test)]
@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statistics_begin_again_in_every_sum() {
+    fn reset_statistics_start_again_in_all_sums() {
         let sums = |n: u64| Stats {
             cycles: n,
             instructions: 2 * n,

@@ -13,7 +13,7 @@ pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<
     let mut board = board(chip, options)?;
     board.adopt_probes(snapshot);
     if !board.restore(snapshot) {
-        return Err(SettingError(format!("the snapshot is not of a board with the chip {chip}")));
+        return Err(SettingError(format!("the snapshot is not from a board with the chip {chip}")));
     }
     Ok(board)
 }
@@ -41,10 +41,10 @@ pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingErr
     }
     let Some(part) = Chip::from_name(chip) else {
         let parts = Chip::ALL.map(|part| format!("stm32{part:?}").to_ascii_lowercase()).join(", ");
-        return Err(SettingError(format!("there is no virtual chip {chip}; known are rp2040, {parts}")));
+        return Err(SettingError(format!("there is no virtual chip {chip}; use rp2040, {parts}")));
     };
     if options.cores > 1 {
-        return Err(SettingError(format!("the {chip} has 1 core to use, not {}", options.cores)));
+        return Err(SettingError(format!("the {chip} has 1 core, not {}", options.cores)));
     }
     check_crystal(options.crystal_hz)?;
     let mut board = Stm32Board::default();

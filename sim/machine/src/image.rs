@@ -91,12 +91,14 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
             continue;
         }
         let bytes = segment.data(endian, data).map_err(|()| {
-            ImageError(format!("{name} is cut short: a segment lies behind its end; build it again or copy it again"))
+            ImageError(format!(
+                "{name} is truncated: a segment is after the end of the file; build it again or copy it again"
+            ))
         })?;
         image.segments.push((segment.p_paddr(endian), bytes.to_vec()));
     }
     if image.segments.is_empty() {
-        return Err(ImageError(format!("{name} has nothing to load; link it into an executable first")));
+        return Err(ImageError(format!("{name} has no content to load; link it into an executable first")));
     }
     image.segments.sort();
     let file = ElfFile::<FileHeader32<Endianness>>::parse(data).map_err(broken)?;

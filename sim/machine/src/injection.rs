@@ -17,7 +17,7 @@ pub(crate) fn check(
     has_pin: impl Fn(u16) -> bool,
 ) -> Result<(), String> {
     if cycle < now {
-        return Err(format!("cycle {cycle} has passed; the board stands at cycle {now}"));
+        return Err(format!("cycle {cycle} is in the past, because the board is at cycle {now}"));
     }
     match stimulus {
         Stimulus::Exception { core, .. } if core >= cores => {
@@ -27,7 +27,7 @@ pub(crate) fn check(
             if !OF_THE_CORE.contains(&number) && !(IRQ0..IRQ0 + lines).contains(&number) =>
         {
             Err(format!(
-                "exception {number} cannot be raised from outside; give 2 (NMI), 14 (PendSV), 15 (SysTick) or 16 to {} (interrupt 0 to {})",
+                "exception {number} cannot be raised from outside; use 2 (NMI), 14 (PendSV), 15 (SysTick) or 16 to {} (interrupt 0 to {})",
                 IRQ0 + lines - 1,
                 lines - 1
             ))

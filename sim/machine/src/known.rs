@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_found_until_the_code_is_another() {
+    fn cached_entry_is_found_until_the_code_changes() {
         let mut known = KnownOps::<u8>::default();
         assert_eq!(known.find(1, [0; 2]), Some((0, 0)), "an address that nobody asks for");
         assert_eq!(known.find(0x100, [0; 2]), None);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_begins_with_a_line_and_is_zero() {
+    fn new_table_has_one_zeroed_line() {
         for count in [0, 1, 5, 1 << 20] {
             // SAFETY: zeros are numbers.
             let mut table: Lazy<u64> = unsafe { Lazy::new(count) };

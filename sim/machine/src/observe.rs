@@ -15,7 +15,7 @@ pub const TURN_CYCLES: u64 = 20_000;
 /// SCR.SLEEPDEEP.
 pub const SLEEPDEEP: u32 = 1 << 2;
 /// The request.
-pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is sleep, all clocks go on";
+pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is like sleep, and all clocks continue";
 
 /// A core that can be observed.
 pub(crate) trait ObservedCore {

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_added_is_taken_once_with_its_address() {
+    fn profile_entries_are_taken_once_with_their_address() {
         let more = ProfileCell { cycles: 3, executions: 1, wait_cycles: 2 };
         let mut cells = Cells::default();
         assert!(cells.pointer().is_null());

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_marked_pages_that_differ_are_told() {
+    fn only_changed_marked_pages_are_stored() {
         let then = [0; 20];
         let mut now = then;
         (now[1], now[9], now[17]) = (1, 1, 1);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_is_of_one_kind_of_machine() {
+    fn snapshot_fits_only_its_machine() {
         let snapshot = Snapshot::new(7, 5_u32);
         assert_eq!((snapshot.cycle(), snapshot.state::<u32>(), snapshot.state::<u64>()), (7, Some(&5), None));
     }

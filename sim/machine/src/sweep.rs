@@ -71,7 +71,7 @@ pub fn sweep(
             .collect();
         workers
             .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|_| Err("a sweep's thread came to grief".to_owned())))
+            .map(|worker| worker.join().unwrap_or_else(|_| Err("a thread of the sweep failed".to_owned())))
             .collect()
     });
     let mut arrivals = Vec::with_capacity(cycles.len());
@@ -96,7 +96,9 @@ impl<'a> Worker<'a> {
         board.trace_exceptions(true);
         if let Some(task) = plan.task {
             if !board.executable(task) {
-                return Err(format!("0x{task:08x} is in no memory that can hold code, so no task begins there"));
+                return Err(format!(
+                    "0x{task:08x} is not in a memory for code, so it cannot be the first instruction of a task"
+                ));
             }
             board.until(task);
         }

@@ -69,7 +69,7 @@ fn warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
 }
 
 #[test]
-fn every_limit_of_the_rp2040_is_told_once_and_stops_a_strict_run() {
+fn every_rp2040_limit_warns_once_and_stops_a_strict_run() {
     const RELEASE: (u32, Option<u32>) = (0x4000_c000, Some(0));
     for Limit { about, example, .. } in LIMITS.iter().chain(FOUND_BY_BLOCKS) {
         let accesses: Vec<_> = std::iter::once(&RELEASE).chain(*example).copied().collect();
@@ -78,7 +78,7 @@ fn every_limit_of_the_rp2040_is_told_once_and_stops_a_strict_run() {
 }
 
 #[test]
-fn what_cores_lack_is_told_once_and_stops_a_strict_run() {
+fn missing_core_features_warn_once_and_stop_a_strict_run() {
     for chip in ["rp2040", "stm32l053", "stm32l073"] {
         warns_once(chip, &[(0xe000_ed94, Some(1))], "MPU enforcement");
         warns_once(chip, &[(0xe000_1000, None)], "debug unit");
@@ -98,7 +98,7 @@ fn what_cores_lack_is_told_once_and_stops_a_strict_run() {
 }
 
 #[test]
-fn what_the_stm32_lacks_is_told_once_and_stops_a_strict_run() {
+fn missing_stm32_features_warn_once_and_stop_a_strict_run() {
     // System memory. Then a block that is storage: DMA, after its clock.
     let places = [
         ("stm32l053", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
@@ -118,7 +118,7 @@ fn what_the_stm32_lacks_is_told_once_and_stops_a_strict_run() {
 }
 
 #[test]
-fn every_limit_of_the_stm32_is_told_once_and_stops_a_strict_run() {
+fn every_stm32_limit_warns_once_and_stops_a_strict_run() {
     for row in unsupported::limits() {
         for &(chip, writes) in row.examples {
             let accesses: Vec<_> = writes.iter().map(|&(address, value)| (address, Some(value))).collect();
@@ -128,7 +128,7 @@ fn every_limit_of_the_stm32_is_told_once_and_stops_a_strict_run() {
 }
 
 #[test]
-fn random_numbers_at_their_clock_need_no_word() {
+fn random_numbers_at_48_mhz_do_not_warn() {
     // HSI48 on, and on the L0 chosen. It is ready some accesses later.
     let of_l0 = [(0x4002_1008, 1), (0x4002_104c, 1 << 26), (0x4002_1030, 1 << 20)];
     let of_h7 = [(0x5802_4400, 1 << 12 | 1), (0x5802_44dc, 1 << 6)];
@@ -142,7 +142,7 @@ fn random_numbers_at_their_clock_need_no_word() {
 }
 
 #[test]
-fn a_stated_clock_that_no_part_can_have_is_told() {
+fn clock_beyond_the_data_sheet_warns() {
     for (chip, most_mhz) in CHIPS[1..].iter().zip([32, 32, 72, 168, 100, 180, 216, 480]) {
         for (hz, told) in [(most_mhz * 1_000_000, 0), (most_mhz * 1_000_000 + 1, 1)] {
             let mut board = board(chip, &Options::default()).expect("a chip");
@@ -158,7 +158,7 @@ fn a_stated_clock_that_no_part_can_have_is_told() {
 }
 
 #[test]
-fn a_pll_beyond_the_data_sheet_is_told() {
+fn pll_beyond_the_data_sheet_warns() {
     // From the ring oscillator: XOSC on, PLL_SYS to 12 MHz * 133 / 2 / 2 = 399 MHz; when the crystal runs, clk_sys to it.
     let set_up = [
         (0x4000_c000, 0),
@@ -188,7 +188,7 @@ fn a_pll_beyond_the_data_sheet_is_told() {
 }
 
 #[test]
-fn a_reset_vector_to_nowhere_is_a_fault() {
+fn reset_vector_to_unmapped_memory_is_a_fault() {
     for chip in &CHIPS[1..] {
         for entry in [0x6000_0001, 0xffff_ffff, FLASH + CODE, 0x1fff_fff1, 0] {
             let mut board = start(chip, false, Some(entry), FLASH + CODE + 1, &[ADDS_R0, STAY]);
@@ -205,7 +205,7 @@ fn a_reset_vector_to_nowhere_is_a_fault() {
 }
 
 #[test]
-fn a_core_that_sleeps_for_good_has_slept_since_it_fell_asleep() {
+fn a_deadlocked_core_counts_its_sleep_cycles() {
     for chip in CHIPS {
         let mut code = vec![ADDS_R0; 60];
         code.extend([WFI, STAY]);
@@ -227,7 +227,7 @@ fn a_core_that_sleeps_for_good_has_slept_since_it_fell_asleep() {
 }
 
 #[test]
-fn an_interrupt_that_primask_alone_holds_off_lets_no_core_sleep() {
+fn interrupt_masked_by_primask_ends_sleep() {
     const CPSID: u16 = 0xb672;
     const ICSR: u32 = 0xe000_ed04;
     const PENDSVSET: u32 = 1 << 28;
@@ -248,7 +248,7 @@ fn an_interrupt_that_primask_alone_holds_off_lets_no_core_sleep() {
 }
 
 #[test]
-fn what_was_observed_of_a_core_that_locked_up_adds_up() {
+fn observations_of_a_locked_up_core_add_up() {
     // Faults, and the handler faults too: everywhere, at once, and after some instructions.
     for chip in CHIPS {
         for lead in [0, 1, 5, 30] {
@@ -272,7 +272,7 @@ fn what_was_observed_of_a_core_that_locked_up_adds_up() {
 }
 
 #[test]
-fn what_is_told_names_the_instruction() {
+fn warnings_name_the_instruction() {
     // A store to a watched word, then a load where nothing is modelled, behind some instructions in one run.
     for chip in CHIPS {
         let word = SRAM + 0x800;
@@ -298,7 +298,7 @@ fn what_is_told_names_the_instruction() {
 }
 
 #[test]
-fn a_load_that_faults_behind_another_one_takes_no_time_back() {
+fn faulting_load_after_another_never_reduces_time() {
     // ldr r1, [r2]; ldr r3, [r4]: on the M3 and M4 the second one begins before the first one's end.
     for chip in &CHIPS[1..] {
         let mut code = Vec::new();
@@ -316,7 +316,7 @@ fn a_load_that_faults_behind_another_one_takes_no_time_back() {
 }
 
 #[test]
-fn settings_of_exceptions_at_their_ends_take_no_board_out_of_time() {
+fn extreme_exception_settings_keep_time_monotonic() {
     const TICK: [(u32, Option<u32>); 3] = [(0xe000_e014, Some(60)), (0xe000_e018, Some(0)), (0xe000_e010, Some(7))];
     let ends = ["exception_entry", "exception_exit", "tail_chain", "late_arrival", "pop_preemption"];
     for chip in CHIPS {
@@ -356,13 +356,13 @@ fn v7m_chips() -> impl Iterator<Item = &'static str> {
 }
 
 #[test]
-fn what_the_debug_units_lack_is_told_once_and_stops_a_strict_run() {
+fn missing_debug_features_warn_once_and_stop_a_strict_run() {
     const TRACE: (u32, Option<u32>) = (0xe000_edfc, Some(1 << 24));
     for chip in v7m_chips() {
         warns_once(chip, &[(0xe000_1004, None)], "DWT registers are read while DEMCR.TRCENA is off");
         warns_once(chip, &[(0xe000_1000, Some(1))], "DWT registers are written while DEMCR.TRCENA is off");
-        warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: no profiling counter");
-        warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: comparators");
+        warns_once(chip, &[TRACE, (0xe000_1008, None)], "DWT: the profiling counters");
+        warns_once(chip, &[TRACE, (0xe000_1038, Some(4))], "DWT: the comparators");
         let right = [(0xe000_1fb0, Some(0xc5ac_ce55)), (0xe000_1fb4, None), TRACE, (0xe000_1000, Some(1))];
         let mut board = start(chip, true, None, 0, &touching(&[&right[..], &[(0xe000_1004, None)]].concat()));
         assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip}: {:?}", board.warnings());
@@ -394,7 +394,7 @@ fn with_timer(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<d
 }
 
 #[test]
-fn a_handler_that_returns_right_after_the_store_that_clears_its_interrupt_is_told_once() {
+fn late_interrupt_clear_warns_once() {
     const PUSH: u16 = 0xb510;
     const POP: u16 = 0xbd10;
     const BX_LR: u16 = 0x4770;
@@ -487,7 +487,7 @@ impl Readings {
 }
 
 #[test]
-fn counter_probes_and_exception_events_agree_on_the_way_into_a_handler_and_back() {
+fn counter_probes_and_events_agree_on_exception_entry_and_exit() {
     for chip in CHIPS {
         let readings = Readings::new(chip);
         let mut board = readings.start(chip);

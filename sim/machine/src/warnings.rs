@@ -54,7 +54,7 @@ impl Warnings {
         if known && !self.strict {
             return None;
         }
-        let text = format!("{about} (first asked for at 0x{pc:08x})");
+        let text = format!("{about} (first used by 0x{pc:08x})");
         if !known {
             self.texts.push(text.clone());
         }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_told_once_whatever_is_done_with_it() {
+    fn address_warns_once_for_all_accesses() {
         let mut warnings = Warnings::new(false);
         assert_eq!(warnings.not_modelled("read of a UART register", 0x4000_0004, 0x100), None);
         assert_eq!(warnings.not_modelled("write to a UART register", 0x4000_0004, 0x102), None);
@@ -92,10 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn a_strict_run_stops_each_time_and_warns_once() {
+    fn strict_run_stops_each_time_and_warns_once() {
         let mut warnings = Warnings::new(true);
         for pc in [0x100, 0x200] {
-            let text = format!("sleep is not modelled (first asked for at 0x{pc:08x})");
+            let text = format!("sleep is not modelled (first used by 0x{pc:08x})");
             assert_eq!(warnings.unsupported_request("sleep is not modelled", pc), Some(text));
             let text = format!("code at 0x1fff0000 is not modelled (first used by 0x{pc:08x})");
             assert_eq!(warnings.not_modelled("code", 0x1fff_0000, pc), Some(text));
@@ -105,15 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn what_falls_short_is_told_once() {
+    fn an_unsupported_request_warns_once() {
         let mut warnings = Warnings::new(false);
         assert_eq!(warnings.unsupported_request("no stop mode", 0x100), None);
         assert_eq!(warnings.unsupported_request("no stop mode", 0x200), None);
-        assert_eq!(warnings.texts(), ["no stop mode (first asked for at 0x00000100)"]);
+        assert_eq!(warnings.texts(), ["no stop mode (first used by 0x00000100)"]);
     }
 
     #[test]
-    fn the_first_eight_faults_are_told_and_count_as_no_other_warning() {
+    fn first_eight_faults_are_reported_separately_from_warnings() {
         let mut warnings = Warnings::new(true);
         for fault in 0..20 {
             warnings.fault(format!("fault {fault}"));

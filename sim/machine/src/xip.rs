@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn two_ways_then_replacement_in_turn() {
+    fn two_ways_are_filled_then_replaced_in_turn() {
         let mut cache = XipCache::new(1 << 16);
         let lines = [5, 5 + 1024, 5 + 2048, 5 + 3072];
         assert_eq!(lines.map(|line| cache.fill(first_half(line))), [None, None, Some(5), Some(5 + 1024)]);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_come_one_by_one_and_go_together() {
+    fn line_halves_are_filled_separately_and_evicted_together() {
         let mut cache = XipCache::new(1 << 16);
         let held = |cache: &XipCache, line: u32| [0, 1].map(|number| cache.resident(first_half(line) + number));
         assert_eq!(cache.fill(first_half(7) + 1), None);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn line_0_is_a_line_as_any_other() {
+    fn line_0_is_not_special() {
         let mut cache = XipCache::new(1 << 16);
         assert!(!cache.resident(0));
         assert_eq!(cache.fill(1), None);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn restored_it_holds_what_it_held_and_tells_what_changed() {
+    fn a_restored_cache_has_its_old_lines_and_reports_changes() {
         let mut cache = XipCache::new(1 << 16);
         assert_eq!([5, 5 + 1024, 9].map(|line| cache.fill(first_half(line))), [None; 3]);
         let tags = cache.tags();

@@ -443,7 +443,7 @@ fn h743_switch(p: &mut Program) {
 
 /// A switch to a source that is not ready waits for it.
 #[test]
-fn a_switch_waits_for_its_source() {
+fn switch_waits_for_its_source() {
     use f4::*;
     let mut p = Program::new(Chip::F446, 8_000_000);
     p.set(RCC_CR, HSEON);
@@ -461,7 +461,7 @@ fn a_switch_waits_for_its_source() {
 
 /// A block without its clock reads 0, ignores writes, and the user is told once.
 #[test]
-fn a_block_without_its_clock_is_dead() {
+fn block_without_its_clock_is_dead() {
     use f4::*;
     let mut p = Program::new(Chip::F446, 8_000_000);
     p.chip.write(0x4001_3808, 4, 0xffff, 5, &mut p.effects);

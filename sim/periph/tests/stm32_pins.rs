@@ -177,7 +177,7 @@ fn a_wired_output_interrupts_through_exti() {
 
 /// An update interrupt of the basic timer on every chip: one kHz from the reset clock.
 #[test]
-fn a_timer_interrupts_every_millisecond() {
+fn timer_interrupts_every_millisecond() {
     for board in boards() {
         let mut p = Program::new(&board);
         p.enable(board.timer_enable);

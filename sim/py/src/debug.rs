@@ -128,7 +128,7 @@ impl Machine {
             }
             match end {
                 End::Killed | End::Stopped => return Ok(()),
-                End::Detached => host.borrow_mut().note("gdb has detached; the board stands still."),
+                End::Detached => host.borrow_mut().note("gdb has detached; the board is stopped."),
                 End::Broken(why) => host.borrow_mut().note(&format!("The session has ended: {why}.")),
             }
         }
@@ -143,7 +143,7 @@ fn accept(py: Python<'_>, listener: &TcpListener) -> PyResult<(TcpStream, Socket
                 py.check_signals()?;
                 py.detach(|| sleep(PATIENCE));
             }
-            Err(error) => return Err(SimError::new_err(format!("gdb cannot be waited for: {error}"))),
+            Err(error) => return Err(SimError::new_err(format!("cannot wait for gdb: {error}"))),
         }
     }
 }

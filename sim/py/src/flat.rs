@@ -44,9 +44,9 @@ impl FlatCore {
     }
 
     fn set_state(&mut self, words: Vec<u32>) -> PyResult<()> {
-        let words: [u32; STATE_WORDS] = words
-            .try_into()
-            .map_err(|words: Vec<u32>| SimError::new_err(format!("{} words are no state of a core", words.len())))?;
+        let words: [u32; STATE_WORDS] = words.try_into().map_err(|words: Vec<u32>| {
+            SimError::new_err(format!("{} words are not the state of a core", words.len()))
+        })?;
         self.inner.set_state(&words);
         Ok(())
     }

@@ -129,7 +129,7 @@ impl Machine {
         if self.inner.watch_write(address, ident, stop) {
             return Ok(());
         }
-        Err(SimError::new_err(format!("0x{address:08x} is neither in RAM nor a register's, so it cannot be watched")))
+        Err(SimError::new_err(format!("0x{address:08x} is neither in RAM nor a register, so it cannot be watched")))
     }
 
     fn trace_exceptions(&mut self, on: bool) {
@@ -201,7 +201,7 @@ impl Machine {
     fn observed<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         match self.inner.observed() {
             Some(taken) => observed::to_dict(py, &taken),
-            None => Err(SimError::new_err("nothing is observed; call observe(True) before the run".to_owned())),
+            None => Err(SimError::new_err("the run was not observed; call observe(True) before it".to_owned())),
         }
     }
 
@@ -333,7 +333,7 @@ impl Machine {
             None => read_registers(&mut *self.copy()?, core, address, length),
         };
         let nowhere =
-            || SimError::new_err(format!("{length} bytes at 0x{address:08x} are in no memory and no register"));
+            || SimError::new_err(format!("{length} bytes at 0x{address:08x} are neither in a memory nor a register"));
         content.map(|content| PyBytes::new(py, &content)).ok_or_else(nowhere)
     }
 
@@ -395,7 +395,7 @@ impl Machine {
         if self.inner.executable(address) {
             return Ok(());
         }
-        Err(SimError::new_err(format!("0x{address:08x} is in no memory that can hold code, so it will never execute")))
+        Err(SimError::new_err(format!("0x{address:08x} is not in a memory for code, so it will never be executed")))
     }
 }
 

@@ -80,7 +80,7 @@ impl Machine {
         match self.inner.restore(&snapshot.inner) {
             true => Ok(()),
             false => Err(SimError::new_err(format!(
-                "the snapshot is of a board with the chip {}, this one has the {}; open it with Snapshot.open()",
+                "the snapshot is from a board with the chip {}, but this board has the {}; open it with Snapshot.open()",
                 snapshot.make.chip, self.make.chip
             ))),
         }

@@ -31,14 +31,14 @@ fn read_file(content: Bytes, limit: u64) -> Result<Vec<Column>, TableError> {
     let described = file.metadata().file_metadata();
     let rows = u64::try_from(described.num_rows()).map_err(|_| wrong_rows())?;
     if rows.saturating_mul(described.schema_descr().num_columns() as u64) > limit {
-        return Err(TableError(format!("it holds more than {limit} values")));
+        return Err(TableError(format!("it contains more than {limit} values")));
     }
     let columns = described.schema_descr().columns().iter().enumerate();
     columns.map(|(place, column)| read_column(&file, place, column, rows)).collect()
 }
 
 fn wrong_rows() -> TableError {
-    TableError("the file is damaged: its columns and its number of rows do not agree".to_owned())
+    TableError("the file is damaged: its columns have another number of rows than the file states".to_owned())
 }
 
 /// Reads the column at `place` in all row groups.

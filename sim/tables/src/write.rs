@@ -53,7 +53,7 @@ fn check(columns: &[Column]) -> Result<(), TableError> {
         if let Values::Text(texts, places) = &column.values
             && places.iter().any(|place| *place as usize >= texts.len())
         {
-            return Err(TableError(format!("column {name} names a text that it does not have")));
+            return Err(TableError(format!("column {name} refers to a text that it does not contain")));
         }
     }
     Ok(())

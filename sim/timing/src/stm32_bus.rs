@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_apb_access_waits_for_its_clock() {
+    fn apb_access_waits_for_its_clock() {
         let values = SETTINGS.map(|setting| setting.default);
         assert_eq!(apb_wait(&values, 10, 1), 3, "two for the bridge, two for the transfer, one of them counts anyway");
         // Data phase in 11, bridge until 13, APB clock edges at 16 and 20. Each clock lasts 4.

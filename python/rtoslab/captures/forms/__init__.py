@@ -40,17 +40,19 @@ def parse_capture(data: bytes, name: str) -> Capture:
         if module.recognises(data[:HEAD_BYTES]):
             capture: Capture = module.read(data, name)
             if not capture.channels:
-                raise CaptureError(f"{name} holds no digital channel; export at least one.")
+                raise CaptureError(f"{name} contains no digital channel; export at least one.")
             return capture if module.recognises(_ZIP) else _with_cut_note(capture, data, name)
     known = "; ".join(module.ABOUT for module in capture_forms().values())
-    raise CaptureError(f"{name} is no capture in a form that is known; these are: {known}.")
+    raise CaptureError(f"{name} is not a capture in a known format; known formats are: {known}.")
 
 
 def _with_cut_note(capture: Capture, data: bytes, name: str) -> Capture:
     """Adds a note if the last line has no end, as in a file that was cut short."""
     if data[-1:] in {b"\n", b"\r"}:
         return capture
-    return replace(capture, notes=(*capture.notes, f"{name} does not end with a whole line; it may be cut short."))
+    return replace(
+        capture, notes=(*capture.notes, (f"{name} does not end with a complete line, so the file may be truncated."))
+    )
 
 
 def choose_form(path: Path, form: str | None = None) -> str:
@@ -60,11 +62,11 @@ def choose_form(path: Path, form: str | None = None) -> str:
     if form is None:
         candidates = [name for name, module in capture_forms().items() if path.suffix == module.SUFFIX]
         if len(candidates) != 1:
-            among = f"say --form with one of {', '.join(candidates or capture_forms())}"
-            raise CaptureError(f"The suffix of {path.name} does not tell the form; {among}.")
+            among = f"add --form with one of {', '.join(candidates or capture_forms())}"
+            raise CaptureError(f"The format cannot be seen from the suffix of {path.name}; {among}.")
         (form,) = candidates
     if form not in capture_forms():
-        raise UnknownNameError("form of captures", form, capture_forms())
+        raise UnknownNameError("capture format", form, capture_forms())
     return form
 
 

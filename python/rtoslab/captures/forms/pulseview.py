@@ -73,8 +73,8 @@ class _RowReader:
         """Reads rate and channels from a comment. Raises CaptureError for a comment after rows."""
         if self._columns is not None:
             raise CaptureError(
-                f"{self.name}, line {number}: a comment stands behind the rows; are these two files, or a damaged row? "
-                "Export it again."
+                f"{self.name}, line {number}: a comment follows the rows, so these are two joined files or a "
+                "damaged row; export it again."
             )
         if (rate := _RATE.match(text)) and self._tick_s is None:
             self._rate_hz = parse_rate_hz(rate[1], self.name)
@@ -83,8 +83,8 @@ class _RowReader:
             self._names = [part.strip() for part in listed[2].split(",")]
             if listed[1] and int(listed[1]) != len(self._names):
                 raise CaptureError(
-                    f"{self.name}, line {number}: {listed[1]} channels are announced, but {len(self._names)} named; "
-                    "export it again."
+                    f"{self.name}, line {number}: {listed[1]} channels are declared, but {len(self._names)} have "
+                    "names; export it again."
                 )
 
     def add_row(self, line: str, number: int) -> None:
@@ -96,14 +96,14 @@ class _RowReader:
         assert self._columns is not None
         where = f"{self.name}, line {number}"
         if self.is_ended:
-            raise CaptureError(f"{where}: an empty line stands before this row; export it again.")
+            raise CaptureError(f"{where}: there is an empty line before this row; export it again.")
         self._change_count += 1
         if self._change_count > CAPTURE_ROWS:
-            raise CaptureError(f"{self.name} has more than {CAPTURE_ROWS:,} changes; export a shorter stretch.")
+            raise CaptureError(f"{self.name} has more than {CAPTURE_ROWS:,} changes; export a shorter part.")
         time, _, rest = line.partition(",") if self.has_times else ("", "", line)
         tick = self._parse_time(time, where) if self.has_times else self.tick + 1
         if tick < self.tick:
-            raise CaptureError(f"{where}: the time goes back; export it again.")
+            raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         self.tick = tick
         self._repeats.add(number, is_repeat=rest == self.last_row)
         if rest != self.last_row:
@@ -113,7 +113,7 @@ class _RowReader:
     def _begin_columns(self, cells: list[str]) -> bool:
         """Finds the columns by the first row, and returns whether that row is a head."""
         if self._tick_s is None:
-            raise CaptureError(f"{self.name} does not tell its sample rate; export it with its comments.")
+            raise CaptureError(f"{self.name} does not state its sample rate; export it with its comments.")
         is_head = not all(_NUMBER.fullmatch(cell) for cell in cells)
         self.has_times = is_head and _TIME.fullmatch(cells[0]) is not None
         columns = cells[1:] if self.has_times else cells
@@ -128,15 +128,15 @@ class _RowReader:
         if len(cells) != len(self._columns):
             expected = len(self._columns) + self.has_times
             raise CaptureError(
-                f"{where}: {len(cells) + self.has_times} columns instead of {expected}; is it cut short? "
-                "Export it again."
+                f"{where}: {len(cells) + self.has_times} columns instead of {expected}, so the file may be "
+                "truncated; export it again."
             )
         rows = 0
         for place, cell in enumerate(cells):
             if not self._last_cells or cell != self._last_cells[place]:
                 level = cell.strip()
                 if level not in {"0", "1"}:
-                    raise CaptureError(f"{where}: {quote(level)} is no level; export the logic channels only.")
+                    raise CaptureError(f"{where}: {quote(level)} is not a logic level; export only the logic channels.")
                 rows += self._columns[place].set_level(self.tick, int(level))
         self._last_cells = cells
         self._tracks_of_file.count_rows(rows)
@@ -146,12 +146,15 @@ class _RowReader:
             decimal_places(text, where)
             return require_tick(parse_ticks(text.strip(), self._rate_hz), where)
         except ValueError as cause:
-            raise CaptureError(f"{where}: {quote(text)} is no time in seconds ({cause}); is it cut short?") from None
+            raise CaptureError(
+                f"{where}: {quote(text)} is not a time in seconds ({cause}); the file may be "
+                "truncated, so export it again."
+            ) from None
 
     def capture(self) -> Capture:
         """Returns the capture of all rows. Raises CaptureError if there was none."""
         if self._tick_s is None:
-            raise CaptureError(f"{self.name} does not tell its sample rate; export it with its comments.")
+            raise CaptureError(f"{self.name} does not state its sample rate; export it with its comments.")
         if self.last_row is None:
             raise CaptureError(f"{self.name} has no row of samples; export it again.")
         return self._tracks_of_file.capture(self._tick_s, self.tick + (0 if self.has_times else 1), self._notes())

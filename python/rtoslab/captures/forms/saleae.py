@@ -38,7 +38,9 @@ def read(data: bytes, name: str) -> Capture:
     try:
         return _read_rows(rows, name)
     except csv.Error as cause:
-        raise CaptureError(f"{name}, line {rows.line_num}: it is no row of comma-separated values ({cause}).") from None
+        raise CaptureError(
+            f"{name}, line {rows.line_num}: it is not a row of comma-separated values ({cause}); export it again."
+        ) from None
 
 
 def _read_rows(rows: Any, name: str) -> Capture:
@@ -51,14 +53,17 @@ def _read_rows(rows: Any, name: str) -> Capture:
     for number, row in enumerate(_non_empty_rows(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(columns) + 1:
-            raise CaptureError(f"{where}: {len(row)} columns instead of {len(columns) + 1}; is it cut short?")
+            raise CaptureError(
+                f"{where}: {len(row)} columns instead of {len(columns) + 1}; the file may be "
+                "truncated, so export it again."
+            )
         if number >= CAPTURE_ROWS:
-            raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter stretch.")
+            raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter part.")
         clock = clock or _Clock(row[0], where)
         tick = clock.tick(row[0], where)
         places.check(row[0], where)
         if tick < last:
-            raise CaptureError(f"{where}: the time goes back; export it again.")
+            raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         last, cells = tick, row[1:]
         repeats.add(rows.line_num, is_repeat=cells == before)
         if cells != before:
@@ -71,7 +76,7 @@ def _read_rows(rows: Any, name: str) -> Capture:
             )
             before = cells
     if clock is None:
-        raise CaptureError(f"{name} has a head, but no row; export it again.")
+        raise CaptureError(f"{name} has a header but no row; export it again.")
     return tracks.capture(Fraction(1, 10**PLACES), last, repeats.notes())
 
 
@@ -108,7 +113,7 @@ class _DecimalPlaces:
 def _parse_level(cell: str, where: str) -> int:
     level = _LEVELS.get(cell.strip().upper())
     if level is None:
-        raise CaptureError(f"{where}: {quote(cell)} is no level; export the digital channels only.")
+        raise CaptureError(f"{where}: {quote(cell)} is not a logic level; export only the digital channels.")
     return level
 
 
@@ -132,7 +137,7 @@ class _Clock:
             return _parse_picoseconds(text, where)
         second, fraction = self._parse_date(text, where)
         if (second.tzinfo is None) != (self._first_second.tzinfo is None):
-            raise CaptureError(f"{where}: of the times some have a zone and some have none; export it again.")
+            raise CaptureError(f"{where}: some times have a time zone and some do not; export it again.")
         return (second - self._first_second) // timedelta(seconds=1) * 10**PLACES + fraction
 
     @staticmethod
@@ -144,7 +149,7 @@ class _Clock:
         except ValueError:
             second = None
         if match is None or second is None:
-            raise CaptureError(f"{where}: {quote(text)} is no time; is it cut short?")
+            raise CaptureError(f"{where}: {quote(text)} is not a time; the file may be truncated, so export it again.")
         return second, int((match[2] or "0").ljust(PLACES, "0"))
 
 
@@ -152,7 +157,9 @@ def _parse_picoseconds(text: str, where: str) -> int:
     try:
         return parse_ticks(text.strip(), _RATE)
     except ValueError as cause:
-        raise CaptureError(f"{where}: {quote(text)} is no time in seconds ({cause}); is it cut short?") from None
+        raise CaptureError(
+            f"{where}: {quote(text)} is not a time in seconds ({cause}); the file may be truncated, so export it again."
+        ) from None
 
 
 def write(capture: Capture) -> bytes:

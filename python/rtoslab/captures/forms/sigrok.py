@@ -35,17 +35,21 @@ def read(data: bytes, name: str) -> Capture:
 def _read_session(session: Archive, name: str) -> Capture:
     names = set(session.names)
     if "metadata" not in names:
-        raise CaptureError(f"{name} is a zip file without `metadata`, so it is no sigrok session.")
+        raise CaptureError(
+            f"{name} is a zip file without `metadata`, so it is not a sigrok session; export a session (.sr)."
+        )
     version = _member_text(session, "version") if "version" in names else ""
     if version not in {"1", "2"}:
         raise CaptureError(
-            f"{name} is a sigrok session of version {one_line(version[:40]) or 'none'}; versions 1 and 2 are known."
+            f"{name} is a sigrok session of version {one_line(version[:40]) or 'none'}; versions 1 and 2 can be read."
         )
     device = next(
         (group for group in _parse_metadata(_member_text(session, "metadata"), name) if "capturefile" in group), None
     )
     if device is None:
-        raise CaptureError(f"{name} has no logic channels (its metadata names no capturefile).")
+        raise CaptureError(
+            f"{name} has no logic channels (its metadata contains no capturefile); record logic channels."
+        )
     rate = parse_rate_hz(device.get("samplerate", ""), name)
     try:
         unit = parse_integer(device.get("unitsize", "1"), 1, CHANNELS // 8)
@@ -76,8 +80,8 @@ def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
         elif content and not content.startswith(("#", ";")):
             if not sign or not groups or key.lower() in groups[-1]:
                 raise CaptureError(
-                    f"{name}: its metadata cannot be read (line {number}, {quote(content)}, is no key of its own with "
-                    "a value)."
+                    f"{name}: its metadata cannot be read (line {number}, {quote(content)}, is not a key with a "
+                    "value, or the key is repeated); save the session again."
                 )
             groups[-1][key.lower()] = value
     return groups
@@ -91,7 +95,9 @@ def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
         if digits == part or not digits.isdecimal() or not digits.isascii():
             continue
         if digits.startswith("0") or len(digits) > _PART_DIGITS or int(digits) in parts:
-            raise CaptureError(f"{name}: its part {quote(part)} is no part of its own; copy or save it again.")
+            raise CaptureError(
+                f"{name}: its part {quote(part)} is there twice or has a wrong name; copy or save it again."
+            )
         parts[int(digits)] = part
     missing = next((number for number in range(1, len(parts) + 1) if number not in parts), None)
     if missing is not None:

@@ -65,7 +65,9 @@ class _Reader:
                 self._read_body()
                 break
             if not word.startswith(b"$"):
-                raise CaptureError(f"{self.name} is no VCD: {_quote_word(word)} stands among its declarations.")
+                raise CaptureError(
+                    f"{self.name} is not a valid VCD file: {_quote_word(word)} is not a declaration; export it again."
+                )
             body = self._read_body()
             if word == b"$timescale":
                 self.tick_s = self._parse_timescale("".join(body))
@@ -78,7 +80,7 @@ class _Reader:
         else:
             raise CaptureError(f"{self.name} ends before $enddefinitions; copy or export it again.")
         if self.tick_s is None:
-            raise CaptureError(f"{self.name} has no $timescale, so its times mean nothing; export it again.")
+            raise CaptureError(f"{self.name} has no $timescale, so its times have no unit; export it again.")
 
     def _read_body(self) -> list[str]:
         """Reads the words of a declaration up to $end. Long texts are cut to the first words."""
@@ -90,13 +92,15 @@ class _Reader:
 
     def _enter_scope(self, scope: str) -> None:
         if len(self.scopes) >= _SCOPES:
-            raise CaptureError(f"{self.name} nests scopes deeper than {_SCOPES} levels; export fewer.")
+            raise CaptureError(f"{self.name} has scopes nested deeper than {_SCOPES} levels; export fewer scopes.")
         self.scopes.append(scope)
 
     def _parse_timescale(self, text: str) -> Fraction:
         match = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
         if match is None:
-            raise CaptureError(f"{self.name}: the $timescale {quote(text)} is none (1, 10 or 100, and s to fs).")
+            raise CaptureError(
+                f"{self.name}: the $timescale {quote(text)} is not valid (1, 10 or 100, and s to fs); export it again."
+            )
         return Fraction(int(match[1]), 10 ** _UNITS[match[2]])
 
     def _declare_variable(self, body: list[str]) -> None:
@@ -114,7 +118,10 @@ class _Reader:
             self.variables.setdefault(ident, None)
             return
         if width > CHANNELS:
-            raise CaptureError(f"{self.name}: {quote(label)} is {width:,} bits wide, {CHANNELS:,} are read.")
+            raise CaptureError(
+                f"{self.name}: {quote(label)} is {width:,} bits wide, but at most {CHANNELS:,} can "
+                "be read; export fewer."
+            )
         plain = re.sub(r"\[\d{1,9}:\d{1,9}\]$", "", label)
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
         if any(item in self.tracks for item in labels):
@@ -147,7 +154,9 @@ class _Reader:
             elif word in _WITHOUT_END:
                 is_dump = word != b"$end"
             else:
-                raise CaptureError(f"{self.name}: at time {now} stands {_quote_word(word)}, which is no value change.")
+                raise CaptureError(
+                    f"{self.name}: {_quote_word(word)} at time {now} is not a value change; export it again."
+                )
         return now
 
     def _count_idle_value(self, now: int) -> None:
@@ -159,29 +168,32 @@ class _Reader:
     def _notes(self) -> tuple[str, ...]:
         if not self._idle_count:
             return ()
-        values = f"{count_text(self._idle_count, 'value')} of a wire repeated or taken back at once"
-        return (f"{self.name}: {values}, first at time {self._idle_time}; a time or a value there may be lost.",)
+        values = f"{count_text(self._idle_count, 'value')} repeated or changed twice at the same time"
+        return (f"{self.name}: {values}, first at time {self._idle_time}; a time or a value may be missing there.",)
 
     def _parse_time(self, word: bytes, now: int) -> int:
         digits = word[1:]
         if not digits.isdigit():
-            raise CaptureError(f"{self.name}: {_quote_word(word)} is no time.")
+            raise CaptureError(f"{self.name}: {_quote_word(word)} is not a time; export it again.")
         if len(digits) > _TIME_DIGITS:
             digits = digits.lstrip(b"0")[: _TIME_DIGITS + 1] or b"0"
         time = require_tick(int(digits), f"{self.name}, after {now}")
         if time < now:
-            raise CaptureError(f"{self.name}: the time goes back from {now} to {time}.")
+            raise CaptureError(f"{self.name}: the time goes back from {now} to {time}; export it again.")
         return time
 
     def _set_value(self, ident: bytes, value: bytes, now: int) -> None:
         """Sets the value of a declared variable from a time on."""
         if ident not in self.variables:
             raise CaptureError(
-                f"{self.name}: at time {now} a value is given to {_quote_word(ident)}, which was not declared."
+                f"{self.name}: at time {now} the wire {_quote_word(ident)} changes, but it was not declared; "
+                "export it again."
             )
         variable = self.variables[ident]
         if len(value) > 4 * CHANNELS or (variable is not None and not is_bit_value(value)):
-            raise CaptureError(f"{self.name}: at time {now} {_quote_word(value)} is no value of bits.")
+            raise CaptureError(
+                f"{self.name}: at time {now} {_quote_word(value)} is not a binary value; export it again."
+            )
         if variable is not None:
             self.tracks.count_rows(variable.set_bits(now, value))
 

@@ -17,8 +17,8 @@ _MOST_VARIANTS: Final = 4
 """Of a benchmark with more variants of its own parameters only the one without a parameter is shown."""
 
 _PLACEMENT: Final = (
-    "How fast a board executes code may depend on where the code is in memory: another placement may change ratios of "
-    "one placement each, and may turn small ones round (--placements 8 measures how much)."
+    "How fast a board executes code may depend on where the code is in memory: another placement may change "
+    "ratios that were measured in one placement, and may reverse small ones (--placements 8 measures how much)."
 )
 
 
@@ -71,15 +71,15 @@ def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
         if figure.test in tests[:_MOST_PANELS]
     ]
     left = (
-        f" The first {_MOST_PANELS} of {count_text(len(tests), 'test')}; the tables have all."
+        f" The first {_MOST_PANELS} of {count_text(len(tests), 'test')}; the tables show all."
         if len(tests) > _MOST_PANELS
         else ""
     )
     where = f" on the {board}" if board else ""
     what = (
-        f"Counts per second of all cores together{where}: longer is faster."
+        f"Counts per second of all cores together{where}. Longer bars are faster."
         if figures[0].is_rate
-        else f"Median of each interval{where}, in cycles of the core's clock: shorter is faster."
+        else f"Median of each interval{where}, in cycles of the core's clock. Shorter bars are faster."
     )
     scale_note = " Each test has its own scale, from zero." if len({figure.series for figure in figures}) > 1 else ""
     title = "counts per second, all cores" if figures[0].is_rate else "median, cycles"

@@ -9,8 +9,9 @@ from rtoslab.store import StoredPoint
 _NOT_APPLICABLE = "n/a: "
 _DEVIATES = "deviates: "
 _PROSE = (
-    "Before a number counts, the kernel's port shows on this very board and configuration that it orders, wakes, "
-    "preempts and keeps time as the port contract promises; conformance.json in each point has every check."
+    "Before figures are measured, the conformance suite checks on this board and in this configuration that the "
+    "kernel's port orders, wakes and preempts tasks and keeps time as the port contract requires. The file "
+    "conformance.json of each point lists every check."
 )
 
 
@@ -41,7 +42,7 @@ def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
     columns = ("port", ">checks that hold", ">that fail", ">unseen", ">that deviate", ">n/a", "verdict", "digest")
     tables = [TableData("Conformance by port and configuration", columns, rows)]
     if deviating:
-        tables.append(TableData("Declared deviations", ("port", "check", "what was seen, and why"), deviating))
+        tables.append(TableData("Declared deviations", ("port", "check", "observed, and the reason"), deviating))
     if absent:
         tables.append(TableData("Checks that do not apply", ("port", "checks", "why"), absent))
     return Section("conformance", "Conformance of the ports", (_PROSE,), (), tables, folded=True)

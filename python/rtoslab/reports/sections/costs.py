@@ -26,9 +26,9 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
         "Cycles of the window by cause",
         ("test", "run with", "core", *(f">{CYCLE_PARTS[index]}" for index in used)),
         [[*row[:3], *(row[3 + index] for index in used)] for row in rows],
-        "From the virtual board, without touching the image. Kernel: its functions without the waits named beside "
-        "it. Spinlock wait: from the first failed read of a lock to the successful one. Causes below 0.05 % of every "
-        "core's cycles are left out here; the CSV and JSON forms have them.",
+        "Observed by the virtual board, without any change of the image. Kernel: its functions without the waits "
+        "in the other columns. Spinlock wait: from the first failed read of a lock to the successful one. Causes "
+        "below 0.05 % of every core's cycles are left out here, but are in the CSV and JSON formats.",
     )
     return Section("cycles", "Where the cycles went", (), (_cycles_chart(points),), (table,))
 
@@ -54,7 +54,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
         for part in CYCLE_PARTS
     ]
     caption = "Share of each core's cycles in the window by cause."
-    repeated = " Of runs that differ in the seed of their draws, the first." if len(charted) < len(points) else ""
+    repeated = " Of runs with different seeds, only the first is shown." if len(charted) < len(points) else ""
     return ChartData("cycles", data, caption + repeated)
 
 
@@ -93,7 +93,7 @@ def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
             ">mean hold cycles",
         ),
         rows,
-        "Contended: the share of acquisitions that found the lock taken first.",
+        "Contended: the share of acquisitions that had to wait because the lock was taken.",
     )
     return Section("locks", "Waiting for spinlocks", (), (), (table,))
 
@@ -129,7 +129,11 @@ def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
         ]
     if not rows:
         return None
-    brief = TableData("The three that take most", ("test", "run with", "function and its share of all cycles"), leading)
+    brief = TableData(
+        "The three functions with the most cycles",
+        ("test", "run with", "function and its share of all cycles"),
+        leading,
+    )
     table = TableData(
         "Kernel functions in full",
         (
@@ -143,6 +147,6 @@ def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
             ">cycles per call",
         ),
         rows,
-        "All cores together, waits included; functions below 0.5 % are left out.",
+        "All cores together, including waits. Functions below 0.5 % are left out.",
     )
     return Section("functions", "Kernel functions", (), (), (brief, table))

@@ -8,8 +8,8 @@ from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, MeasuredPoint
 
 _INSTRUMENTS = (
-    "Proofs look at what the kernel did, by probes on its symbols the image does not notice, and at the firmware's "
-    "own counters."
+    "Proofs check what the kernel did, by probes on its symbols that do not disturb the image, and by the "
+    "firmware's counters."
 )
 
 
@@ -40,7 +40,7 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) ->
         ],
     )
     table = TableData("Every proof", ("test", "run with", "rule", "demands that", "seen", "verdict"), rows)
-    prose = ("A test whose proof fails gives an error, not a number.", _INSTRUMENTS)
+    prose = ("A test whose proof fails gives an error and no figure.", _INSTRUMENTS)
     return Section("proofs", "Proof that each test did what its name says", prose, (), (brief, table))
 
 
@@ -82,8 +82,9 @@ def rulers_section(points: Sequence[MeasuredPoint]) -> Section | None:
                 "The window by two instruments",
                 ("test", "run with", ">timer, us", ">observed, us", ">difference, us", ">empty loop, cycles per count"),
                 effects,
-                "Timer: the firmware's own 1 us stamps. Observed: from the store that opens the window to the one "
-                "that closes it. The empty loop (run flag, count, branch) is inside every count and is not subtracted.",
+                "Timer: time stamps of the firmware with a resolution of 1 us. Observed: from the store that "
+                "begins the window to the store that ends it. The empty loop (run flag, count, branch) is part of "
+                "every count and is not subtracted.",
             )
         )
     if rulers:

@@ -27,14 +27,14 @@ _MOST_PANELS: Final = 6
 NOT_APPLICABLE, NONE = "n/a", "-"
 _PROSE = (
     "Each sample is one interval in cycles of the core's clock, raw and in order in the run directory "
-    "(samples.parquet). What the instrument costs itself, the median of an empty interval in the same image, is "
-    "subtracted here. Jitter is the longest sample less the shortest. Samples are counted from 0."
+    "(samples.parquet). The instrument's own cost, the median of an empty interval in the same image, is "
+    "subtracted here. Jitter is the longest sample minus the shortest. Samples are counted from 0."
 )
 _AGREEMENT = (
-    "Counter and pin are read at both ends of an interval; the probe looks from outside and costs nothing. Left over: "
-    "what subtracting the empty interval leaves of the instrument, against the marks in its own image. Probe effect: "
-    "how much longer the operation itself takes between its marks because the instrument stands around it (registers "
-    "and code move)."
+    "The image reads the counter, or changes the pin, at both ends of an interval. The probe observes from "
+    "outside and costs nothing. Left over: the rest of the instrument's cost after the empty interval is "
+    "subtracted, relative to the marks in the same image. Probe effect: how much longer the operation takes "
+    "between its marks because of the instrument (registers and code move)."
 )
 
 
@@ -100,7 +100,10 @@ def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup
     ]
     columns = ("series", "run with", ">counter", ">pin", ">probe", ">left over, counter", ">left over, pin",
                ">probe effect, counter", ">probe effect, pin")  # fmt: skip
-    note = "A dash: not measured with it, or the operation is the instrument's own (a pin cannot time its own change)."
+    note = (
+        "A dash: not measured with this instrument, or the operation is the instrument's own (a pin cannot "
+        "time its own change)."
+    )
     table = TableData("Medians by instrument, cycles", columns, rows, note)
     return Section(
         "instruments", "Three instruments", (_AGREEMENT,), (), (table, _instrument_costs_table(points, places))
@@ -117,9 +120,9 @@ def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
 
 def _left_over_text(latency: Latency | None, places: PlacementLookup) -> str:
     """Returns the part of an instrument's cost that subtraction leaves over."""
-    if latency is None or latency.left_over_median is None:
+    if latency is None or latency.residual_median is None:
         return NONE
-    return band_text(places.series_band(latency, lambda latency: latency.left_over_median or 0.0), _format_signed)
+    return band_text(places.series_band(latency, lambda latency: latency.residual_median or 0.0), _format_signed)
 
 
 def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: PlacementLookup) -> str:
@@ -142,9 +145,12 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLo
         ]
         for pair, name in zip(costs, names, strict=True)
     ]
-    note = "With nothing between its two ends, before the other series; the longest is the first where caches are cold."
+    note = (
+        "Intervals with nothing between their ends, measured before the other series. With cold caches, the "
+        "first is the longest."
+    )
     columns = ("benchmark", "run with", "by", ">min", ">median", ">max", ">at sample")
-    return TableData("What the instruments cost themselves, cycles", columns, rows, note)
+    return TableData("Cost of the instruments, cycles", columns, rows, note)
 
 
 def _empty_interval_text(point: MeasuredPoint, name: str, places: PlacementLookup) -> str:
@@ -212,7 +218,7 @@ def _make_charts(
             for item, name in mine
             for one in histogram(item.best.net)
         ]
-        caption = f"{mine[0][0].title}: how many samples took how many cycles."
+        caption = f"{mine[0][0].title}: number of samples by cycles."
         charts.append(ChartData("histogram", rows, caption + middle))
     return charts
 

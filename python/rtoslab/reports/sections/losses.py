@@ -21,15 +21,15 @@ from rtoslab.results import MeasuredPoint
 LONGEST_BAR = 8
 """A bar of more multiples of the lone core's cycles would hide the others. Only the table has it."""
 _PROSE = (
-    "A count's cycles with several cores, less its cycles on the core alone, by cause. Kernel: instructions that one "
-    "core does not execute, above all taking and giving locks. Spinlock wait: from the first failed read of a lock to "
-    "the successful one. The parts add up to the loss; none is estimated."
+    "Cycles of a count with several cores, minus its cycles on one core alone, by cause. Kernel: additional "
+    "instructions, mostly for taking and giving locks. Spinlock wait: from the first failed read of a lock to the "
+    "successful one. The parts add up to the loss, and none is estimated."
 )
 _CRITICAL_NOTE = (
-    "In critical sections: while the kernel counts itself inside one; the waiting for its locks comes before. Busiest "
-    "lock: the hardware spinlock that the cores hold longest, its share of the window; near 100 % it is the bound, and "
-    "more cores can bring nothing. Found taken: acquisitions that had to wait. A dash: not counted, as "
-    "rtoslab does not know where that kernel counts its nesting."
+    "In critical sections: while the kernel's nesting counter says so, without the wait for its locks. Busiest "
+    "lock: the hardware spinlock that the cores hold longest, as a share of the window. Near 100 % it limits the "
+    "throughput, so that more cores do not help. Found taken: acquisitions that had to wait. A dash: not counted, "
+    "because rtoslab does not know where this kernel stores its nesting counter."
 )
 
 
@@ -71,7 +71,7 @@ def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
                 }
                 for part in CYCLE_PARTS
             ]
-    caption = "Cycles that one count costs a core, by cause, in multiples of the core alone."
+    caption = "Cycles that one count costs a core, by cause, relative to one core alone."
     longer = [
         f"{_test_name(pair)} with {name}" for pair, name in zip(losses_, names, strict=True) if _is_too_long(pair)
     ]
@@ -95,7 +95,7 @@ def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
         for loss, name in zip(losses_, names, strict=True)
     ]
     columns = ("test", "run with", ">cycles per count, 1 core", ">with all", *(f">{part}" for part in used))
-    return TableData("Cycles that a count costs more", columns, rows, "Cycles of one core, mean over the cores.")
+    return TableData("Additional cycles of a count", columns, rows, "Cycles of one core, mean over the cores.")
 
 
 def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:

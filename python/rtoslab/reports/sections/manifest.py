@@ -54,7 +54,12 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
         ("key", "value", "of"),
         [row for key in sorted(varying) for row in _rows_by_value(key, flats, names)],
     )
-    prose = ("Everything that can change a number. The same manifest gives the same bytes of result on any machine.",)
+    prose = (
+        (
+            "Everything that can change a figure. The same manifest gives the same result, byte for byte, on any "
+            "machine."
+        ),
+    )
     return Section(
         "manifest", "Manifest", prose, (), [identity, common, *([differing] if differing.rows else [])], folded=True
     )

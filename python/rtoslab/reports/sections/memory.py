@@ -59,8 +59,8 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
     if rows:
         tables.append(TableData("Heap", ("test", "run with", ">peak, bytes", ">size, bytes", ">allocations"), rows))
     if pieces:
-        columns = (">live, bytes", ">free, bytes", ">largest free piece, bytes", ">pieces", ">free, but not at once")
-        tables.append(TableData("Heap as it lay in the most pieces", ("test", "run with", *columns), pieces))
+        columns = (">live, bytes", ">free, bytes", ">largest free block, bytes", ">pieces", ">free, but not contiguous")
+        tables.append(TableData("Heap at its highest fragmentation", ("test", "run with", *columns), pieces))
     if stacks:
         tables.append(TableData("Stacks", ("test", "run with", "core", "task", ">used, bytes", ">size, bytes"), stacks))
     if not tables:
@@ -79,7 +79,7 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> li
             known = marks.get((pair.point.title, series))
             if known is None or known["bytes"] < peak.median:
                 marks[pair.point.title, series] = {**mark, **kernel_and_board(pair.point), **band_ends(peak)}
-    caption = "Highest use of the kernel's heap in bytes, by test; of a test in several variants, the most."
+    caption = "Highest use of the kernel's heap in bytes, by test. For a test with several variants, the largest."
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 
 

@@ -9,8 +9,8 @@ from rtoslab.reports.table import Section, TableData
 from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 
 _PROSE = (
-    "A point whose proof fails, whose kernel's port does not conform, or whose records are damaged, gives no number. "
-    "A point that cannot exist, because kernel or board lacks what it needs, is n/a."
+    "A point has no figure if a proof fails, if the kernel's port does not conform, or if its records are "
+    "damaged. A point is n/a if the kernel or the board does not have what it needs."
 )
 
 

@@ -9,7 +9,7 @@ from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports.table import Section
 from rtoslab.results import MeasuredPoint, PointId
 
-MIDDLE_NOTE: Final = "A point in several placements is shown in one of them, the one in the middle."
+MIDDLE_NOTE: Final = "Of a point in several placements, the placement with the median is shown."
 """The note of a chart or section whose parts belong together, as medians of each part would not."""
 
 

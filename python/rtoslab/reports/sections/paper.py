@@ -23,4 +23,4 @@ def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: Pap
     ]
     columns = ("section", "the paper says", "here", "seen", "judged by")
     tables = [TableData(f"{suite.paper}: its statements and this run", columns, rows)]
-    return Section("paper", "Against the paper", suite.notes, (), tables)
+    return Section("paper", "Comparison with the paper", suite.notes, (), tables)

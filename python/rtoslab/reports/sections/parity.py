@@ -11,7 +11,9 @@ def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section 
     if not several:
         return None
     if not findings:
-        return Section("parity", "Is the comparison fair?", ("What stands side by side here was measured alike.",))
+        return Section(
+            "parity", "Is the comparison fair?", (("All compared points were measured under equal conditions."),)
+        )
     rows = [
         [
             finding.concept.title,
@@ -24,8 +26,8 @@ def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section 
         for finding in findings
     ]
     prose = (
-        "What stands side by side here was not measured alike. A difference that is the question itself is no fault; "
-        "any other may be the reason for a figure."
+        "Some compared points were measured under different conditions. If such a difference is not what you want "
+        "to compare, it may be the reason for a difference of figures."
     )
-    columns = ("what differs", "who has what", "board", ">benchmarks", "why it matters", "what it costs")
+    columns = ("what differs", "who has what", "board", ">benchmarks", "why it matters", "its cost")
     return Section("parity", "Is the comparison fair?", (prose,), (), [TableData("Unequal", columns, rows)])

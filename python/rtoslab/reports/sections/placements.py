@@ -30,15 +30,16 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
                 ]
             )
     prose = (
-        "The same objects were linked in several places and orders. A figure's band reaches from the place that suits "
-        "it best to the one that suits it worst: a difference within it says nothing about the code. Figures of such "
-        "points are medians, with their bands in brackets; one without brackets is the same in all placements. What "
-        "belongs together, such as the parts of all cycles, is of one placement, the one in the middle."
+        "The same object files were linked at several addresses and in several orders. The band of a figure "
+        "reaches from its best to its worst placement. A difference within the band says nothing about the code. "
+        "Figures of such points are medians, with their bands in brackets. A figure without brackets is the same "
+        "in all placements. Values that belong together, such as the parts of all cycles, come from the placement "
+        "with the median."
     )
     single = [placed_point.middle.point for placed_point in points if len(placed_point.placements) == 1]
     names = series_names([*single, *(placed_point.middle.point for placed_point in several)])
     sentences = [f"{brief_test(point)} ({name})" for point, name in zip(single, names, strict=False)]
-    lone = (f"In one placement alone, without a band, stand: {', '.join(sentences)}.",) if single else ()
+    lone = (f"Measured in one placement, without a band: {', '.join(sentences)}.",) if single else ()
     columns = (
         "test",
         "run with",

@@ -7,9 +7,10 @@ from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
-    "The same calls, timed four ways. Iterations: the window's cycles by its counts, less the empty loop; tests of the "
-    "results and the kernel's ticks are still in it. Counter and pin: medians less the empty interval of their image. "
-    "Probe: from outside, at no cost. What they differ by is the probe effect."
+    "The same calls, measured in four ways. Iterations: the cycles of the window divided by its counts, minus the "
+    "empty loop. This includes the checks of results and the kernel's ticks. Counter and pin: medians minus the "
+    "empty interval of their image. Probe: from outside, at no cost. The difference between them is the probe "
+    "effect."
 )
 
 
@@ -28,7 +29,7 @@ def probe_effect_section(
         "operation",
         "run with",
         *(f">{way}" for way in ALL_INSTRUMENTS),
-        *(f">{way} less probe" for way in ALL_INSTRUMENTS[:-1]),
+        *(f">{way} minus probe" for way in ALL_INSTRUMENTS[:-1]),
     )
     rows = [
         [
@@ -58,8 +59,8 @@ def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[s
     ]
     if not rows:
         return []
-    return [ChartData("bars", rows, "How many cycles more than the probe's each instrument tells.",
-                      y_title="cycles more than by probe")]  # fmt: skip
+    return [ChartData("bars", rows, "Additional cycles of each instrument, compared with the probe.",
+                      y_title="cycles minus the probe's")]  # fmt: skip
 
 
 def _format_signed(value: float) -> str:

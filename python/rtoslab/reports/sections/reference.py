@@ -11,10 +11,10 @@ from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
 _PROSE = (
-    "Kernels marked as reference were not measured in this run. Their results come with rtoslab, measured before on "
-    "its virtual board from a tree or an export of the kernel: in one placement, where no band stands. Name one of "
-    "your own (rtoslab tree add) and they are measured here instead. What has changed since they were measured need "
-    "not move a figure; rtoslab reference list names each file."
+    "Kernels marked as reference were not measured in this run. Their results come with rtoslab and were measured "
+    "earlier on its virtual board. Those without a band were measured in one placement. If you add the sources of "
+    "such a kernel (rtoslab tree add), it is measured instead. Files that have changed since do not always change "
+    "a figure. `rtoslab reference list` names each of them."
 )
 
 

@@ -14,7 +14,7 @@ from rtoslab.reports.sections.wording import MOST_LISTED, cores_text, faster_tex
 
 SAME_WITHIN: Final = 0.001
 """Two figures that differ by a smaller part are called alike."""
-WITHIN_PLACEMENT: Final = "no difference that the placement of the code could not undo"
+WITHIN_PLACEMENT: Final = "only differences that the placement of the code could reverse"
 IN_ONE_PLACEMENT: Final = "in one placement of the code each"
 """Said where a difference may come from the placements alone."""
 _PARAGRAPHS: Final = 8
@@ -69,7 +69,7 @@ def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
         left = len(sentences) - _PARAGRAPHS
         sentences = [
             *sentences[:_PARAGRAPHS],
-            f"The tables have {left} more combinations of board, cores and configuration.",
+            f"The tables show {left} more combinations of board, cores and configuration.",
         ]
     return sentences
 

@@ -11,13 +11,13 @@ from rtoslab.results import MeasuredPoint
 FAMILY = "access_pattern."
 """The beginning of the metric ids of these benchmarks."""
 _PROSE = (
-    "One task on each core, pinned to it, repeats the calls of a pattern, with an object for each core (shared=0) or "
-    "with one for all cores (shared=1)."
+    "One task on each core, pinned to it, repeats the calls of a pattern. Each core has its own object "
+    "(shared=0), or all cores use the same one (shared=1)."
 )
 _NOTE = (
-    "Per core: the mean rate of a core over that of the core alone, the paper's normalised throughput; 100 % would be "
-    "a second core for nothing. In all: both cores together, 200 % would be perfect. Least over most: the slower "
-    "core's rate over the quicker one's."
+    "Per core: the mean rate of a core divided by the rate of one core alone, which the paper calls normalised "
+    "throughput. 100 % means that a core loses nothing. In all: both cores together, where 200 % would be "
+    "perfect. Slowest core / fastest: the ratio of their rates, 1 if all cores are equally fast."
 )
 
 
@@ -52,7 +52,7 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         ">in all",
         ">counts/s, all cores",
         ">share of each core",
-        ">least over most",
+        ">slowest core / fastest",
     )
     chart = ChartData(
         "bars",
@@ -62,7 +62,7 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         "throughput per core, % of one core alone",
     )
     table = TableData("Access patterns with all cores against one", columns, rows, _NOTE)
-    return Section("scaling", "Access patterns: what is left per core", (_PROSE,), (chart,), (table,))
+    return Section("scaling", "Access patterns: throughput per core", (_PROSE,), (chart,), (table,))
 
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:

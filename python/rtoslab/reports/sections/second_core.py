@@ -103,7 +103,7 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
     if placed:
         verb = "changes" if cores == 2 else "change"
         whose = "it" if parts else f"the total throughput of {head}"
-        parts.append(f"{verb} {whose} at {join_listed(placed)} by no more than the place of the code does")
+        parts.append(f"{verb} {whose} at {join_listed(placed)} by no more than the placement of the code does")
     same = [pair.name.with_figure() for pair in pairs if is_same_to_reader(pair.ratio)]
     if same:
         whose = "it" if parts else f"the total throughput of {head}"

@@ -42,9 +42,8 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
             ]
         )
     note = (
-        "Counts over the window by the board's own timer. Cycles per count are those of one core. Fairness is Jain's "
-        "index "
-        "over the cores: 1 means all counted alike."
+        "Counts per second, with the window measured by the board's timer. Cycles per count are those of one "
+        "core. Fairness is Jain's index over the cores: 1 means that all cores counted equally."
     )
     records = [record for point in points for record in _records(point, places)]
     return TableData(
@@ -106,8 +105,10 @@ def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Se
         "Gain over one core",
         ("test", "run with", ">total", ">per core"),
         rows,
-        "Total: all cores together over the single core; 2 would be perfect on two cores, below 1 the second core "
-        "costs more than it brings. Per core: the paper's normalised throughput.",
+        "Total: all cores together divided by one core alone. On two cores, 2 would be perfect, and below 1 the "
+        "second core reduces the throughput. Per core: the paper's normalised throughput.",
     )
-    chart = ChartData("gain", data, "Total throughput with two cores over that with one; 1 is no gain, 2 is perfect.")
-    return Section("gain", "What the second core brings", (), (chart,), (table,))
+    chart = ChartData(
+        "gain", data, ("Total throughput with two cores divided by that with one. 1 is no gain, 2 is perfect.")
+    )
+    return Section("gain", "Gain of the second core", (), (chart,), (table,))

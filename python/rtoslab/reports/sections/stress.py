@@ -20,16 +20,16 @@ from rtoslab.results import MeasuredPoint
 STARVES = 100
 """A call with this many failed attempts or more is said to starve."""
 _PROSE = (
-    "The target task, pinned to core 0, takes and gives a semaphore without pause; the stress task, pinned to the "
-    "other, draws a number in each of its iterations and accesses the same semaphore in the stated percentage of them. "
-    "A collision is an attempt to take it that did not find it free, counted at the kernel's own functions from "
-    "outside the image."
+    "The target task, pinned to core 0, takes and gives a semaphore without pause. The stress task, pinned to the "
+    "other core, draws a random number in each iteration and accesses the same semaphore in the stated percentage "
+    "of iterations. A collision is an attempt to take the semaphore while it is taken. It is counted from outside "
+    "the image, at the kernel's functions."
 )
 _NOTE = (
-    "Runs of a level differ in the seed of the draws only. Accesses: of the stress task, per second. Busy: the share "
-    "of the stress core's cycles that went into them, waiting included. Failed attempts per second; in brackets how "
-    "many calls they belong to. Busiest lock: share of the window in which a core held it. A dash: not counted, "
-    "as rtoslab does not know the functions of that kernel that wait."
+    "Runs of a level differ only in the seed of the random numbers. Accesses: of the stress task, per second. "
+    "Busy: the share of the stress core's cycles for these accesses, including waits. Failed attempts: per "
+    "second, with the number of calls in brackets. Busiest lock: the share of the window in which a core held it. "
+    "A dash: not counted, because rtoslab does not know this kernel's functions that wait."
 )
 
 
@@ -97,8 +97,8 @@ def _findings_text(steps_: Sequence[StressLevel]) -> str:
     last = steps_[-1]
     if first and first.normalised_range and last.normalised_range and last is not first:
         sentences.append(
-            f"At {first.percent} % the target keeps {first.normalised_range[1]:.0%} of its undisturbed rate, at "
-            f"{last.percent} % {last.normalised_range[1]:.0%}."
+            f"At {first.percent} % the target keeps {first.normalised_range[1]:.0%} of its rate without stress, "
+            f"and at {last.percent} % {last.normalised_range[1]:.0%}."
         )
     stressed = [run for step in steps_ if step.percent for run in step.runs]
     starving = [run for run in stressed if _starving_cores(run)]
@@ -111,16 +111,19 @@ def _findings_text(steps_: Sequence[StressLevel]) -> str:
         runs = f"{len(starving)} of {count_text(len(stressed), 'run')}"
         where = all_count_text(len(stressed), "run") if len(starving) == len(stressed) else runs
         sentences.append(
-            f"In {where} with stress a call starves. At {run.percent} %, for instance, {tries} in "
+            f"In {where} with stress, one core's calls starve. At {run.percent} %, for instance, {tries} in "
             f"{calls}, {run.failed_attempts[core] / pairs:.2f} for each pair of the target: "
             + (
-                f"{run.busiest_lock.contended_part:.0%} of all who want the {run.busiest_lock.name} find it taken, so "
+                (
+                    f"{run.busiest_lock.contended_part:.0%} of all attempts to take the {run.busiest_lock.name} find "
+                    "it taken, so "
+                )
                 if run.busiest_lock
                 else ""
             )
-            + "the cores pass it to and fro in step, and every attempt falls between the other core's take and its "
-            "give. So it hardly matters how often the stress task comes, once it has come; what the target loses is "
-            "the time of the failing attempts, which run under the same lock."
+            + "the cores alternate in a fixed rhythm, and every attempt falls between the other core's take and "
+            "give. So the frequency of the stress task hardly matters. The target loses the time of the failing "
+            "attempts, which hold the same lock."
         )
     return " ".join(sentences)
 

@@ -15,7 +15,7 @@ def summary_text(measured: Sequence[MeasuredPoint], failed: Sequence[Failed], mi
         done = f"{count_text(len(measured), 'point')} of {count_text(len(tests), 'test', 'was', 'were')} measured"
         sentences = [f"{done}; {proofs_clause(measured, ' that the tests did what their names say')}."]
     if failed:
-        sentences.append(f"{count_text(len(failed), 'point', 'failed and gives', 'failed and give')} no number.")
+        sentences.append(f"{count_text(len(failed), 'point', 'failed and gives', 'failed and give')} no figure.")
     if missing:
         sentences.append(f"{count_text(len(missing), 'point', 'does', 'do')} not apply.")
     return " ".join(sentences)

@@ -18,6 +18,6 @@ def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> Sect
             rows.setdefault(short, [short, name, benchmark.facts.question, benchmark.facts.inside, point.unit])
     if not rows:
         return None
-    columns = ("test", "name", "question", "one count holds", "what is counted")
+    columns = ("test", "name", "question", "one count is", "what is counted")
     table = TableData("Tests by their short names", columns, list(rows.values()))
     return Section("tests", "The tests", (), (), (table,), folded=True)

@@ -15,13 +15,13 @@ from rtoslab.reports.table import Section, TableData
 from rtoslab.results import MeasuredPoint
 
 _TICK = (
-    "The tick's handler, from its first cycle to its return, as so much for the tick and so much for each task that it "
-    "releases: a straight line through all samples. Left over: measured less predicted, cycles. The entry of the "
-    "exception lies before the handler and is a series of its own."
+    "The cycles of the tick's handler, from its first cycle to its return, as a base plus an amount for each task "
+    "that it releases: a straight line fitted to all samples. Left over: measured minus predicted cycles. The "
+    "entry of the exception is before the handler and is a separate series."
 )
 _SEARCH = (
-    "The function that chooses the next task, by the steps that its search goes down through the priorities. Upwards "
-    "it takes none: what becomes ready raises the place where the search begins."
+    "The function that chooses the next task, by the number of priorities that its search goes down. Upwards no "
+    "search is needed, because a task that becomes ready raises the start of the search."
 )
 
 
@@ -33,7 +33,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
         return None
     names = series_names([item.point for item, _ in models], with_cores=False)
     rows = [_model_row(name or "-", model, item.clock_hz) for name, (item, model) in zip(names, models, strict=True)]
-    columns = ("run with", ">ticks", ">base", ">each task", ">each task, us", ">rms left over", ">longest tick",
+    columns = ("run with", ">ticks", ">base", ">each task", ">each task, us", ">RMS of the rest", ">longest tick",
                ">it released", ">share of each", ">share, us")  # fmt: skip
     left = chain.from_iterable(
         _residual_rows(name or "-", model) for name, (_, model) in zip(names, models, strict=True)
@@ -41,7 +41,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
     tables = (
         TableData("The tick as base and tasks, cycles", columns, rows),
         TableData(
-            "What the line leaves over, cycles",
+            "Rest after the fit, cycles",
             ("run with", ">tasks released", ">ticks", ">predicted", ">least", ">mean", ">most"),
             list(left),
         ),

@@ -59,7 +59,7 @@ def anything(rng: random.Random) -> Table:
     return [[*rng.choice(SUMMANDS), *(word(rng) for _ in range(ROW_WORDS - FIRST))] for _ in range(ROWS)]
 
 
-def placed(rng: random.Random, near: int, step: int, *, base: int = BASE, index: int = INDEX) -> Table:
+def rows_near(rng: random.Random, near: int, step: int, *, base: int = BASE, index: int = INDEX) -> Table:
     """Rows whose base is near an address, by a multiple of the step, and whose index is small."""
     rows = anything(rng)
     for row in rows:
@@ -108,7 +108,7 @@ class Rows:
         seen = [stop, machine.cycle(), machine.stats(), *registers, machine.take_events(), *profiles, memory]
         return machine.translated() - before, seen
 
-    def agree(self, body: Sequence[int], rows: Sequence[Table], *, faults: bool = False) -> int:
+    def assert_engines_agree(self, body: Sequence[int], rows: Sequence[Table], *, faults: bool = False) -> int:
         """All ways to execute it; how many blocks of rows, and between them, were translations at least."""
         none, never = self.execute(body, rows, 0)
         assert none == 0

@@ -84,7 +84,7 @@ def _immediates() -> list[Encoding]:
     return rows
 
 
-def _shifted() -> list[Encoding]:
+def _shifted_operand_encodings() -> list[Encoding]:
     names = {0: "and", 1: "bic", 2: "orr", 3: "orn", 4: "eor", 8: "add", 10: "adc", 11: "sbc", 13: "sub", 14: "rsb"}
     rows = []
     for op, name in names.items():
@@ -191,7 +191,7 @@ _MULTIPLIES = [
     ),
 ]
 
-DATA_PROCESSING = [*_immediates(), *_shifted(), *_BITS, *_parallel(), *_MULTIPLIES]
+DATA_PROCESSING = [*_immediates(), *_shifted_operand_encodings(), *_BITS, *_parallel(), *_MULTIPLIES]
 
 
 def _float(name: str, pattern: str, cores: str = FLOAT) -> list[Encoding]:

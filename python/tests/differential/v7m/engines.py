@@ -122,7 +122,7 @@ class Pair:
             self.ours.core.write(address, bytes(0x3000))
             self.theirs.engine.mem_write(address, bytes(0x3000))
 
-    def check(self, body: list[int], start: State, pause: int = 1 << 60) -> None:
+    def assert_same_end(self, body: list[int], start: State, pause: int = 1 << 60) -> None:
         """Same end from the same start; ours gets no more than `pause` cycles at a time."""
         if self.kind == "m3":
             # It has no GE flags.

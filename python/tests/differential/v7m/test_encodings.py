@@ -45,9 +45,9 @@ def test_data_processing(kind: str, row: Encoding) -> None:
     pair, rng = _pair(kind), random.Random(row.name)
     if row.operands() == 2:
         for a, b in itertools.product(CORNERS[::SPARSE], repeat=2):
-            pair.check(row.draw(rng, d=0, n=1, m=2, a=3), state(rng, r1=a, r2=b))
+            pair.assert_same_end(row.draw(rng, d=0, n=1, m=2, a=3), state(rng, r1=a, r2=b))
     for _ in range(80 * SEEDS):
-        pair.check(row.draw(rng), state(rng))
+        pair.assert_same_end(row.draw(rng), state(rng))
 
 
 @pytest.mark.parametrize(("kind", "row"), _on_each_core(FLOATING_POINT))
@@ -56,7 +56,7 @@ def test_floating_point(kind: str, row: Encoding) -> None:
     pair, rng = _pair(kind), random.Random(row.name)
     for _ in range(150 * SEEDS):
         start = state(rng)
-        pair.check(row.draw(rng), replace(start, fpscr=start.fpscr & ~RMODE) if row.nearest else start)
+        pair.assert_same_end(row.draw(rng), replace(start, fpscr=start.fpscr & ~RMODE) if row.nearest else start)
 
 
 @pytest.mark.parametrize("condition", range(15))
@@ -74,7 +74,7 @@ def test_conditional_execution(condition: int) -> None:
             row = rng.choice((rng.choice(DATA_PROCESSING), rng.choice(FLOATING_POINT)))
             body += row.draw(rng)
         start = state(rng)
-        pair.check(body, replace(start, flags=flags << 28, fpscr=start.fpscr & ~RMODE))
+        pair.assert_same_end(body, replace(start, flags=flags << 28, fpscr=start.fpscr & ~RMODE))
 
 
 def _turned(mask: int) -> int:

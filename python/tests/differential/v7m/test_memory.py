@@ -54,7 +54,7 @@ def _row(name: str, form: str) -> Encoding:
     return Encoding(f"{name} {form}", f"{first} {second}", holds=lambda f: f["n"] not in (f["t"], f.get("m")))
 
 
-def _placed(rng: random.Random, base: int, address: int, **others: int) -> State:
+def _state_with_base(rng: random.Random, base: int, address: int, **others: int) -> State:
     return state(rng, **{"lr" if base == 14 else f"r{base}": address}, **others)
 
 
@@ -67,16 +67,18 @@ def test_single_accesses(pair: Pair, name: str, form: str) -> None:
         if form == "offset":
             offset = rng.choice((0, 1, rng.randrange(0x1F0), 0xFFF))
             base = rng.randrange(13)
-            start = _placed(rng, base, MIDDLE - 0x1FC + rng.randrange(8) if offset < 0x200 else MIDDLE - offset)
-            pair.check(row.draw(rng, n=base, i=offset), start)
+            start = _state_with_base(
+                rng, base, MIDDLE - 0x1FC + rng.randrange(8) if offset < 0x200 else MIDDLE - offset
+            )
+            pair.assert_same_end(row.draw(rng, n=base, i=offset), start)
         elif form == "register":
             base, index, shift = *rng.sample(range(13), 2), rng.randrange(4)
             offset = rng.randrange(0x180 >> shift)
-            start = _placed(rng, base, DATA + rng.randrange(64), **{f"r{index}": offset})
-            pair.check(row.draw(rng, n=base, m=index, y=shift), start)
+            start = _state_with_base(rng, base, DATA + rng.randrange(64), **{f"r{index}": offset})
+            pair.assert_same_end(row.draw(rng, n=base, m=index, y=shift), start)
         else:
             base = rng.randrange(13)
-            pair.check(row.draw(rng, n=base), _placed(rng, base, MIDDLE + rng.randrange(-200, 200)))
+            pair.assert_same_end(row.draw(rng, n=base), _state_with_base(rng, base, MIDDLE + rng.randrange(-200, 200)))
 
 
 @pytest.mark.parametrize("name", ["ldrb", "ldrh", "ldr", "ldrsb", "ldrsh"])
@@ -85,7 +87,7 @@ def test_literals(pair: Pair, name: str) -> None:
     rng, bits = random.Random(name), ACCESSES[name]
     row = Encoding(name, f"1111100{bits[1]}U{bits[3:5]}11111 ttttiiiiiiiiiiii")
     for index in range(CASES):
-        pair.check([*[0xBF00] * (index % 2), *row.draw(rng, i=rng.randrange(0x180))], state(rng))
+        pair.assert_same_end([*[0xBF00] * (index % 2), *row.draw(rng, i=rng.randrange(0x180))], state(rng))
 
 
 @pytest.mark.parametrize("load", [0, 1])
@@ -99,11 +101,11 @@ def test_double_words(pair: Pair, load: int) -> None:
     row = Encoding("dual", f"1110100pv1w{load}nnnn ttttuuuuiiiiiiii", holds=predictable)
     for _ in range(2 * CASES):
         base = rng.randrange(13)
-        start = _placed(rng, base, MIDDLE + 4 * rng.randrange(-8, 8))
-        pair.check(row.draw(rng, n=base, i=rng.randrange(64)), start)
+        start = _state_with_base(rng, base, MIDDLE + 4 * rng.randrange(-8, 8))
+        pair.assert_same_end(row.draw(rng, n=base, i=rng.randrange(64)), start)
     literal = Encoding("literal", "11101001v1011111 ttttuuuuiiiiiiii", holds=lambda f: f["t"] != f["u"])
     for _ in range(CASES if load else 0):
-        pair.check(literal.draw(rng, i=rng.randrange(64)), state(rng))
+        pair.assert_same_end(literal.draw(rng, i=rng.randrange(64)), state(rng))
 
 
 @pytest.mark.parametrize("pause", [1 << 60, 1, 2, 5])
@@ -117,16 +119,16 @@ def test_multiple_transfers(pair: Pair, pause: int) -> None:
             continue
         direction = rng.choice((0x080, 0x100))
         halves = [0xE800 | direction | writes_back << 5 | load << 4 | base, mask]
-        pair.check(halves, _placed(rng, base, MIDDLE + 4 * rng.randrange(-16, 16)), pause)
+        pair.assert_same_end(halves, _state_with_base(rng, base, MIDDLE + 4 * rng.randrange(-16, 16)), pause)
         low = mask & 0xFF or 1
-        pair.check([0xB400 | rng.getrandbits(1) << 8 | low, 0xBC00 | low], state(rng), pause)
+        pair.assert_same_end([0xB400 | rng.getrandbits(1) << 8 | low, 0xBC00 | low], state(rng), pause)
         base = rng.randrange(8)
-        start = _placed(rng, base, MIDDLE)
-        pair.check([0xC800 | base << 8 | low], start, pause)
+        start = _state_with_base(rng, base, MIDDLE)
+        pair.assert_same_end([0xC800 | base << 8 | low], start, pause)
         # Stored base: the lowest register of the list, otherwise its value is not defined.
         if not low >> base & 1 or low & -low == 1 << base:
-            pair.check([0xC000 | base << 8 | low], start, pause)
-        pair.check([0xE92D, mask, 0xE8BD, mask], state(rng), pause)
+            pair.assert_same_end([0xC000 | base << 8 | low], start, pause)
+        pair.assert_same_end([0xE92D, mask, 0xE8BD, mask], state(rng), pause)
 
 
 def test_exclusives(pair: Pair) -> None:
@@ -139,10 +141,10 @@ def test_exclusives(pair: Pair) -> None:
         byte = [[0xE8D1, 0x2F4F], [0xE8C1, 0x4F43]]
         half = [[0xE8D1, 0x2F5F], [0xE8C1, 0x4F53]]
         for load, store in (word, byte, half):
-            pair.check([*load, *store], start)
-            pair.check(store, start)
-            pair.check([*load, 0xF3BF, 0x8F2F, *store], start)
-            pair.check([*load, *store, 0x461D, *store], start)
+            pair.assert_same_end([*load, *store], start)
+            pair.assert_same_end(store, start)
+            pair.assert_same_end([*load, 0xF3BF, 0x8F2F, *store], start)
+            pair.assert_same_end([*load, *store, 0x461D, *store], start)
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -153,9 +155,9 @@ def test_table_branches(pair: Pair, half: int) -> None:
         # Four entries, then four times ADDS r0, #1; the branch skips `entry` of them.
         words = [4 + n for n in range(4)] if half else [2 | 3 << 8, 4 | 5 << 8]
         body = [0xE8DF, 0xF000 | half << 4 | 1, *words, *(0x3001 for _ in range(4))]
-        pair.check(body, state(rng, r1=entry))
+        pair.assert_same_end(body, state(rng, r1=entry))
         indirect = [0xE8D2, 0xF000 | half << 4 | 1, *words, *(0x3001 for _ in range(4))]
-        pair.check(indirect, state(rng, r1=entry, r2=CODE + 4))
+        pair.assert_same_end(indirect, state(rng, r1=entry, r2=CODE + 4))
 
 
 @pytest.mark.parametrize("pause", [1 << 60, 1, 3])
@@ -165,20 +167,20 @@ def test_float_transfers(float_pair: Pair, pause: int) -> None:
     for index in range(2 * CASES):
         double, load, base = index & 1, index >> 1 & 1, rng.randrange(13)
         extra = 0 if double else rng.getrandbits(1) << 6
-        start = _placed(rng, base, MIDDLE + 4 * rng.randrange(-16, 16))
+        start = _state_with_base(rng, base, MIDDLE + 4 * rng.randrange(-16, 16))
         register = rng.randrange(16)
         single = [0xED00 | rng.getrandbits(1) << 7 | extra | load << 4 | base, register << 12 | 0xA00 | double << 8]
         single[1] |= rng.randrange(64)
-        float_pair.check(single, start, pause)
+        float_pair.assert_same_end(single, start, pause)
         number = register << 1 | extra >> 6
         words = 2 * rng.randint(1, 16 - register) if double else rng.randint(1, 32 - number)
         for form in (0xEC80, 0xECA0, 0xED20):
             halves = [form | extra | load << 4 | base, register << 12 | 0xA00 | double << 8 | words]
-            float_pair.check(halves, start, pause)
-        float_pair.check([0xED2D | extra, register << 12 | 0xA00 | double << 8 | words], start, pause)
+            float_pair.assert_same_end(halves, start, pause)
+        float_pair.assert_same_end([0xED2D | extra, register << 12 | 0xA00 | double << 8 | words], start, pause)
     literal = Encoding("vldr literal", "11101101Ue011111 DDDD1010iiiiiiii")
     for _ in range(CASES):
-        float_pair.check(literal.draw(rng, i=rng.randrange(64)), state(rng))
+        float_pair.assert_same_end(literal.draw(rng, i=rng.randrange(64)), state(rng))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_unaligned_accesses_can_be_trapped(pair: Pair) -> None:
     """CCR.UNALIGN_TRP turns every unaligned LDR into a fault (ARMv7-M A3.2.1)."""
     rng = random.Random("trap")
     body = [0x680A]  # ldr r2, [r1]
-    pair.check(body, state(rng, r1=DATA + 1))
+    pair.assert_same_end(body, state(rng, r1=DATA + 1))
     pair.ours.core.set_ccr(1 << 3)
     try:
         assert pair.ours.run(assemble(body), state(rng, r1=DATA + 1)) == "Fault(Unaligned)"

@@ -131,4 +131,4 @@ def test_random_programs(kind: str) -> None:
         body = Writer(kind, rng).program(rng.randrange(20, CODE_BYTES // 2 - 100))
         start = state(rng, r6=DATA + 0x200, r7=4 * rng.randrange(64))
         for pause in (1 << 60, rng.randint(1, 4)):
-            pair.check(body, start, pause)
+            pair.assert_same_end(body, start, pause)

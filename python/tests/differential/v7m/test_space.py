@@ -32,7 +32,7 @@ def _near(rng: random.Random) -> State:
     return State(start.registers, start.flags & 0xF800_0000, start.floats, start.fpscr & ~RMODE, start.data)
 
 
-def _agree(pair: Pair, body: list[int], start: State) -> str:
+def _assert_engines_agree(pair: Pair, body: list[int], start: State) -> str:
     code = assemble(body)
     theirs, ours = pair.theirs.run(code, start), pair.ours.run(code, start)
     if isinstance(theirs, str) and "Invalid instruction" in theirs:
@@ -61,7 +61,7 @@ def test_16_bit_encodings(pair: Pair) -> None:
     rng, seen = random.Random(pair.kind), {"same": 0, "undefined": 0, "elsewhere": 0}
     for half in range(rng.randrange(16 // min(SEEDS, 16)), 0xE000, 16 // min(SEEDS, 16)):
         if not _leaves(half):
-            seen[_agree(pair, [half], _near(rng))] += 1
+            seen[_assert_engines_agree(pair, [half], _near(rng))] += 1
     assert seen["same"] > 1500
 
 
@@ -80,6 +80,6 @@ def test_32_bit_encodings(pair: Pair) -> None:
     for _ in range(6000 * SEEDS):
         first, second = rng.randrange(0xE800, 0x10000), rng.getrandbits(16)
         if _comparable(first, second):
-            seen[_agree(pair, [first, second], _near(rng))] += 1
+            seen[_assert_engines_agree(pair, [first, second], _near(rng))] += 1
     assert seen["same"] > 400
     assert seen["undefined"] > 400

@@ -55,7 +55,7 @@ def _link(core: Core, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("core", CORES, ids=lambda core: core.name)
-def test_image_is_its_source(core: Core, tmp_path: Path) -> None:
+def test_image_equals_its_source(core: Core, tmp_path: Path) -> None:
     """A changed source with `RTOSLAB_UPDATE=1` becomes the stored image."""
     elf = _link(core, tmp_path)
     binary = tmp_path / "system.bin"

@@ -66,7 +66,7 @@ def in_qemu(pair: Pair, elf: Path) -> list[str]:
 @pytest.mark.skipif(shutil.which(QEMU) is None, reason=f"{QEMU} is not installed: apt-get install {QEMU}")
 @pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed")
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.chip)
-def test_the_same_lines_as_in_qemu(pair: Pair, tmp_path: Path) -> None:
+def test_output_equals_qemu(pair: Pair, tmp_path: Path) -> None:
     elf = build(pair, tmp_path)
     expected = in_qemu(pair, elf)
     assert len(expected) == pair.lines

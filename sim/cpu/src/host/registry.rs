@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_due_after_so_many_executions_and_then_has_its_place() {
+    fn path_is_compiled_after_its_threshold_of_executions() {
         let mut paths = Paths::<char, 2>::new(3);
         assert_eq!(paths.begin(0x100), None);
         assert_eq!(executed(&mut paths, 0x100, 3), [false, false, true]);
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_executed_takes_the_slot_of_one_that_is_not_translated() {
+    fn an_executed_path_takes_the_slot_of_an_uncompiled_one() {
         let mut paths = Paths::<char, 2>::new(2);
         assert_eq!(executed(&mut paths, 0x100, 1), [false]);
         assert_eq!(executed(&mut paths, ELSEWHERE, 1), [false]);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_from_one_place_are_tried_in_turn_until_there_are_enough() {
+    fn paths_from_one_address_are_compiled_up_to_a_limit() {
         let mut paths = Paths::<char, 2>::new(1);
         for (number, name) in (0..PATHS).zip('a'..) {
             assert!(paths.begin(0x100).is_none() == (number == 0) && paths.missed().is_none());
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excluded_path_and_one_that_is_switched_off_are_never_due() {
+    fn an_excluded_or_disabled_path_is_never_compiled() {
         let mut paths = Paths::<char, 2>::new(2);
         paths.exclude(0x100);
         assert_eq!(executed(&mut paths, 0x100, 3), [false; 3]);

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transition_counts_as_often_as_it_was_taken_by_each_core() {
+    fn transition_is_counted_per_core() {
         let mut account = Account::new(8);
         account.switch(true);
         note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
@@ -223,7 +223,7 @@ mod tests {
 
     /// The same instruction twice, as in a loop, one that takes no time, and a part that does not end the instruction.
     #[test]
-    fn each_share_counts_by_itself() {
+    fn each_share_is_counted_separately() {
         let mut account = Account::new(8);
         let part = Share { executions: 0, ..share(0x108, 1, 0) };
         note(&mut account, [&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x100, 3, 0), part], &[]]);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn switched_off_nothing_is_counted_and_nothing_forgotten() {
+    fn a_disabled_account_counts_and_forgets_nothing() {
         let mut account = Account::new(8);
         account.swap(5, 4);
         note(&mut account, [&[share(0x100, 1, 0)], &[]]);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_overwritten_transitions_are_dropped_and_the_others_stay() {
+    fn shares_of_overwritten_transitions_are_removed() {
         let mut account = Account::new(8);
         account.switch(true);
         account.room = 100;

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_back_off_ends_after_its_cycles_and_is_none_before_it() {
+    fn back_off_ends_after_its_cycles() {
         let mut backoff = Backoff::default();
         assert_eq!(backoff.end(0), None);
         backoff.begin(100, 50);

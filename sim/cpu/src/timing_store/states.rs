@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_keeps_its_number_until_there_is_no_room() {
+    fn state_keeps_its_number_until_the_table_is_full() {
         let mut states = States::<u64, 8>::default();
         let numbers: Vec<_> = (0..9).map(|state| states.number(state << 40)).collect();
         assert_eq!(numbers, [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7), None]);

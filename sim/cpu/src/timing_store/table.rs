@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_all_is_forgotten_together() {
+    fn full_table_is_cleared_completely() {
         let mut table = TimingTable::<u32, u64, 8, 2>::default();
         assert_eq!([5, 6, 5, 7].map(|node| table.number(node)), [Some(0), Some(1), Some(0), None]);
         table.store(3, |row| *row = 9);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn own_counters_are_settled_before_their_transition_is_overwritten() {
+    fn counters_are_added_before_their_transition_is_overwritten() {
         let mut table = TimingTable::<u32, (u8, u64), 8, 2>::default();
         let store = |table: &mut TimingTable<_, _, 8, 2>, address, name| {
             table.number_anew(5);

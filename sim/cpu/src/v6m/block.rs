@@ -293,7 +293,7 @@ mod tests {
     use crate::v6m::op::Code;
 
     #[test]
-    fn a_block_counts_its_instructions() {
+    fn block_counts_its_instructions() {
         let codes = [Code::Nop, Code::Barrier, Code::Undecoded, Code::Nop, Code::Bl, Code::Undecoded];
         let mut ops = codes.map(Op::bare);
         let start = ops.as_mut_ptr();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_goes_where_its_branches_lead() {
+    fn block_follows_its_branches() {
         let branch = |code, distance: i32| Op { imm: distance as u32, ..Op::bare(code) };
         let mut ops = [
             Op::bare(Code::Nop),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_goes_on_is_a_distance_from_its_start() {
+    fn block_end_is_relative_to_its_start() {
         for (next, address) in [(3 * size_of::<Op>() as u64, 0x106), ((size_of::<Op>() as u64).wrapping_neg(), 0xfe)] {
             let block = Block { shape: 9, next, ..Block::NONE };
             assert_eq!(block.remainder_from(0x100, 1).next, address);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn accesses_come_out_in_order() {
+    fn accesses_are_read_in_order() {
         let memories = [3, 0, 7, 5];
         let accesses = memories.iter().fold(0, |sum, memory| sum << Block::ACCESS_BITS | Block::ACCESS | memory);
         let mut rest = Block { accesses, ..Block::NONE }.remainder_from(0, 4);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_told_apart_by_their_shapes() {
+    fn blocks_are_distinguished_by_their_shapes() {
         for gives_way in [false, true] {
             let [ordered, wait, spin] =
                 [Block::ordered(6, gives_way), Block::wait(gives_way), Block::spin(3, 6, gives_way)];
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_an_exception_is_a_block_that_leads_anywhere() {
+    fn exception_step_is_a_block_with_any_target() {
         for step in [Step::Enter, Step::Vector, Step::Return, Step::Chain] {
             for (from, to) in [(0x1000_0100, 0x2000_0204), (0x2000_0204, 0x1000_0100), (0x40, 0x40)] {
                 let block = Block::step(step, Some(5), from, to);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spin_begins_again_until_it_is_the_last() {
+    fn spin_repeats_until_its_last_round() {
         let mut rest = Block::spin(2, 6, false).remainder_from(0x40, 2);
         assert_eq!((rest.next, rest.spin), (0x40, 2));
         for _ in 0..3 {

@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_core_stands_between_instructions_if_nothing_of_the_next_one_has_happened() {
+    fn core_is_between_instructions_until_the_next_one_begins() {
         assert!(Core::new(0).is_between_instructions());
         let happened: [fn(&mut Core); 5] = [
             |core| core.transfer.mask = 1,

@@ -381,7 +381,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_the_same_seen_from_either_core() {
+    fn state_is_symmetric_in_the_cores() {
         let state = State { slots: [1, 2], times: 0x0000_0605_0403_0201 };
         assert_eq!(state.swap(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
         assert_eq!(state.swap().swap(), state);

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn they_meet_in_a_byte_that_one_of_them_writes() {
+    fn accesses_conflict_in_a_written_byte() {
         let writer = log(&[0x10, 0x20], &[0x2104]);
         assert!(!meet(&writer, &log(&[0x10, 0x20, 0x2100, 0x2105, 0x2108], &[0x2107])));
         assert!(meet(&writer, &log(&[0x2104], &[])));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn undone_nothing_is_left_of_it() {
+    fn rollback_restores_everything() {
         let before = [0x1234_5678, 0x9abc_def0];
         let mut ram = before;
         let mut core = Core::new(0);

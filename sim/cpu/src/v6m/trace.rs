@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn branches_come_out_in_order() {
+    fn branches_are_read_in_order() {
         let verdicts = [true, false, false, true, true, false];
         let branches = verdicts.iter().fold(Trace::NO_BRANCHES, |bits, &taken| bits << 1 | u64::from(taken));
         let mut trace = Trace { branches, ..Trace::default() }.rewound();
@@ -86,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn a_read_is_found_at_its_place_alone() {
+    fn read_is_found_only_at_its_address() {
         let trace = Trace { indirect: Trace::indirect_read(5, 0x0800_1234), ..Trace::default() };
         assert_eq!([4, 5, 6].map(|index| trace.address(index)), [None, Some(0x0800_1234), None]);
         assert_eq!(Trace::default().address(0), None);
     }
 
     #[test]
-    fn a_branch_is_known_by_its_place_in_the_region() {
+    fn branch_is_identified_by_its_offset() {
         let mut ops = [Op::default(); 8];
         let region = Region { ops: ops.as_mut_ptr(), ..Region::nowhere(0x0800_0000) };
         for offset in [0, 6] {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_differ() {
+    fn keys_of_different_traces_differ() {
         let all = [(1, 1), (1, 16), (2, 1), (3, 16), ((1 << 17) - 1, 16)];
         for (n, &(branches, instructions)) in all.iter().enumerate() {
             let key = Trace { branches, instructions, indirect: 0 }.key();

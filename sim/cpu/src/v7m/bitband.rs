@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_access_behind_has_the_width_of_the_one_before() {
+    fn bit_band_access_keeps_its_width() {
         let bit = Bit { byte: 0x2000_0007, bit: 5 };
         let reached = [1, 2, 4].map(|bytes| (bit.address(bytes), bit.mask(bytes)));
         assert_eq!(reached, [(0x2000_0007, 1 << 5), (0x2000_0006, 1 << 13), (0x2000_0004, 1 << 29)]);

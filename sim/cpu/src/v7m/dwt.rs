@@ -53,10 +53,9 @@ impl Dwt {
     pub fn read_limit(&self, offset: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => Some(
-                "DWT registers are read while DEMCR.TRCENA is off: on silicon their values are unknown, here CYCCNT stands \
-                 still",
+                "DWT registers are read while DEMCR.TRCENA is off: on silicon their values are unknown, here CYCCNT does not count",
             ),
-            0x008..=0x01c => Some("DWT: no profiling counter counts, and the program counter is not sampled"),
+            0x008..=0x01c => Some("DWT: the profiling counters and the program counter sampling are not modelled"),
             _ => None,
         }
     }
@@ -67,18 +66,20 @@ impl Dwt {
             0..MANAGEMENT if !self.trace => {
                 Some("DWT registers are written while DEMCR.TRCENA is off, which silicon may ignore")
             }
-            0x028 | 0x038 | 0x048 | 0x058 if value != 0 => Some("DWT: comparators match nothing"),
+            0x028 | 0x038 | 0x048 | 0x058 if value != 0 => {
+                Some("DWT: the comparators are not modelled and never match")
+            }
             _ => None,
         }
     }
 
-    fn counting(&self) -> bool {
+    fn is_counting(&self) -> bool {
         self.trace && self.ctrl & CYCCNTENA != 0
     }
 
     /// CYCCNT at this reading of [`Dwt::clock`].
     pub fn cycles(&self, clock: u64) -> u32 {
-        if self.counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
+        if self.is_counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
     }
 
     fn set_cycles(&mut self, value: u32, clock: u64) {

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_is_open_takes_what_is_written() {
+    fn an_enabled_port_accepts_writes() {
         let mut itm = Itm::default();
         assert_eq!(write(&mut itm, 0, 1, 0x41), None, "closed");
         assert!(itm.is_missing_debugger());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debugger_opens_all_ports() {
+    fn debugger_enables_all_ports() {
         let mut itm = Itm::default();
         itm.open();
         assert_eq!(itm.read(TCR), ENABLED);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn tpr_keeps_ports_from_software_without_privileges() {
+    fn tpr_protects_ports_from_unprivileged_code() {
         let mut itm = Itm::default();
         itm.open();
         write(&mut itm, LAR, 4, UNLOCK_KEY);

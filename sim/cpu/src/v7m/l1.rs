@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_there_once_filled() {
+    fn a_filled_line_is_cached() {
         let mut cache = Cache::instruction();
         assert!(!cache.lookup(0x0800_0000));
         assert_eq!(cache.fill(0x0800_0004), None);

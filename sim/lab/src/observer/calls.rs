@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_what_it_spent_what_it_called_and_what_was_taken_from_it() {
+    fn call_splits_into_own_called_and_interrupted_cycles() {
         let mut bench = Bench::new();
         bench.enter(100, OUTER, 0, 0x1000);
         bench.activity.reach(110, 0x0ff0, 3);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn tail_calls_and_recursion_are_told() {
+    fn tail_calls_and_recursion_are_reported() {
         let mut bench = Bench::new();
         bench.enter(0, OUTER, 0, 0x1000);
         bench.enter(10, INNER, 1, 0x1000);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_take_turns_do_not_pile_up() {
+    fn alternating_functions_do_not_grow_the_stack() {
         let mut bench = Bench::new();
         for turn in 0..100 {
             bench.enter(turn * 20, OUTER, 0, 0x1000);

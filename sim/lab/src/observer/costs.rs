@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_divides_a_piece_and_loses_nothing() {
+    fn splitting_an_interval_loses_no_cycle() {
         let mut costs = Costs::new(100);
         let place = Place { node: 1, pc: 0x10 };
         let mut cost = Cost { executions: 1, ..Cost::default() };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_ends_before_the_last_one_takes_no_time() {
+    fn interval_before_the_last_one_takes_no_time() {
         let mut costs = Costs::new(0);
         costs.spend(Place::default(), 10, CycleCause::Exception);
         costs.add(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_before_pieces_that_lie_behind_it() {
+    fn window_excludes_later_intervals() {
         let mut costs = Costs::new(0);
         let place = |pc| Place { node: 1, pc };
         costs.spend(place(1), 10, CycleCause::Execute);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_has_passed_is_not_spent_again() {
+    fn past_cycles_are_not_attributed_twice() {
         let mut costs = Costs::new(0);
         costs.spend(Place::default(), 10, CycleCause::Sleep);
         costs.spend(Place::default(), 10, CycleCause::Exception);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_end_functions_and_gaps_are_nobodys() {
+    fn functions_end_at_their_size_and_gaps_have_no_owner() {
         let functions = Functions::new([(0x200, 0x10), (0x100, 0), (0x300, 0x40)]);
         assert_eq!(functions.around(0x1fe), (0x100, 0x200));
         assert_eq!(functions.around(0x20e), (0x200, 0x210));

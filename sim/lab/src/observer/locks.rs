@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_names_its_place_and_the_holders() {
+    fn wait_records_its_address_and_the_holders() {
         let mut locks = Locks::default();
         let at = |pc| Place { node: 0, pc };
         let event = |cycle, core, act| LockEvent { cycle, core, lock: 3, act };

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn basepri_holds_off_its_priority_and_those_below() {
+    fn basepri_masks_its_priority_and_lower_ones() {
         let mut masks = Masks::new(vec![0x00, 0x40, 0x80], 9);
         masks.change(0, 100, 0x40, at(1));
         masks.change(0, 130, THREAD, at(2));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_inside_a_handler_does_not_divide_its_interval() {
+    fn mask_inside_a_handler_does_not_divide_its_interval() {
         let mut masks = Masks::new(vec![0x80], 9);
         for (cycle, priority, pc) in [(10, 0x80, 1), (20, 0, 2), (25, 0x80, 3), (40, THREAD, 4)] {
             masks.change(0, cycle, priority, at(pc));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_of_one_pair_is_kept_with_its_cycle_and_cores_do_not_mix() {
+    fn longest_of_one_pair_is_kept_with_its_cycle_and_cores_do_not_mix() {
         let mut masks = Masks::new(vec![0], 0);
         for (start, length) in [(0, 5), (100, 50), (200, 7)] {
             masks.change(1, start, 0, at(1));

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_call_takes_its_callers_place_and_returns_for_it() {
+    fn tail_call_takes_its_callers_place_and_returns_for_it() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         assert_eq!(bench.follow(FIRST + 20, SECOND, 0x1000, false).len(), 1);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handler_that_tail_calls_stays_on_the_path() {
+    fn handler_that_tail_calls_stays_on_the_path() {
         let mut bench = Bench::new();
         let handler = bench.paths.handler(15, MAIN);
         bench.context = Context::new(0, handler, MAIN, &bench.functions);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_tail_call_each_other_do_not_pile_up() {
+    fn mutual_tail_calls_do_not_grow_the_stack() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         for _ in 0..100 {
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn loops_and_recursion_are_told_apart() {
+    fn loops_and_recursion_are_distinguished() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         assert!(bench.follow(FIRST + 40, FIRST, 0x0ff0, false).is_empty());
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_return_that_goes_to_itself_is_one() {
+    fn return_to_its_own_address_is_a_return() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         for sp in [0x0ff8, 0x0ff0] {
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_jump_leaves_all_calls_between() {
+    fn long_jump_ends_all_calls_in_between() {
         let mut bench = Bench::new();
         bench.follow(MAIN + 8, FIRST, 0x1000, true);
         bench.follow(FIRST + 8, SECOND, 0x0ff0, true);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_is_resumed_where_it_stood_and_nowhere_else() {
+    fn thread_is_resumed_at_its_own_call_stack() {
         let mut bench = Bench::new();
         let mut threads = Threads::default();
         bench.context.sp = 0x1000;

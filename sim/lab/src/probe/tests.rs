@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_interval_that_ends_where_the_run_stops_is_counted_once() {
+fn interval_that_ends_where_the_run_stops_is_counted_once() {
     let mut probes = Probes::default();
     let interval = probes.add_between(0x100, 0x200);
     probes.until(0x200);
@@ -47,7 +47,7 @@ fn rewound_probes_stay_and_forget_what_came_later() {
 }
 
 #[test]
-fn a_watched_call_tells_its_caller_and_two_arguments() {
+fn a_watched_call_records_caller_and_two_arguments() {
     let mut probes = Probes::default();
     probes.watch_exec(0x100, 1);
     probes.watch_call(0x100, 2, false);
@@ -75,7 +75,7 @@ fn only_a_call_returns() {
 }
 
 #[test]
-fn a_return_is_seen_although_it_is_watched_only_after_a_call() {
+fn return_watched_after_the_call_is_recorded() {
     let mut probes = Probes::default();
     probes.watch_call(0x100, 1, false);
     let call = |probes: &mut Probes, lr| {
@@ -89,7 +89,7 @@ fn a_return_is_seen_although_it_is_watched_only_after_a_call() {
 }
 
 #[test]
-fn a_number_that_is_not_the_sites_is_not_believed() {
+fn wrong_site_number_is_ignored() {
     let mut probes = Probes::default();
     probes.watch_exec(0x100, 1);
     probes.watch_exec(0x200, 2);
@@ -102,7 +102,7 @@ fn a_number_that_is_not_the_sites_is_not_believed() {
 }
 
 #[test]
-fn returns_are_told_first_and_calls_last() {
+fn returns_are_recorded_before_calls() {
     let mut probes = Probes::default();
     probes.watch_call(0x100, 5, true);
     probes.watch_exec(0x100, 3);
@@ -144,7 +144,7 @@ fn only_the_watched_word_is_reported() {
 }
 
 #[test]
-fn returns_to_many_callers_are_told_apart() {
+fn returns_to_several_callers_are_distinguished() {
     let mut probes = Probes::default();
     probes.watch_call(0x100, 1, false);
     let callers: Vec<u32> = (0..7).map(|caller| 0x1000 + 2 * caller).collect();
@@ -168,7 +168,7 @@ fn each_watched_word_has_its_identity_and_the_last_one_counts() {
 }
 
 #[test]
-fn room_that_is_used_again_holds_nothing_old_and_replaces_nothing_new() {
+fn a_reused_slot_contains_no_old_data() {
     let mut probes = Probes::default();
     probes.record(Kind::Pin, 0, 1, 1, 0, 0);
     let taken = probes.take_events();

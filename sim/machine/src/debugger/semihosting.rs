@@ -105,7 +105,10 @@ impl Debugger {
             Err(Refusal::OfHost) => {
                 self.errno = NO_SUCH_FILE;
                 let name = String::from_utf8_lossy(&name).into_owned();
-                Answer::Unsupported(FAILED, format!("semihosting: no file of the host is opened, as {name:?}"))
+                Answer::Unsupported(
+                    FAILED,
+                    format!("semihosting: files of the host cannot be opened, such as {name:?}"),
+                )
             }
         }
     }
@@ -166,16 +169,16 @@ impl Debugger {
 
     fn unsupported(&mut self, operation: u32) -> Answer {
         let what = match operation {
-            0x0d => "names of temporary files",
-            0x0e | 0x0f => "removing and renaming files of the host",
-            0x12 => "commands of the host",
+            0x0d => "temporary file names are",
+            0x0e | 0x0f => "removing and renaming files of the host is",
+            0x12 => "running commands on the host is",
             _ => return self.unknown(operation),
         };
-        Answer::Unsupported(self.fail(INVALID), format!("semihosting: there are no {what}"))
+        Answer::Unsupported(self.fail(INVALID), format!("semihosting: {what} not supported"))
     }
 
     fn unknown(&mut self, operation: u32) -> Answer {
-        Answer::Unsupported(self.fail(INVALID), format!("semihosting: there is no operation 0x{operation:02x}"))
+        Answer::Unsupported(self.fail(INVALID), format!("semihosting: the operation 0x{operation:02x} is unknown"))
     }
 }
 

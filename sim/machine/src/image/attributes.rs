@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_runs_what_is_built_for_it_and_for_smaller_ones() {
+    fn core_runs_code_for_itself_and_for_smaller_cores() {
         use Core::{M0Plus, M3, M4F, M7};
         assert_eq!(lacks(0, 0, 0), []);
         assert_eq!(lacks(V6S_M, M_PROFILE, 0), []);

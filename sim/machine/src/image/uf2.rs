@@ -22,7 +22,7 @@ pub(super) fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
     let ours: Vec<&Block> = blocks.iter().filter(|block| block.is_ours).collect();
     if ours.is_empty() {
         return Err(ImageError(format!(
-            "{name} holds no block for the RP2040 (family 0xe48bff56); use the UF2 of this board"
+            "{name} contains no block for the RP2040 (family 0xe48bff56); use the UF2 of this board"
         )));
     }
     if let Some(lack) = missing_block(&ours).filter(|_| missing_block(&blocks.iter().collect::<Vec<_>>()).is_some()) {
@@ -86,14 +86,14 @@ impl<'a> Block<'a> {
 fn missing_block(blocks: &[&Block]) -> Option<String> {
     let total = blocks.first()?.total;
     if let Some(other) = blocks.iter().find(|block| block.total != total) {
-        return Some(format!("one block says there are {total} and another {}", other.total));
+        return Some(format!("one block states a total of {total} blocks and another {}", other.total));
     }
     let numbers: BTreeSet<u32> = blocks.iter().map(|block| block.number).collect();
     if let Some(high) = numbers.last().filter(|high| **high >= total) {
-        return Some(format!("a block has number {high} of {total}, counted from 0"));
+        return Some(format!("a block has the number {high}, but there are only {total} blocks"));
     }
     let gap = (0..total).find(|number| !numbers.contains(number))?;
-    Some(format!("it has {} of its {total} blocks, number {gap} is missing", numbers.len()))
+    Some(format!("it has {} of its {total} blocks, and block {gap} is missing", numbers.len()))
 }
 
 /// Joins pieces that follow each other.
@@ -142,18 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn a_uf2_file_whose_blocks_are_not_those_it_counts_is_refused() {
+    fn uf2_file_with_a_wrong_block_count_is_refused() {
         let part = |place: u32, fill: u8| block(0x1000_0000 + place * 256, [place, 3], fill, FAMILY_RP2040);
         let whole = [part(0, 1), part(1, 2), part(2, 3)];
         assert_eq!(Image::parse(&whole.concat(), "x").unwrap().segments[0].1.len(), 768);
         assert_eq!(Image::parse(&[&whole[..], &whole[..1]].concat().concat(), "x").unwrap().segments[0].1.len(), 768);
-        assert!(error(&[part(0, 1), part(2, 3)]).contains("2 of its 3 blocks, number 1 is missing"));
-        assert!(error(&whole[..2]).contains("number 2 is missing"));
-        assert!(error(&whole[1..]).contains("number 0 is missing"));
+        assert!(error(&[part(0, 1), part(2, 3)]).contains("2 of its 3 blocks, and block 1 is missing"));
+        assert!(error(&whole[..2]).contains("block 2 is missing"));
+        assert!(error(&whole[1..]).contains("block 0 is missing"));
         assert!(error(&[&whole[..], &[part(1, 9)]].concat()).contains("two blocks give 0x10000100 different"));
-        assert!(error(&[part(0, 1), part(1, 2), part(3, 3)]).contains("has number 3 of 3"));
+        assert!(error(&[part(0, 1), part(1, 2), part(3, 3)]).contains("has the number 3, but there are only 3 blocks"));
         let other = block(0x1000_0200, [2, 4], 3, FAMILY_RP2040);
-        assert!(error(&[part(0, 1), part(1, 2), other]).contains("one block says there are 3 and another 4"));
+        assert!(error(&[part(0, 1), part(1, 2), other]).contains("one block states a total of 3 blocks and another 4"));
         let near = block(0x1000_0180, [2, 3], 3, FAMILY_RP2040);
         assert!(error(&[part(0, 1), part(1, 2), near]).contains("0x10000180 overlaps the one before it"));
     }

@@ -14,4 +14,4 @@ use rtoslab_cpu::v6m::bus::Trap;
 /// The core has no unaligned accesses (ARMv6-M A3.2).
 pub const UNALIGNED: Trap = Trap::Fault("unaligned access");
 /// Nothing answers.
-pub const UNMAPPED: Trap = Trap::Fault("access to an address where nothing is mapped");
+pub const UNMAPPED: Trap = Trap::Fault("access to an unmapped address");

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_with_a_limit_is_found_from_its_load() {
+    fn wait_with_a_limit_is_found_from_its_load() {
         // subs r3,#1; cmp r3,#0; beq out; ldr r2,[r1,#0]; tst r4,r2; bne back
         let code = [0x3b01, 0x2b00, 0xd003, 0x680a, 0x4214, 0xd1f9, 0xbf00];
         let loop_body = body(0x100, 0x106, &code).expect("a loop");
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_may_be_in_a_register_and_counted_up_to() {
+    fn limit_may_be_in_a_register_and_counted_up_to() {
         // cmp r3,r4; beq out; ldr.w r2,[r1,#0x81c]; adds r3,#1; lsls r2,r2,#24; bpl back
         let code = [0x42a3, 0xd004, 0xf8d1, 0x281c, 0x3301, 0x0612, 0xd5f8];
         let loop_body = body(0x100, 0x104, &code).expect("a loop");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_without_one_may_begin_with_its_load() {
+    fn wait_without_a_limit_may_begin_with_its_load() {
         // ldr.w r2,[r1,#1024]; lsls r2,r2,#24; bpl back
         let code = [0xf8d1, 0x2400, 0x0612, 0xd5fb];
         let loop_body = body(0x200, 0x200, &code).expect("a loop");
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_more_than_wait_is_none() {
+    fn loop_that_does_more_than_wait_is_not_a_wait() {
         let cases: &[(&str, &[u16])] = &[
             ("a store", &[0x680a, 0x6002, 0x4214, 0xd1fb]),
             ("a second load", &[0x680a, 0x6803, 0x4214, 0xd1fb]),
@@ -280,7 +280,7 @@ mod tests {
 
     /// Every halfword, as a second opcode of a loop: what is taken for plain touches no memory and does not leave.
     #[test]
-    fn no_opcode_that_stores_or_leaves_is_taken_for_plain() {
+    fn opcodes_that_store_or_branch_are_not_plain() {
         for opcode in 0..=u16::MAX {
             let h = u32::from(opcode);
             let stores = matches!(h >> 11, 0b01100 | 0b01110 | 0b10000 | 0b10010 | 0b11000)

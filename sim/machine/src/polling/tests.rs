@@ -113,14 +113,14 @@ impl Waiting for Fake {
 }
 
 #[test]
-fn what_recurs_is_passed_over() {
+fn repeating_states_are_skipped() {
     let (both, passed) = Fake::assert_equal_runs(|| Fake::new(|_, _| 3, |_| 0, 1), 100_000);
     assert_eq!(both[0], both[1]);
     assert!(passed > 90_000, "{passed}");
 }
 
 #[test]
-fn a_period_may_be_of_several_repetitions() {
+fn period_may_be_of_several_repetitions() {
     let (both, passed) =
         Fake::assert_equal_runs(|| Fake::new(|_, hidden| 2 + hidden, |hidden| (hidden + 1) % 5, 1), 100_000);
     assert_eq!(both[0], both[1]);
@@ -129,7 +129,7 @@ fn a_period_may_be_of_several_repetitions() {
 
 /// Repetitions of four cycles look alike for as long as the time is below 60.
 #[test]
-fn the_phase_of_a_bus_counts() {
+fn bus_phase_is_part_of_the_state() {
     let make = || Fake::new(|time, _| if time % 64 < 60 { 3 } else { 5 }, |_| 0, 64);
     let (both, _) = Fake::assert_equal_runs(make, 10_000);
     assert_eq!(both[0], both[1]);
@@ -137,14 +137,14 @@ fn the_phase_of_a_bus_counts() {
 
 /// The hidden state changes the time of every hundredth repetition alone.
 #[test]
-fn a_state_that_goes_on_counts() {
+fn changing_state_is_not_skipped() {
     let make = || Fake::new(|_, hidden| if hidden == 99 { 9 } else { 3 }, |hidden| (hidden + 1) % 100, 1);
     let (both, passed) = Fake::assert_equal_runs(make, 50_000);
     assert_eq!((both[0], passed), (both[1], 0));
 }
 
 #[test]
-fn near_an_event_nothing_is_passed_over() {
+fn nothing_is_skipped_near_an_event() {
     for until in 1..600 {
         let (both, _) = Fake::assert_equal_runs(|| Fake::new(|_, _| 3, |_| 0, 1), until);
         assert_eq!(both[0], both[1], "{until}");
@@ -152,14 +152,14 @@ fn near_an_event_nothing_is_passed_over() {
 }
 
 #[test]
-fn a_load_that_is_in_no_such_loop_is_asked_once() {
+fn load_outside_a_wait_loop_is_analysed_once() {
     let mut fake = Fake::new(|_, _| 3, |hidden| hidden + 1, 1);
     pass_over(&mut fake, 10_000);
     assert!((0..100).all(|_| !fake.polling.note(START, 0, || true)));
 }
 
 #[test]
-fn only_equal_reads_of_steady_registers_are_looked_at() {
+fn only_equal_reads_of_steady_registers_are_analysed() {
     let mut polling = Polling::default();
     assert!((0..10).all(|_| !polling.note(START, 0, || true)), "it is off");
     polling.switch(true);

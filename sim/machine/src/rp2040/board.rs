@@ -16,12 +16,12 @@ pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
     let defaults = Options::default();
     let cores = if options.cores == 0 { defaults.cores } else { options.cores };
     if cores > 2 {
-        return Err(SettingError(format!("the rp2040 has 1 or 2 cores to use, not {cores}")));
+        return Err(SettingError(format!("the rp2040 has 1 or 2 cores, not {cores}")));
     }
     let flash_bytes = if options.flash_bytes == 0 { defaults.flash_bytes } else { options.flash_bytes };
     if !flash_bytes.is_power_of_two() || !(4096..=16 << 20).contains(&flash_bytes) {
         return Err(SettingError(format!(
-            "a flash of {flash_bytes} bytes cannot be modelled; give a power of two from 4 kB to 16 MB"
+            "a flash of {flash_bytes} bytes is not possible; give a power of two from 4 kB to 16 MB"
         )));
     }
     board::check_crystal(options.crystal_hz)?;

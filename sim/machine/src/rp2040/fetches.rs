@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_fetched_once_on_a_straight_way() {
+    fn word_is_fetched_once_in_sequential_code() {
         assert_eq!(words(&[(0, 2, 2), (2, 2, 4), (4, 2, 6), (6, 4, 10), (10, 2, 12)]), [1, 0, 1, 1, 0]);
     }
 

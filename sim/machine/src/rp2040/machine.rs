@@ -163,7 +163,7 @@ impl Machine {
                         return self.all_asleep(end);
                     }
                     self.now = end;
-                    return self.stop(StopReason::Cycles, "the cycles asked for have passed".to_owned());
+                    return self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
                 }
                 self.now = due;
                 self.events(due);
@@ -418,10 +418,10 @@ impl Machine {
         let since = self.last_activity();
         if since > end {
             self.now = end;
-            return self.stop(StopReason::Cycles, "the cycles asked for have passed".to_owned());
+            return self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
         }
         self.now = self.now.max(since);
-        let detail = "every core sleeps and nothing is scheduled that could wake one".to_owned();
+        let detail = "every core sleeps, and no scheduled event can wake one".to_owned();
         self.stop(StopReason::Deadlock, detail)
     }
 

@@ -110,7 +110,8 @@ impl System {
                 self.return_from_rom(core, u64::from(cycles) + busy as u64);
             }
             RomOutcome::EnterUsbBoot { .. } => {
-                let detail = "the firmware asked the boot ROM for USB boot mode, where no host is".to_owned();
+                let detail =
+                    "the firmware requested USB boot mode from the boot ROM, but no USB host is connected".to_owned();
                 self.stop_at(StopReason::UsbBoot, core, pc, called, detail);
             }
             RomOutcome::ColdBoot => core.nvic.reset_request = true,

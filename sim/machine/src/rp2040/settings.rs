@@ -43,7 +43,7 @@ impl Timing {
             return Ok(());
         }
         let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
-        Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))))
+        Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))))
     }
 
     /// The exception rules.
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overrides_by_name_and_refuses_the_rest() {
+    fn settings_are_overridden_by_name_and_unknown_ones_refused() {
         let mut timing = Timing::new();
         timing.set("timing.exception_entry_cycles", 16).unwrap();
         assert_eq!(timing.exception().entry, 16);

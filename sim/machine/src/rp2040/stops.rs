@@ -22,7 +22,7 @@ impl System {
         let WriterAt { core, pc, cycle } = writer;
         let stops = self.probes.note_write(address, word, core, cycle, pc);
         if stops {
-            let detail = format!("the watched word at 0x{address:08x} became {word}");
+            let detail = format!("the watched word at 0x{address:08x} changed to {word}");
             self.stop_now(Stop { reason: StopReason::Watch, core, cycle, address, detail });
         }
         stops
@@ -37,7 +37,7 @@ impl System {
             Some(value) => {
                 let value = value << (8 * (address & 3));
                 let stops = self.probes.note_write(word, value, core.id, cycle, pc);
-                (stops, format!("the watched word at 0x{word:08x} became {value}"))
+                (stops, format!("the watched word at 0x{word:08x} changed to {value}"))
             }
             None => (self.probes.stops_at_read(word), format!("the watched register at 0x{word:08x} was read")),
         };

@@ -357,7 +357,13 @@ unsafe impl Bus for System {
         let skip = self.passed_until[core.id].take() == Some(address);
         if self.probes.issue_at(site, address, core.id, t, ProbedRegisters::of(&core.r), skip) {
             self.passed_until[core.id] = Some(address);
-            self.stop_at(StopReason::Until, core, address, t, format!("0x{address:08x} is about to execute"));
+            self.stop_at(
+                StopReason::Until,
+                core,
+                address,
+                t,
+                format!("the instruction at 0x{address:08x} is executed next"),
+            );
             return None;
         }
         Some(instruction)

@@ -40,7 +40,7 @@ mod tests {
     const FOLDERS: [&str; 2] = ["../fuzz/found", "../fuzz/corpus"];
 
     #[test]
-    fn all_that_the_fuzzer_kept() {
+    fn fuzzer_corpus_passes() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let files = FOLDERS.iter().flat_map(|folder| here.join(folder).read_dir().expect("a folder of scenarios"));
         let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
@@ -55,7 +55,7 @@ mod tests {
 
     /// Every kind with every chip.
     #[test]
-    fn nothing_is_a_scenario_too() {
+    fn empty_scenario_passes() {
         super::check(&[]);
         (0..8 * super::CHIPS.len() as u8).for_each(|byte| super::check(&[byte, byte]));
     }

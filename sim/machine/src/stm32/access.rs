@@ -256,7 +256,7 @@ impl<F: Family> System<F> {
     fn nothing_at_address(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
         if matches!(address >> 28, 4 | 5) {
             // Reserved places between blocks read as zero. Firmware for a bigger part of the family touches them.
-            self.not_modelled(core, address, &format!("{what} of a register that no block has"), at);
+            self.not_modelled(core, address, &format!("{what} of an address that belongs to no block"), at);
             return Ok(());
         }
         if core.ignores_bus_faults() { Ok(()) } else { Err(Fault::DataBus(address)) }

@@ -73,7 +73,7 @@ impl<F: Family> System<F> {
         let block = self.periph.block_name(address).unwrap_or("block");
         let (verb, outcome) = if written { ("written to", "is ignored") } else { ("read", "gives 0") };
         let text = format!(
-            "{block} is {verb} at 0x{address:08x} while its clock is off, which {outcome} (by 0x{:08x}); enable it in RCC first",
+            "{block} is {verb} at 0x{address:08x} while its clock is off, so the access {outcome} (by 0x{:08x}); enable the clock in RCC first",
             core.pc()
         );
         self.warnings.push(text);

@@ -32,12 +32,12 @@ fn describe(fault: Fault) -> String {
         Fault::InvalidPc => "illegal exception return".to_owned(),
         Fault::Unaligned => "unaligned access".to_owned(),
         Fault::DivideByZero => "division by zero".to_owned(),
-        Fault::FetchBus => "instruction fetch from an address that holds no code".to_owned(),
-        Fault::DataBus(address) => format!("access to 0x{address:08x}, where nothing answers"),
-        Fault::FetchProtection => "instruction fetch that protection forbids".to_owned(),
-        Fault::DataProtection(address) => format!("access to 0x{address:08x} that protection forbids"),
-        Fault::LazyBus => "saving floating-point state to where nothing answers".to_owned(),
-        Fault::LazyProtection => "saving floating-point state to where protection forbids it".to_owned(),
+        Fault::FetchBus => "instruction fetch from an address without code".to_owned(),
+        Fault::DataBus(address) => format!("access to 0x{address:08x}, which is unmapped"),
+        Fault::FetchProtection => "instruction fetch that the MPU forbids".to_owned(),
+        Fault::DataProtection(address) => format!("access to 0x{address:08x} that the MPU forbids"),
+        Fault::LazyBus => "saving floating-point registers to an unmapped address".to_owned(),
+        Fault::LazyProtection => "saving floating-point registers to an address that the MPU forbids".to_owned(),
         Fault::Breakpoint => "BKPT without a debugger".to_owned(),
     }
 }

@@ -310,10 +310,10 @@ impl<F: Run> Machine<F> {
             return self.stop(StopReason::Lockup, "core 0 is locked up");
         }
         if for_ever {
-            return self.stop(StopReason::Deadlock, "the core sleeps and nothing is scheduled that could wake it");
+            return self.stop(StopReason::Deadlock, "the core sleeps, and no scheduled event can wake it");
         }
         self.now = end;
-        self.stop(StopReason::Cycles, "the cycles asked for have passed")
+        self.stop(StopReason::Cycles, "the requested number of cycles was executed")
     }
 
     /// A stop now.

@@ -88,7 +88,7 @@ impl<F: Family> Settings<F> {
             let rule = Setting { key: bit.name, default: 0, min: 0, max, about: bit.about, grade: Grade::Documented };
             (format!("flash.{}", bit.name), rule, u64::from((self.acr.1 & bit.mask) >> bit.mask.trailing_zeros()))
         });
-        let about = "core clock that the run states; 0: what RCC's registers give";
+        let about = "core clock of the run; 0: the clock set in RCC's registers";
         let rule = Setting { key: CLOCK, default: 0, min: 0, max: 1_000_000_000, about, grade: Grade::Documented };
         let clock = (CLOCK.to_owned(), rule, self.clock_hz.unwrap_or(0));
         let caches = ["icache", "dcache"].into_iter().zip(self.caches).filter(|_| F::CACHES);
@@ -107,7 +107,7 @@ impl<F: Family> Settings<F> {
         let key = if !F::CACHES && self.acr_bits.iter().any(|bit| bit.name == key) { flash.as_str() } else { key };
         let Some((_, rule, _)) = self.list().into_iter().find(|(name, _, _)| name == key) else {
             let known: Vec<String> = self.list().into_iter().map(|(name, _, _)| name).collect();
-            return Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))));
+            return Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))));
         };
         if !(rule.min..=rule.max).contains(&value) {
             return Err(SettingError(format!("{key} = {value} is out of range; give {} to {}", rule.min, rule.max)));

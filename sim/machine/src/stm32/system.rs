@@ -349,7 +349,7 @@ impl<F: Family> System<F> {
     fn note_store(&mut self, core: &mut Core, address: u32, word: u32, pc: u32, at: u64) {
         if self.probes.note_write(address, word, 0, at, pc) {
             core.limit = 0;
-            let detail = format!("the watched word at 0x{address:08x} became {word}");
+            let detail = format!("the watched word at 0x{address:08x} changed to {word}");
             self.stop_at(StopReason::Watch, address, at, detail);
         }
     }
@@ -561,7 +561,12 @@ unsafe impl<F: Family> Bus for System<F> {
         let skip = self.passed_until.take() == Some(address);
         if self.probes.issue_at(site, address, 0, core.next_executes(), ProbedRegisters::of(&core.r), skip) {
             self.passed_until = Some(address);
-            self.stop_at(StopReason::Until, address, core.t, format!("0x{address:08x} is about to execute"));
+            self.stop_at(
+                StopReason::Until,
+                address,
+                core.t,
+                format!("the instruction at 0x{address:08x} is executed next"),
+            );
             return None;
         }
         Some(instruction)

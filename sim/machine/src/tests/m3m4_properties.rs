@@ -57,7 +57,7 @@ fn random(state: &mut u64) -> usize {
 }
 
 #[test]
-fn a_lone_instruction_between_barriers_costs_its_table_value() {
+fn lone_instruction_between_barriers_costs_its_table_value() {
     for &(name, instruction, cycles) in ALONE {
         let code = [&ISB, instruction, &ISB].concat();
         for mut bench in benches().into_iter().take(3) {

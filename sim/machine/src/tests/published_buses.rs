@@ -47,7 +47,7 @@ fn cycles(board: &mut dyn Board, code: &[u16]) -> u64 {
 }
 
 #[test]
-fn an_stm32f767_stores_to_a_pin_once_a_cycle() {
+fn stm32f767_stores_to_a_pin_once_a_cycle() {
     // str; str; subs r0, #1; bne: two cycles at 216 MHz [RIOT-OS pull request 16787].
     let spent = |rounds: u32| {
         let mut code = Vec::new();
@@ -66,7 +66,7 @@ fn an_stm32f767_stores_to_a_pin_once_a_cycle() {
 }
 
 #[test]
-fn an_stm32f103_sets_and_clears_a_pin_in_four_cycles() {
+fn stm32f103_sets_and_clears_a_pin_in_four_cycles() {
     // APB2 at the core's clock: 18 MHz at 72 MHz [data sheet 2.3.21].
     let spent = |pairs: usize| {
         let mut code = Vec::new();

@@ -72,7 +72,7 @@ fn a_watched_word_that_dma_writes_stops_the_run() {
 }
 
 #[test]
-fn one_that_is_watched_without_a_stop_is_recorded_and_its_neighbour_is_not() {
+fn word_watched_without_a_stop_is_recorded() {
     let mut machine = machine(TO + 4, 2);
     assert!(machine.watch_write(TO, 7, true));
     assert!(machine.watch_write(TO + 4, 8, false));

@@ -63,7 +63,7 @@ fn seen(board: &mut dyn Board) -> Vec<(u64, u32, u64, u64)> {
 }
 
 #[test]
-fn a_flash_that_is_busy_is_waited_for_however_the_run_is_cut() {
+fn busy_flash_is_waited_for_at_any_slice_length() {
     const END: u64 = 20_000;
     for (address, what) in WAYS {
         let mut whole = pico(address, what, Some(SECOND));
@@ -82,7 +82,7 @@ fn a_flash_that_is_busy_is_waited_for_however_the_run_is_cut() {
 }
 
 #[test]
-fn a_core_that_meets_nobody_takes_as_long_as_alone() {
+fn core_without_conflicts_takes_the_time_of_one_core() {
     for (address, what) in WAYS {
         let [alone, beside] = [None, Some(SCRATCH)].map(|second| {
             let mut board = pico(address, what, second);
@@ -95,7 +95,7 @@ fn a_core_that_meets_nobody_takes_as_long_as_alone() {
 }
 
 #[test]
-fn an_instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
+fn instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
     // Core 1 in flash: str r0, [r1], the first of a line that is not there yet.
     let begin = || {
         let mut board = board("rp2040", &Options::default()).expect("a chip");

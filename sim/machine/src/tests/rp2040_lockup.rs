@@ -48,7 +48,7 @@ fn machine(second: &[u16]) -> Machine {
 }
 
 #[test]
-fn the_other_core_goes_on() {
+fn other_core_continues_after_a_lockup() {
     // adds r0,#1; b back.
     let mut machine = machine(&[0x3001, 0xe7fd]);
     assert_eq!(machine.run(10_000).reason.name(), "cycles");
@@ -58,7 +58,7 @@ fn the_other_core_goes_on() {
 }
 
 #[test]
-fn the_run_ends_with_the_first_lock_up_when_nothing_goes_on() {
+fn run_ends_with_the_first_lockup_if_nothing_continues() {
     // Counts to 200 and faults too: adds; cmp r0,#200; bne.
     let mut second = vec![0x2000, 0x3001, 0x28c8, 0xd1fc];
     second.extend(FAULT_AT_0);
@@ -72,7 +72,7 @@ fn the_run_ends_with_the_first_lock_up_when_nothing_goes_on() {
 }
 
 #[test]
-fn a_core_that_was_never_started_does_not_count() {
+fn core_that_was_never_started_does_not_count() {
     let stop = machine(&[]).run(100_000);
     assert_eq!(stop.reason.name(), "lockup", "{stop:?}");
     assert!(stop.detail.contains("inside a fault handler"), "{stop:?}");

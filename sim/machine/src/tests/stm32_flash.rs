@@ -95,7 +95,7 @@ fn f1_branches_give_up_a_prefetch_and_data_goes_in_between() {
 }
 
 #[test]
-fn f4_reads_ahead_and_remembers() {
+fn f4_prefetches_and_caches() {
     let mut f4 = FlashF4::new(BASE, 0x1000);
     f4.set_acr(0x705);
     let first = stream(|address, at| f4.fetch(address, at), 12);
@@ -106,7 +106,7 @@ fn f4_reads_ahead_and_remembers() {
 }
 
 #[test]
-fn f4_without_its_parts() {
+fn f4_with_features_disabled() {
     // Neither prefetch nor caches: six cycles and four words a line, every time.
     let mut f4 = FlashF4::new(BASE, 0x1000);
     f4.set_acr(5);

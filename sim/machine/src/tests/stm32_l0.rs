@@ -92,7 +92,7 @@ fn straight_code_pays_a_wait_a_word_unless_it_is_prefetched() {
 }
 
 #[test]
-fn a_branch_waits_for_its_target() {
+fn branch_waits_for_its_target() {
     // b to place 6; target at a word's start.
     let code = [NOP, NOP, NOP, NOP, 0xe000, NOP, NOP, NOP, NOP, BACK_TO_SELF];
     let run = |settings| cycles(&mut *start("stm32l053", settings, &code, &[], &[BX_LR]), 4, 6);
@@ -170,7 +170,7 @@ fn slices_and_probes_change_no_cycle() {
 }
 
 #[test]
-fn the_memories_are_where_the_manual_has_them() {
+fn memories_are_where_the_manual_has_them() {
     for (chip, flash, ram, eeprom) in [("stm32l053", 64, 8, 2), ("stm32l073", 192, 20, 6)] {
         let mut board = start(chip, &[], &[BACK_TO_SELF], &[], &[BX_LR]);
         for (base, kilobytes) in [(FLASH, flash), (0, flash), (0x2000_0000, ram), (0x0808_0000, eeprom)] {

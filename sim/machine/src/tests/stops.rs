@@ -35,7 +35,7 @@ fn pico(second: &[u16]) -> Box<dyn Board> {
 }
 
 #[test]
-fn a_core_that_runs_ahead_to_its_stop_waits_for_the_other_one() {
+fn core_that_reaches_its_stop_first_waits_for_the_other() {
     let mut board = pico(&[STAY]);
     board.until(SECOND);
     let stop = board.run(10);
@@ -56,7 +56,7 @@ fn both_cores_stops_come_in_the_order_of_time() {
 }
 
 #[test]
-fn a_line_is_waited_for_though_the_core_that_fills_it_sleeps() {
+fn line_is_waited_for_though_the_core_that_fills_it_sleeps() {
     let loaded_at = |second: &[u16], probed: bool| {
         let mut board = pico(second);
         board.until(LOADED);
@@ -96,7 +96,7 @@ fn calls(chip: &str) -> Box<dyn Board> {
 }
 
 #[test]
-fn a_watched_word_written_behind_the_end_stops_the_next_run() {
+fn a_watched_word_written_after_the_end_stops_the_next_run() {
     for chip in CHIPS.into_iter().filter(|chip| *chip != "rp2040") {
         let mut board = calls(chip);
         let mut stops = Vec::new();

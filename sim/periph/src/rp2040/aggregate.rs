@@ -181,7 +181,7 @@ impl Rp2040Peripherals {
     }
 
     /// Whether RESETS holds a block in reset.
-    fn held(&self, block: Block) -> bool {
+    fn is_held_in_reset(&self, block: Block) -> bool {
         block.reset_bit().is_some_and(|bit| self.resets.held_bits() >> bit & 1 != 0)
     }
 
@@ -204,7 +204,7 @@ impl Rp2040Peripherals {
         let Some(block) = block_at(address) else {
             return 0;
         };
-        if self.held(block) {
+        if self.is_held_in_reset(block) {
             return 0;
         }
         let offset = address & 0xffc;
@@ -225,7 +225,7 @@ impl Rp2040Peripherals {
         let Some(block) = block_at(address) else {
             return;
         };
-        if self.held(block) {
+        if self.is_held_in_reset(block) {
             return;
         }
         let offset = address & 0xffc;

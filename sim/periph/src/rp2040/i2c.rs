@@ -153,7 +153,7 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     #[test]
-    fn nobody_answers() {
+    fn transfers_without_a_device_fail() {
         let mut bench = Bench::new();
         let mut i2c = I2c::new(23);
         i2c.write(0x30, INT_TX_ABRT, &mut bench.access());

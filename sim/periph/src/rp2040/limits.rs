@@ -84,7 +84,7 @@ pub static RAW_FLASH: Limit = write(
 pub static TOP_AT_ONCE: Limit = write(
     &[Block::Pwm],
     |_, _| false,
-    "PWM: a new TOP counts at once, not from the next wrap on",
+    "PWM: a new TOP takes effect immediately instead of at the next wrap",
     &[(0x4005_0000, Some(1)), (0x4005_0010, Some(99))],
 );
 
@@ -92,7 +92,7 @@ pub static TOP_AT_ONCE: Limit = write(
 pub static COUNTED_LATER: Limit = read(
     &[Block::XipCtrl],
     |_, _| false,
-    "XIP_CTRL: the hit and access counters count from the first write to one of them on",
+    "XIP_CTRL: the hit and access counters start counting at the first write to one of them",
     &[(0x1400_000c, None)],
 );
 
@@ -106,44 +106,49 @@ pub static LIMITS: &[Limit] = &[
     write(
         &[XipCtrl],
         |at, value| at == 0 && value & 8 != 0,
-        "XIP_CTRL: POWER_DOWN powers nothing down",
+        "XIP_CTRL: POWER_DOWN has no effect",
         &[(0x1400_0000, Some(8))],
     ),
     write(
         &[XipCtrl],
         |at, value| at == 0x18 && value != 0,
-        "XIP_CTRL: streaming delivers nothing",
+        "XIP_CTRL: streaming is not modelled and delivers no data",
         &[(0x1400_0018, Some(4))],
     ),
     write(
         &[Ssi],
         |at, value| at == 0x2c && value & 0x3f != 0,
-        "SSI: it raises no interrupt",
+        "SSI: interrupts are not modelled",
         &[(0x1800_002c, Some(0x10))],
     ),
-    write(&[Ssi], |at, value| at == 0x4c && value & 3 != 0, "SSI: it makes no DMA requests", &[(0x1800_004c, Some(1))]),
+    write(
+        &[Ssi],
+        |at, value| at == 0x4c && value & 3 != 0,
+        "SSI: DMA requests are not modelled",
+        &[(0x1800_004c, Some(1))],
+    ),
     write(
         &[Syscfg],
         |at, value| at < 8 && value != 0,
-        "SYSCFG: no interrupt reaches the NMI",
+        "SYSCFG: the NMI mask has no effect, so no interrupt causes an NMI",
         &[(0x4000_4000, Some(1))],
     ),
     write(
         &[Syscfg],
         |at, value| matches!(at, 0x0c | 0x10 | 0x18) && value != 0,
-        "SYSCFG: synchronisers are not there to be bypassed, memories are not powered down",
+        "SYSCFG: bypassing synchronisers and powering down memories has no effect",
         &[(0x4000_4018, Some(1))],
     ),
     write(
         &[Syscfg],
         |at, value| at == 0x14 && value & 0x88 != 0,
-        "SYSCFG: nothing is attached to the debug ports",
+        "SYSCFG: the control of the debug ports has no effect",
         &[(0x4000_4014, Some(8))],
     ),
     write(
         &[Clocks],
         |at, value| matches!(at, 0x00 | 0x0c | 0x18 | 0x24) && value & 0x800 != 0,
-        "CLOCKS: the GPOUT generators drive no pin",
+        "CLOCKS: the GPOUT clock outputs are not modelled, so they drive no pin",
         &[(0x4000_8000, Some(0x800))],
     ),
     write(
@@ -157,7 +162,7 @@ pub static LIMITS: &[Limit] = &[
             0x94 => matches!(value & 0xff, 6 | 7),
             _ => false,
         },
-        "CLOCKS: no clock comes in through GPIN0 and GPIN1",
+        "CLOCKS: the GPIN0 and GPIN1 clock inputs are not modelled",
         &[(0x4000_8048, Some(0x8a0))],
     ),
     write(
@@ -167,122 +172,122 @@ pub static LIMITS: &[Limit] = &[
             0xa4 | 0xac => value & 0x7fff != 0x7fff,
             _ => false,
         },
-        "CLOCKS: WAKE_EN and SLEEP_EN gate no clock",
+        "CLOCKS: WAKE_EN and SLEEP_EN have no effect, so all clocks keep running",
         &[(0x4000_80a8, Some(0))],
     ),
     write(
         &[Xosc, Rosc],
         |at, value| value == 0x636f_6d61 && matches!(at, 0x08 | 0x0c),
-        "XOSC, ROSC: DORMANT stops nothing",
+        "XOSC, ROSC: DORMANT has no effect, so the oscillator keeps running",
         &[(0x4002_4008, Some(0x636f_6d61))],
     ),
     write(
         &[Rosc],
         |at, value| matches!(at, 4 | 8) && value & 0x7777 != 0 || at == 0 && value & 0xfff != 0xaa0,
-        "ROSC: drive strengths and the frequency range change nothing",
+        "ROSC: drive strengths and the frequency range have no effect",
         &[(0x4006_0004, Some(0x9696_0001))],
     ),
     write(
         &[Psm],
         |at, value| at == 0 && value != 0 || at == 4 && value & 0xffff != 0,
-        "PSM: only core 1 can be forced off",
+        "PSM: only core 1 can be forced off, and other bits have no effect",
         &[(0x4001_0004, Some(1))],
     ),
     write(
         &[Uart0, Uart1],
         |at, value| at == 0x2c && value & 1 != 0 || at == 0x30 && value & 0xc006 != 0,
-        "UART: breaks are not sent, modem lines are not there, SIR is not coded",
+        "UART: breaks, modem lines and SIR encoding are not modelled",
         &[(0x4003_402c, Some(0x71))],
     ),
     write(
         &[IoBank0],
         |at, value| at < 0xf0 && at & 4 != 0 && is_undrawn(value & 0x1f),
-        "IO_BANK0: of a pin's functions only SIO, UART and PWM reach it",
+        "IO_BANK0: only the pin functions SIO, UART and PWM are modelled",
         &[(0x4001_4004, Some(6))],
     ),
     write(
         &[IoQspi],
         // SCLK, then SD0 to SD3. SS comes between.
         |at, value| matches!(at, 0x04 | 0x14 | 0x1c | 0x24 | 0x2c) && value != 0,
-        "IO_QSPI: of the flash's pins only chip select can be taken over",
+        "IO_QSPI: only the chip-select pin of the flash can be overridden",
         &[(0x4001_8004, Some(0x3000))],
     ),
     write(
         &[Dma],
         |at, value| is_channel_control(at) && value & 1 != 0 && !is_paced(value >> 15 & 0x3f),
-        "DMA: only UART, SPI, the pacing timers and no pacing at all make requests",
+        "DMA: only UART, SPI, pacing timers and unpaced transfers are modelled, and other requests never come",
         &[(0x5000_0010, Some(36 << 15 | 1))],
     ),
     write(
         &[Dma],
         |at, value| at == 0x434 && value & 1 != 0,
-        "DMA: the sniffer computes nothing",
+        "DMA: the sniffer is not modelled and computes nothing",
         &[(0x5000_0434, Some(1))],
     ),
     write(
         &[Pwm],
         |at, value| at < 0xa0 && at % 20 == 0 && value & 0x30 != 0,
-        "PWM: edges and levels of an input are not counted",
+        "PWM: counting edges or levels of an input is not modelled",
         &[(0x4005_0000, Some(0x21))],
     ),
     write(
         &[Pwm],
         |at, value| at < 0xa0 && at % 20 == 0 && value & 0xc0 != 0,
-        "PWM: the phase of a running slice is not moved",
+        "PWM: changing the phase of a running slice has no effect",
         &[(0x4005_0000, Some(0x81))],
     ),
     write(
         &[Adc],
         |at, value| at == 0 && value & 1 != 0 && value & 0xc != 0,
-        "ADC: conversions take no time, inputs are 0",
+        "ADC: conversions take no time, and inputs read 0",
         &[(0x4004_c000, Some(5))],
     ),
     write(
         &[I2c0, I2c1],
         |at, _| at == 0x10,
-        "I2C: nothing is on the bus, and finding that out takes no time",
+        "I2C: no device is connected, and transfers fail without taking time",
         &[(0x4004_4010, Some(0x100))],
     ),
     write(
         &[I2c0, I2c1],
         |at, value| at == 0 && value & 0x40 == 0,
-        "I2C: nobody calls a target",
+        "I2C: target mode is not modelled, because no controller is connected",
         &[(0x4004_4000, Some(1))],
     ),
     write(
         &[Spi0, Spi1],
         |at, _| at == 8,
-        "SPI: nothing is on the bus, and frames take no time",
+        "SPI: no device is connected, and frames take no time",
         &[(0x4003_c004, Some(2)), (0x4003_c008, Some(1))],
     ),
     read(
         &[Busctrl],
         |at, _| matches!(at, 0x08 | 0x10 | 0x18 | 0x20),
-        "BUSCTRL: the performance counters count nothing",
+        "BUSCTRL: the performance counters are not modelled and do not count",
         &[(0x4003_0008, None)],
     ),
     write(
         &[Busctrl],
         |at, value| at == 0 && value & 0x1100 != 0,
-        "BUSCTRL: the DMA always goes first",
+        "BUSCTRL: the priority of the DMA has no effect, because its accesses never wait",
         &[(0x4003_0000, Some(0x1000))],
     ),
     write(
         &[Vreg],
         |at, value| at == 0 && value & 0xf3 != VREG_RESET || at == 4 && value & 0xf1 != 0x91,
-        "VREG_AND_CHIP_RESET: the supply voltage has no effect but on the clocks that are allowed",
+        "VREG_AND_CHIP_RESET: the supply voltage only decides which clock frequencies are allowed",
         &[(0x4006_4000, Some(0xd1))],
     ),
     read(
         &[XipAux, Pio0, Pio1, Usb, UsbDpram],
         |_, _| true,
-        "PIO, USB and the XIP stream: registers are storage, nothing moves",
+        "PIO, USB and the XIP stream are not modelled, and their registers only store values",
         &[(0x5020_0004, None)],
     ),
     write(
         &[XipAux, Pio0, Pio1, Usb, UsbDpram],
         |_, _| true,
-        "PIO, USB and the XIP stream: registers are storage, nothing moves",
+        "PIO, USB and the XIP stream are not modelled, and their registers only store values",
         &[(0x5011_0040, Some(1))],
     ),
 ];
@@ -319,7 +324,7 @@ mod tests {
     const PAGE: &str = include_str!("../../../../docs/virtual-pico.md");
 
     #[test]
-    fn the_last_access_of_an_example_asks_for_its_row_alone() {
+    fn last_access_of_an_example_triggers_only_its_limit() {
         for row in LIMITS {
             for (index, &(address, value)) in row.example.iter().enumerate() {
                 let touch = if value.is_some() { Touch::Write } else { Touch::Read };
@@ -332,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_it_all() {
+    fn page_lists_every_limit() {
         for row in LIMITS.iter().chain(FOUND_BY_BLOCKS) {
             assert!(PAGE.contains(row.about), "docs/virtual-pico.md does not say: {}", row.about);
         }

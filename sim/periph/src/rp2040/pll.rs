@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_frequencies() {
+    fn common_pll_frequencies() {
         let mut bench = Bench::new();
         for (fbdiv, prim, hz) in [
             (125, 0x62000, 125_000_000),

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_high_below_its_level() {
+    fn output_is_high_below_its_level() {
         let mut bench = Bench::new();
         // 2.5 cycles a step, ten steps a period. A high for three of them, B for none.
         let mut pwm = slice(&mut bench, 3, CSR_EN, 0x28, 9);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_level_holds_from_the_next_wrap_on() {
+    fn new_level_applies_after_the_next_wrap() {
         let mut bench = Bench::new();
         let mut pwm = slice(&mut bench, 3, 0, 0x10, 9);
         pwm.write(60 + 12, 2, &mut bench.access());

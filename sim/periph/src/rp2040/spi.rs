@@ -120,7 +120,7 @@ mod tests {
     use crate::rp2040::testing::Bench;
 
     #[test]
-    fn every_frame_gives_one_back() {
+    fn every_sent_frame_receives_one() {
         let mut bench = Bench::new();
         let mut spi = Spi::new(18);
         assert_eq!(spi.read(0x0c, &mut bench.access()), SR_TFE | SR_TNF);

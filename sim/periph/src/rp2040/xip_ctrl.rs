@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_access_counter_clears_on_its_own() {
+    fn access_counter_clears_on_its_own() {
         let mut bench = Bench::new();
         let mut xip = XipCtrl::default();
         xip.write(0x0c, 0, &mut bench.access());

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_change_moves_the_stable_cycle() {
+    fn clock_change_moves_the_stable_cycle() {
         let mut bench = Bench::new();
         bench.tree.sys_hz = 12_000_000;
         let mut xosc = Xosc::new(12_000_000);

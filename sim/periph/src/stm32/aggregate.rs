@@ -278,7 +278,7 @@ impl Stm32 {
     /// that the run states.
     #[must_use]
     pub fn clock_beyond_limits(&self, stated: Option<u64>) -> Option<String> {
-        let no_source = || self.rcc.rtc_from_hse().then(|| "RCC: the RTC cannot run from HSE".to_owned());
+        let no_source = || self.rcc.rtc_from_hse().then(|| "RCC: running the RTC from HSE is not modelled".to_owned());
         super::limits::beyond(self.spec.chip, self.clocks(), stated).or_else(no_source)
     }
 

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_reload_value_waits_for_the_next_reload() {
+    fn new_reload_value_waits_for_the_next_reload() {
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, START), (0, UNLOCK), (8, 9)]);
         assert_eq!(iwdg.timeout(), 100 * 4 * 500);
         iwdg.write(0, RELOAD, &mut bench.at(100_000));

@@ -73,7 +73,7 @@ mod tests {
     use crate::stm32::testing::Bench;
 
     #[test]
-    fn stores_masks_and_tells_that_it_is_inert() {
+    fn stores_masked_values_and_has_no_events() {
         const FIXED: &[FixedRegisters] = &[fixed(4, 0x50, 0x0f)];
         let mut bench = Bench::new();
         let mut file = RegFile::new(0x20, FIXED, true);

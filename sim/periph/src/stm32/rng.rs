@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_every_40_periods() {
+    fn word_every_40_periods() {
         let mut bench = Bench::new();
         let mut rng = Rng::new(1);
         assert_eq!((rng.read(4, &mut bench.access()), rng.read(8, &mut bench.access()), rng.due()), (0, 0, NEVER));

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shared_line_is_up_while_anyone_drives_it() {
+    fn shared_line_is_high_while_any_block_drives_it() {
         let mut lines = Lines::new();
         let (first, second) = ([(1, 40), (2, 41)], [(0xf, 40)]);
         lines.change(&first, 0, 3);

@@ -93,17 +93,17 @@ const L073_APB1: (u32, u32) = (0x4002_1038, 0x0002_0003);
 static USART: &[Limit] = &[
     limit(
         |at| at.first_layout() && at.control(1, 1) || !at.first_layout() && at.sets(0x18, 2),
-        "USART: breaks are not sent",
+        "USART: sending breaks is not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2009)]), (F767, &[F407_APB1, (0x4000_4418, 2)])],
     ),
     limit(
         |at| at.control(1, 1 << 10),
-        "USART: parity is neither made nor checked",
+        "USART: parity is not modelled, neither sent nor checked",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x240c)]), (L073, &[L073_APB1, (0x4000_4400, 0x40c)])],
     ),
     limit(
         |at| at.control(1, 1 << 12) && at.value & 1 << 10 == 0,
-        "USART: the ninth bit of a word is not kept",
+        "USART: the ninth bit of a word is not modelled and is lost",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x300c)]), (H743, &[H743_APB1, (0x4000_4400, 0x100c)])],
     ),
     limit(
@@ -112,47 +112,47 @@ static USART: &[Limit] = &[
                 || at.later_control(1, 3 << 13)
                 || !at.first_layout() && at.sets(0x18, 4)
         },
-        "USART: no receiver is mute, no character is looked for",
+        "USART: mute mode and character match are not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2002)]), (L073, &[L073_APB1, (0x4000_4400, 1 << 13)])],
     ),
     limit(
         |at| at.later_control(1, 3 << 26) || at.later_control(2, 1 << 23),
-        "USART: no receiver time-out and no end of block",
+        "USART: the receiver time-out and the end of block are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 23)]), (H743, &[H743_APB1, (0x4000_4400, 1 << 26)])],
     ),
     limit(
         |at| at.control(2, 1 << 14 | 1 << 6),
-        "USART: LIN breaks are neither made nor found",
+        "USART: LIN breaks are not modelled, neither sent nor detected",
         &[(F407, &[F407_APB1, (0x4000_4410, 0x4000)]), (F767, &[F407_APB1, (0x4000_4404, 0x4000)])],
     ),
     limit(
         |at| at.control(2, 1 << 11) || at.later_control(2, 1),
-        "USART: there is no synchronous mode",
+        "USART: the synchronous mode is not modelled",
         &[(F103, &[F103_APB1, (0x4000_4410, 0x800)]), (H743, &[H743_APB1, (0x4000_4404, 1)])],
     ),
     limit(
         |at| at.later_control(2, 0x1f << 16 | 1 << 15),
-        "USART: lines are not swapped or inverted, bits not reordered, rates not found",
+        "USART: swapped or inverted lines, MSB first and automatic baud rates are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 19)]), (L073, &[L073_APB1, (0x4000_4404, 1 << 20)])],
     ),
     limit(
         |at| at.control(3, 0x36),
-        "USART: there is no IrDA and no smartcard mode",
+        "USART: IrDA and smartcard mode are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 2)]), (F767, &[F407_APB1, (0x4000_4408, 0x20)])],
     ),
     limit(
         |at| at.control(3, 0xc0),
-        "USART: it makes no DMA requests",
+        "USART: DMA requests are not modelled",
         &[(F103, &[F103_APB1, (0x4000_4414, 0x80)]), (H743, &[H743_APB1, (0x4000_4408, 0x40)])],
     ),
     limit(
         |at| at.control(3, 0x700) || at.later_control(3, 1 << 14),
-        "USART: modem lines and the driver enable are not there",
+        "USART: modem lines and driver enable are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 0x200)]), (L073, &[L073_APB1, (0x4000_4408, 1 << 14)])],
     ),
     limit(
         |at| at.later_control(3, 1 << 22),
-        "USART: it wakes from no stop mode",
+        "USART: waking from a stop mode is not modelled",
         &[(L073, &[L073_APB1, (0x4000_4408, 1 << 22)])],
     ),
 ];
@@ -160,14 +160,14 @@ static USART: &[Limit] = &[
 /// Found by the timers themselves, which know what they listen to.
 pub(super) static LATE: Limit = limit(
     |_| false,
-    "TIM: the interrupts of a timer that counts another one's updates come late",
+    "TIM: the interrupts of a timer that counts another timer's updates come late",
     &[(F103, &[(0x4002_101c, 3), (0x4000_0408, 0x17), (0x4000_040c, 1)])],
 );
 
 /// Found where the clocks are known.
 pub(super) static RNG_CLOCK: Limit = limit(
     |_| false,
-    "RNG: it works at 48 MHz, whatever clock it is given",
+    "RNG: it always runs at 48 MHz, whatever its clock is",
     &[
         (L073, &[(0x4002_1030, 1 << 20), (0x4002_5000, 4)]),
         (F407, &[(0x4002_3834, 1 << 6), (0x5006_0800, 4)]),
@@ -183,79 +183,82 @@ static FOUND: [&Limit; 2] = [&LATE, &RNG_CLOCK];
 static TIMER: &[Limit] = &[
     limit(
         |at| at.offset == 0 && at.has_channels() && matches!(at.value >> 5 & 3, 1 | 2),
-        "TIM: a centre-aligned counter flags matches both ways",
+        "TIM: a centre-aligned counter sets its compare flags in both directions",
         &[(F407, &[F407_APB1, (0x4000_0400, 0x20)])],
     ),
     limit(
         |at| at.offset == 4 && !matches!(at.value >> 4 & 7, 0 | 2),
-        "TIM: of its trigger outputs only updates reach another timer",
+        "TIM: only updates are modelled as trigger outputs to other timers",
         &[(F103, &[F103_APB1, (0x4000_0404, 0x10)])],
     ),
     limit(
         |at| at.sets(0x0c, 0x7f00) || at.sets(0x48, u32::MAX) || at.offset == 0x4c,
-        "TIM: it makes no DMA requests",
+        "TIM: DMA requests are not modelled",
         &[(F407, &[F407_APB1, (0x4000_040c, 0x100)]), (L073, &[L073_APB1, (0x4000_000c, 0x200)])],
     ),
     limit(
         |at| at.has_channels() && matches!(at.offset, 0x18 | 0x1c) && at.value & 0x303 != 0,
-        "TIM: nothing is captured from its inputs",
+        "TIM: input capture is not modelled",
         &[(F407, &[F407_APB1, (0x4000_0418, 0x100)])],
     ),
     limit(
         |at| at.has_channels() && at.sets(0x20, 0x5555),
-        "TIM: its channels reach no pin",
+        "TIM: outputs on pins are not modelled",
         &[(F407, &[F407_APB2, (0x4001_0020, 0x10)]), (H743, &[H743_APB1, (0x4000_0420, 1)])],
     ),
     limit(
         |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x44, 1 << 12),
-        "TIM: there is no break input",
+        "TIM: the break input is not modelled",
         &[(F407, &[F407_APB2, (0x4001_0044, 0x1000)])],
     ),
     limit(
         |at| at.has_channels() && at.is(&[F767, H743]) && matches!(at.offset, 0x54 | 0x58 | 0x5c) && at.value != 0,
-        "TIM: channels 5 and 6 are not there",
+        "TIM: channels 5 and 6 are not modelled",
         &[(F767, &[F407_APB2, (0x4001_0058, 7)])],
     ),
 ];
 
 /// Clocks and resets.
-static RCC: &[Limit] = &[
-    limit(
-        |at| match at.spec.chip {
-            F103 => at.sets(0x04, 7 << 24),
-            L053 | L073 => at.sets(0x0c, 0xf << 24),
-            H743 => at.sets(0x10, 7 << 22 | 7 << 29),
-            _ => at.sets(0x08, 3 << 21 | 3 << 30),
-        },
-        "RCC: no clock comes out at MCO",
-        &[
-            (F103, &[(0x4002_1004, 4 << 24)]),
-            (L073, &[(0x4002_100c, 1 << 24)]),
-            (F407, &[(0x4002_3808, 1 << 21)]),
-            (H743, &[(0x5802_4410, 1 << 22)]),
-        ],
-    ),
-    limit(|at| at.is(F4_F7) && at.sets(0x80, 1 << 31), "RCC: no clock is spread", &[(F407, &[(0x4002_3880, 1 << 31)])]),
-    limit(
-        |at| match at.spec.chip {
-            F103 => at.offset == 0x14 && at.value & 0x14 != 0x14,
-            L053 | L073 => matches!(at.offset, 0x3c..=0x48),
-            H743 => matches!(at.offset, 0xfc..=0x11c | 0x15c..=0x17c),
-            _ => {
-                at.spec.rcc.resets.iter().any(|&(offset, value)| {
+static RCC: &[Limit] =
+    &[
+        limit(
+            |at| match at.spec.chip {
+                F103 => at.sets(0x04, 7 << 24),
+                L053 | L073 => at.sets(0x0c, 0xf << 24),
+                H743 => at.sets(0x10, 7 << 22 | 7 << 29),
+                _ => at.sets(0x08, 3 << 21 | 3 << 30),
+            },
+            "RCC: the MCO clock outputs are not modelled",
+            &[
+                (F103, &[(0x4002_1004, 4 << 24)]),
+                (L073, &[(0x4002_100c, 1 << 24)]),
+                (F407, &[(0x4002_3808, 1 << 21)]),
+                (H743, &[(0x5802_4410, 1 << 22)]),
+            ],
+        ),
+        limit(
+            |at| at.is(F4_F7) && at.sets(0x80, 1 << 31),
+            "RCC: spread-spectrum clocks are not modelled",
+            &[(F407, &[(0x4002_3880, 1 << 31)])],
+        ),
+        limit(
+            |at| match at.spec.chip {
+                F103 => at.offset == 0x14 && at.value & 0x14 != 0x14,
+                L053 | L073 => matches!(at.offset, 0x3c..=0x48),
+                H743 => matches!(at.offset, 0xfc..=0x11c | 0x15c..=0x17c),
+                _ => at.spec.rcc.resets.iter().any(|&(offset, value)| {
                     matches!(offset, 0x50..=0x64) && offset == at.offset && value & !at.value != 0
-                })
-            }
-        },
-        "RCC: no clock stops because the core sleeps",
-        &[
-            (F103, &[(0x4002_1014, 0)]),
-            (L073, &[(0x4002_1048, 1)]),
-            (F767, &[(0x4002_3860, 1)]),
-            (H743, &[(0x5802_4500, 1)]),
-        ],
-    ),
-];
+                }),
+            },
+            "RCC: clocks keep running while the core sleeps, whatever the sleep enable bits are",
+            &[
+                (F103, &[(0x4002_1014, 0)]),
+                (L073, &[(0x4002_1048, 1)]),
+                (F767, &[(0x4002_3860, 1)]),
+                (H743, &[(0x5802_4500, 1)]),
+            ],
+        ),
+    ];
 
 /// Flash interfaces.
 static FLASH: &[Limit] = &[
@@ -265,7 +268,7 @@ static FLASH: &[Limit] = &[
             H743 => at.sets(0x0c, 7 << 1) || at.sets(0x10c, 7 << 1),
             _ => at.sets(0x10, 7),
         },
-        "FLASH: nothing that is read waits until it has programmed or erased",
+        "FLASH: reads do not wait for the end of an erase or program operation",
         &[
             (F103, &[(0x4002_2004, 0x4567_0123), (0x4002_2004, 0xcdef_89ab), (0x4002_2010, 1)]),
             (L073, &[(0x4002_2004, 1 << 3)]),
@@ -280,7 +283,7 @@ static FLASH: &[Limit] = &[
             H743 => at.sets(0x18, 2) || at.sets(0x118, 2),
             _ => at.sets(0x14, 2),
         },
-        "FLASH: option bytes stay as they are",
+        "FLASH: option bytes cannot be changed",
         &[
             (F103, &[(0x4002_2010, 0x10)]),
             (L073, &[(0x4002_2004, 1 << 18)]),
@@ -290,7 +293,7 @@ static FLASH: &[Limit] = &[
     ),
     limit(
         |at| at.is(L0) && at.sets(0x00, 3 << 3),
-        "FLASH: it is not powered down",
+        "FLASH: the power-down mode is not modelled",
         &[(L053, &[(0x4002_2000, 1 << 3)])],
     ),
 ];
@@ -301,14 +304,14 @@ static EXTI: &[Limit] = &[limit(
         H743 => at.sets(0x00, !0xffff) || at.sets(0x04, !0xffff) || matches!(at.offset, 0x20 | 0x24 | 0x40 | 0x44),
         _ => matches!(at.offset, 0x08 | 0x0c) && at.value > 0xffff,
     },
-    "EXTI: of the lines only pins and software raise any",
+    "EXTI: only pins and software trigger lines, and other sources are not modelled",
     &[(F407, &[(0x4001_3c08, 1 << 17)]), (H743, &[(0x5800_0000, 1 << 17)])],
 )];
 
 /// The window watchdog.
 static WWDG: &[Limit] = &[limit(
     |at| at.sets(0, 0x80),
-    "WWDG: its prescaler starts over with every reload",
+    "WWDG: every reload restarts the prescaler, unlike on silicon",
     &[(F407, &[F407_APB1, (0x4000_2c00, 0xff)])],
 )];
 
@@ -316,12 +319,12 @@ static WWDG: &[Limit] = &[limit(
 static RTC: &[Limit] = &[
     limit(
         |at| matches!(at.offset, 0x2c | 0x3c) && at.value != 0 || at.sets(0x08, 1 << 4),
-        "RTC: it is not tuned",
+        "RTC: calibration and shifting have no effect",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_283c, 1)])],
     ),
     limit(
         |at| at.sets(0x40, 0x29) || at.sets(0x08, 7 << 21),
-        "RTC: it drives no pin and sees no tampering",
+        "RTC: output pins and tamper detection are not modelled",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_2840, 1)])],
     ),
 ];
@@ -329,21 +332,21 @@ static RTC: &[Limit] = &[
 /// The F1's backup registers.
 static BACKUP: &[Limit] = &[limit(
     |at| at.sets(0x2c, 0x3ff) || at.sets(0x30, 1),
-    "BKP: the RTC is not tuned, no pin is driven and no tampering seen",
+    "BKP: calibration, output pins and tamper detection are not modelled",
     &[(F103, &[(0x4002_101c, 0x1800_0000), (0x4000_7000, 0x100), (0x4000_6c2c, 0x80)])],
 )];
 
 /// AFIO of the F1.
 static SYSCFG: &[Limit] = &[limit(
     |at| at.is(&[F103]) && at.sets(0, 1 << 7),
-    "AFIO: events come out at no pin",
+    "AFIO: event outputs on pins are not modelled",
     &[(F103, &[(0x4002_1018, 1), (0x4001_0000, 0x80)])],
 )];
 
 /// Pins.
 static GPIO: &[Limit] = &[limit(
     |at| at.is(&[F407, F411, F446, F767, H743]) && matches!(at.offset, 0x20 | 0x24) && has_nibble(at.value, 15),
-    "GPIO: events come out at no pin",
+    "GPIO: event outputs on pins are not modelled",
     &[
         (F407, &[(0x4002_3830, 0x0010_0001), (0x4002_0020, 0xf0)]),
         (H743, &[(0x5802_44e0, 1), (0x5802_0024, 0xf << 28)]),
@@ -359,7 +362,7 @@ fn has_nibble(word: u32, nibble: u32) -> bool {
 static PWR: &[Limit] = &[
     limit(
         |at| at.wake_up_pins(),
-        "PWR: no pin wakes the chip",
+        "PWR: wake-up pins are not modelled",
         &[
             (F103, &[(0x4002_101c, 1 << 28), (0x4000_7004, 1 << 8)]),
             (L073, &[(0x4002_1038, 1 << 28), (0x4000_7004, 1 << 10)]),
@@ -371,12 +374,12 @@ static PWR: &[Limit] = &[
     ),
     limit(
         |at| at.is(L0) && at.sets(0x00, 1 << 14),
-        "PWR: there is no low-power run",
+        "PWR: the low-power run mode is not modelled",
         &[(L053, &[(0x4002_1038, 1 << 28), (0x4000_7000, 0x5001)])],
     ),
     limit(
         |at| at.is(&[F411, F446]) && at.sets(0x00, 3 << 20),
-        "PWR: the flash does not stop while the core runs",
+        "PWR: stopping the flash while the core runs is not modelled",
         &[(F446, &[(0x4002_3840, 1 << 28), (0x4000_7000, 1 << 20)])],
     ),
 ];
@@ -388,7 +391,7 @@ static DBGMCU: &[Limit] = &[limit(
         H743 => at.sets(0x04, 1 << 20),
         _ => at.sets(0x04, 1 << 5),
     },
-    "DBGMCU: nothing is traced",
+    "DBGMCU: trace output is not modelled",
     &[(F103, &[(0xe004_2004, 0x20)]), (F767, &[(0xe004_2004, 0x20)]), (H743, &[(0x5c00_1004, 1 << 20)])],
 )];
 
@@ -434,14 +437,14 @@ mod tests {
     const PAGE: &str = include_str!("../../../../docs/virtual-stm32.md");
 
     #[test]
-    fn the_page_says_it_all() {
+    fn page_lists_every_limit() {
         for row in limits() {
             assert!(PAGE.contains(row.about), "docs/virtual-stm32.md does not say: {}", row.about);
         }
     }
 
     #[test]
-    fn every_row_has_an_example_and_a_sentence_of_its_own() {
+    fn every_limit_has_an_example_and_a_unique_sentence() {
         let all: Vec<_> = limits().collect();
         for (n, row) in all.iter().enumerate() {
             assert!(!row.examples.is_empty(), "{}", row.about);

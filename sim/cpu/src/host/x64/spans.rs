@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_ends_where_its_base_changes() {
+    fn span_ends_where_its_base_changes() {
         let path = [load(0, 7, 8), load(1, 7, -4), load(2, 6, 100), load(7, 7, 20), load(3, 7, 40)];
         let covered = spans(&path);
         assert_eq!(covered[0], Some(Span { first: -4, last: 20 }));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn words_far_apart_or_askew_or_of_another_block_are_not_in_it() {
+    fn distant_unaligned_or_foreign_words_are_not_in_a_span() {
         let mut path = [load(0, 7, 0), load(1, 7, 2), load(1, 7, 2000), load(1, 7, 4)];
         assert_eq!(spans(&path)[0], Some(Span { first: 0, last: 4 }));
         path[3].1 = Some(0x1000);

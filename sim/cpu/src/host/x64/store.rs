@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn code_stays_where_it_was_put() {
+    fn code_keeps_its_address() {
         let mut store = Store::default();
         let functions: Vec<_> = (0..5000).map(|number| store.add(&returning(number)).expect("memory")).collect();
         assert!(store.chunks.len() > 1);

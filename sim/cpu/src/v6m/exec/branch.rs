@@ -10,14 +10,14 @@ use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
 use rtoslab_timing::cortex_m0plus as timing;
 
-const NO_CODE: &str = "instruction fetch from an address that holds no code";
+const NO_CODE: &str = "instruction fetch from an address without code";
 const NO_THUMB_BIT: &str = "branch to an address without the Thumb bit";
 
 /// Why nothing can be executed here.
 #[cold]
 pub(super) fn off_the_code(core: &Core) -> &'static str {
     match core.stray {
-        None => "execution ran off the end of a memory",
+        None => "execution continued past the end of a memory",
         Some(_) if core.thumb => NO_CODE,
         Some(_) => NO_THUMB_BIT,
     }

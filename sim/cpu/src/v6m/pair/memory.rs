@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_backs_off_longer_after_short_runs_and_not_after_a_long_one() {
+    fn back_off_grows_after_short_runs_only() {
         let mut pairs = Pairs::default();
         let mut back_off = |run: u64| {
             let start = pairs.now;

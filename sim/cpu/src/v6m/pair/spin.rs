@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_of_one_load_that_changes_nothing_is_a_spin() {
+    fn loop_of_one_load_is_a_spin() {
         let mut ops = [Op::bare(Code::LdrImm), Op::bare(Code::CmpImm), back(Code::Beq, -2), Op::bare(Code::Udf)];
         assert_eq!(repeats(&mut ops, 3, |_| ()), Some(3));
         assert_eq!(repeats(&mut ops, 4, |_| ()), None, "it has three instructions");

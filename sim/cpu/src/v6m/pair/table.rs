@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn without_room_for_a_node_all_is_forgotten() {
+    fn full_node_table_is_cleared() {
         let mut table = Table::default();
         for times in 0..1 << NODES {
             assert_eq!(table.number_anew(node(times)) as u64, times);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn two_transitions_share_a_hash_and_the_older_one_gives_way() {
+    fn older_transition_with_the_same_hash_is_replaced() {
         let mut table = Table::default();
         let block = Block { shape: 9, next: 0x40, accesses: 0x9 };
         let nodes = (0..1 << 12).flat_map(|node| (0..1 << 8).map(move |branches| (node, branches)));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_not_kept() {
+    fn too_large_transition_is_not_cached() {
         assert!(Transition::new(&outcome(1), 0).is_some());
         assert!(Transition::new(&outcome(1 << 16), 0).is_none());
         assert!(Transition::new(&Outcome { waits: [0, 256], ..outcome(1) }, 0).is_none());

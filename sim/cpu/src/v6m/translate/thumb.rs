@@ -116,7 +116,7 @@ mod tests {
 
     /// The 16-bit opcodes of ARMv6-M are opcodes of ARMv7-M, which has a decoder of its own.
     #[test]
-    fn all_are_what_the_other_decoder_makes_of_them() {
+    fn decoder_agrees_with_the_other_decoder() {
         let (base, bytes) = (0x0800_0000, 0x1_0000);
         let mut compared = 0;
         for half in 0..=u16::MAX {

@@ -31,7 +31,7 @@ fn every(features: Features, mut check: impl FnMut(u16, u16, Op)) {
 }
 
 #[test]
-fn a_branch_out_of_its_region_keeps_its_absolute_target() {
+fn branch_out_of_its_region_keeps_its_absolute_target() {
     let place = Place { address: 0x0800_0000, region_base: 0x0800_0000, region_bytes: 0x100 };
     let near = decode(0xe07d, 0, place, M3);
     assert!(is(near, Code::B) && near.imm == 0x7f, "{near:?}");
@@ -49,14 +49,14 @@ fn register_sets_name_real_registers_only() {
 }
 
 #[test]
-fn ops_are_wide_exactly_if_their_first_half_says_so() {
+fn wide_operations_have_a_wide_first_halfword() {
     every(M7, |first, second, op| {
         assert!(is(op, Code::Undefined) || op.has(flag::WIDE) == is_wide(first), "{first:04x} {second:04x}: {op:?}");
     });
 }
 
 #[test]
-fn what_a_core_lacks_does_not_decode() {
+fn instructions_of_other_cores_do_not_decode() {
     every(M3, |first, second, op| {
         assert_ne!(op.class, Class::Dsp, "{first:04x} {second:04x}");
         assert_ne!(op.class, Class::MultiplyDsp, "{first:04x} {second:04x}");
@@ -70,7 +70,7 @@ fn what_a_core_lacks_does_not_decode() {
 }
 
 #[test]
-fn a_bigger_core_decodes_what_a_smaller_one_does_alike() {
+fn larger_core_decodes_a_smaller_cores_instructions_equally() {
     for (small, big) in [(M3, M4), (M4, M7)] {
         every(small, |first, second, op| {
             let lacking = is(op, Code::Undefined) || is(op, Code::NoCoprocessor) || is(op, Code::UndefinedFloat);
@@ -80,7 +80,7 @@ fn a_bigger_core_decodes_what_a_smaller_one_does_alike() {
 }
 
 #[test]
-fn every_code_but_the_stand_ins_has_an_encoding() {
+fn every_operation_except_stubs_has_an_encoding() {
     let mut seen = [false; 256];
     every(M7, |_, _, op| seen[op.code as usize] = true);
     every(M3, |_, _, op| seen[op.code as usize] = true);

@@ -60,7 +60,7 @@ fn return_restores_what_was_stacked() {
 }
 
 #[test]
-fn exc_return_says_stack_and_mode() {
+fn exc_return_selects_stack_and_mode() {
     for (psp, expected) in [(false, 0xffff_fff9), (true, 0xffff_fffd)] {
         let mut bench = Bench::m3();
         bench.core.set_special(9, 3, RAM + 0x4000);
@@ -84,7 +84,7 @@ fn exc_return_says_stack_and_mode() {
 }
 
 #[test]
-fn frames_are_aligned_when_ccr_says_so() {
+fn frames_are_aligned_if_ccr_demands_it() {
     // SP bit 2, STKALIGN, bytes down, xPSR bit 9.
     for (odd, align, bytes, bit) in
         [(false, false, 0x20, 0), (true, false, 0x20, 0), (false, true, 0x20, 0), (true, true, 0x24, 1)]
@@ -119,7 +119,7 @@ fn if_then_state_and_interrupted_multiples_survive() {
 }
 
 #[test]
-fn the_exclusive_monitor_closes_on_entry_and_on_return() {
+fn exclusive_monitor_closes_on_entry_and_on_return() {
     let mut bench = Bench::m3();
     bench.enable(0, 0);
     bench.core.exclusive = true;
@@ -157,7 +157,7 @@ fn priority_grouping_stops_preemption() {
 }
 
 #[test]
-fn masks_hold_back_what_they_should() {
+fn masks_block_the_right_priorities() {
     // PRIMASK, FAULTMASK, BASEPRI. Which of line 0 (priority 0), line 1 (0x40), line 2 (0x80), NMI are taken.
     let table = [
         (false, false, 0x00, [true, true, true, true]),
@@ -209,7 +209,7 @@ fn basepri_max_only_tightens() {
 }
 
 #[test]
-fn unmasking_calls_for_attention() {
+fn unmasking_triggers_pending_interrupts() {
     type Unmask = fn(&mut Bench);
     let table: [(&str, Unmask, Unmask); 4] = [
         ("cpsie i", |b| b.core.change_masks(true, true, false), |b| b.core.change_masks(false, true, false)),
@@ -288,7 +288,7 @@ fn svc_is_taken_or_escalates() {
 }
 
 #[test]
-fn a_late_arrival_takes_the_frame_over() {
+fn late_arrival_takes_the_frame_over() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
@@ -339,7 +339,7 @@ fn unstacking_is_aborted_by_a_more_urgent_exception() {
 }
 
 #[test]
-fn an_interrupt_during_the_returning_instruction_is_chained_when_that_is_over() {
+fn interrupt_during_a_return_is_tail_chained() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
@@ -447,7 +447,7 @@ fn wfe_wakes_on_events_and_sevonpend() {
 }
 
 #[test]
-fn a_vector_without_the_thumb_bit_faults_at_its_first_instruction() {
+fn vector_without_the_thumb_bit_faults_at_its_first_instruction() {
     let mut bench = Bench::m3();
     bench.enable(0, 0);
     bench.bus.put(FLASH + 4 * 16, handler(16));
@@ -457,7 +457,7 @@ fn a_vector_without_the_thumb_bit_faults_at_its_first_instruction() {
 }
 
 #[test]
-fn a_vector_to_nowhere_faults_there() {
+fn vector_to_unmapped_memory_faults_there() {
     let mut bench = Bench::m3();
     bench.enable(0, 0);
     for (vector, fault) in [(0x3000_0001, Fault::FetchBus), (0x4000_0001, Fault::FetchProtection)] {
@@ -469,7 +469,7 @@ fn a_vector_to_nowhere_faults_there() {
 }
 
 #[test]
-fn the_vector_table_moves() {
+fn vector_table_moves() {
     let mut bench = Bench::m3();
     bench.write(0xe000_ed08, RAM + 0x1ff);
     assert_eq!(bench.read(0xe000_ed08), RAM + 0x180, "128-byte steps");
@@ -480,7 +480,7 @@ fn the_vector_table_moves() {
 }
 
 #[test]
-fn a_software_frame_starts_a_task() {
+fn software_frame_starts_a_task() {
     // What a kernel does: build a frame on a process stack, return to it from SVC.
     let mut bench = Bench::m3();
     bench.svc();

@@ -38,7 +38,7 @@ impl Bench {
 }
 
 #[test]
-fn a_branch_to_an_even_address_faults_at_its_target() {
+fn branch_to_an_even_address_faults_at_its_target() {
     let mut bench = Bench::m4().code(&[0x4708]); // bx r1
     bench.core.r[1] = THREAD + 0x100;
     assert_eq!(bench.execute(9), Request::Fault(Fault::InvalidState));
@@ -47,7 +47,7 @@ fn a_branch_to_an_even_address_faults_at_its_target() {
 }
 
 #[test]
-fn a_branch_to_no_memory_faults_at_its_target() {
+fn branch_to_no_memory_faults_at_its_target() {
     for (target, fault) in [(0x3000_0001, Fault::FetchBus), (0x4000_0001, Fault::FetchProtection)] {
         let mut bench = Bench::m4().code(&[0x4708]);
         bench.core.r[1] = target;
@@ -57,7 +57,7 @@ fn a_branch_to_no_memory_faults_at_its_target() {
 }
 
 #[test]
-fn an_exception_return_is_one_in_handler_mode_only() {
+fn exception_return_is_one_in_handler_mode_only() {
     let mut bench = Bench::m4().code(&[0x4708]);
     (bench.core.r[1], bench.core.ipsr) = (0xffff_fff9, 20);
     assert_eq!(bench.execute(9), Request::ExceptionReturn(0xffff_fff9));
@@ -108,7 +108,7 @@ fn floating_point_needs_an_fpu_and_access_to_it() {
 }
 
 #[test]
-fn a_faulting_access_changes_no_register() {
+fn faulting_access_changes_no_register() {
     // ldr r0, [r1, #4]!; ldrd r0, r2, [r1], #8; str r0, [r1], #4; push {r0-r3}; vldmia r1!, {s0-s3}
     let cases: [&[u16]; 5] = [&[0xf851, 0x0f04], &[0xe8f1, 0x0202], &[0xf841, 0x0b04], &[0xb40f], &[0xecb1, 0x0a04]];
     for code in cases {
@@ -123,7 +123,7 @@ fn a_faulting_access_changes_no_register() {
 }
 
 #[test]
-fn a_fault_in_a_multiple_load_leaves_the_base() {
+fn fault_in_a_multiple_load_leaves_the_base() {
     // ldmia r1, {r0, r1, r2}: the last word has no memory after it.
     let mut bench = Bench::m4().code(&[0xe891, 0x0007]);
     bench.core.r[1] = RAM + 0xfff8;
@@ -132,7 +132,7 @@ fn a_fault_in_a_multiple_load_leaves_the_base() {
 }
 
 #[test]
-fn the_private_peripheral_bus_takes_no_unaligned_access() {
+fn private_peripheral_bus_takes_no_unaligned_access() {
     let mut bench = Bench::m4().code(&[0x6808]); // ldr r0, [r1]
     bench.core.r[1] = 0xe000_ed01;
     assert_eq!(bench.execute(9), Request::Fault(Fault::Unaligned));
@@ -151,7 +151,7 @@ fn division_by_zero_traps_on_demand() {
 }
 
 #[test]
-fn a_division_beyond_the_limit_waits_for_the_machine() {
+fn division_beyond_the_time_limit_waits() {
     let mut bench = Bench::m3().code(&[0xfb90, 0xf0f1, 0xbf00]);
     (bench.core.r[0], bench.core.r[1]) = (u32::MAX / 3, 3);
     let mut pipe = CortexM3::with_defaults();
@@ -170,7 +170,7 @@ fn a_division_beyond_the_limit_waits_for_the_machine() {
 }
 
 #[test]
-fn a_multiple_load_gives_way_between_words_and_goes_on() {
+fn multiple_load_is_interrupted_between_words_and_continued() {
     let mut bench = Bench::m4().code(&[0xc93c, 0xbf00]); // ldm r1!, {r2-r5}
     bench.bus.ram_wait = 1;
     bench.core.r[1] = DATA;
@@ -186,7 +186,7 @@ fn a_multiple_load_gives_way_between_words_and_goes_on() {
 }
 
 #[test]
-fn after_an_interrupt_it_goes_on_where_ici_says() {
+fn multiple_load_continues_at_the_ici_position() {
     let mut bench = Bench::m4().code(&[0xc93c, 0xbf00]);
     (bench.core.r[1], bench.core.ici) = (DATA, 4);
     bench.execute(1);
@@ -195,7 +195,7 @@ fn after_an_interrupt_it_goes_on_where_ici_says() {
 }
 
 #[test]
-fn a_load_of_its_own_base_or_the_pc_starts_anew() {
+fn multiple_load_of_its_base_or_pc_restarts() {
     // ldmia r2, {r1, r2, r3}; pop {r0, r1, pc}
     for (code, base) in [([0xe892, 0x000e], 2), ([0xbd03, 0xbf00], 13)] {
         let mut bench = Bench::m4().code(&code);
@@ -218,7 +218,7 @@ fn in_an_it_block_a_multiple_load_has_no_ici() {
 }
 
 #[test]
-fn what_may_not_be_in_an_it_block_is_undefined_there() {
+fn forbidden_instruction_in_an_it_block_is_undefined() {
     // B and BX before the block's end, B<c>, CBZ, CPS, IT. The same branches as its last instruction are fine.
     for half in [0xe000, 0x4708, 0xd000, 0xb100, 0xb672, 0xbf08] {
         let mut bench = Bench::m4().code(&[0xbf04, half, 0xbf00]);
@@ -233,7 +233,7 @@ fn what_may_not_be_in_an_it_block_is_undefined_there() {
 }
 
 #[test]
-fn a_fault_in_an_it_block_keeps_its_state() {
+fn fault_in_an_it_block_keeps_its_state() {
     let mut bench = Bench::m4().code(&[0xbf0c, 0x6808, 0x2001]); // ite eq; ldreq r0, [r1]; movne r0, #1
     (bench.core.r[1], bench.core.nz) = (0x3000_0000, 0);
     assert_eq!(bench.execute(9), Request::Fault(Fault::DataBus(0x3000_0000)));
@@ -264,7 +264,7 @@ fn special_registers_and_masks() {
 }
 
 #[test]
-fn the_mpu_checks_accesses_and_where_execution_runs_into() {
+fn mpu_checks_accesses_and_execution() {
     // A region of 32 bytes of flash that may execute, RAM that user code may not touch.
     let mut bench = Bench::m4().code(&[0x6808, 0xf851, 0x0e00, 0xbf00]); // ldr r0, [r1]; ldrt r0, [r1]
     bench.core.r[1] = DATA;
@@ -294,7 +294,7 @@ fn the_mpu_checks_accesses_and_where_execution_runs_into() {
 }
 
 #[test]
-fn profiles_count_each_instruction_where_it_stands() {
+fn profiles_count_each_instruction_at_its_address() {
     let mut bench = Bench::m4().code(&[0x2003, 0x3801, 0xd1fd, 0xbf00]); // movs r0, #3; subs r0, #1; bne
     let mut cells = vec![ProfileCell::default(); 0x8000];
     bench.core.region.profile = cells.as_mut_ptr();

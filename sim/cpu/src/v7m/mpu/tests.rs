@@ -51,7 +51,7 @@ fn registers() {
 }
 
 #[test]
-fn a_core_without_one_has_none() {
+fn core_without_an_mpu_has_no_mpu_registers() {
     let mut bench = Bench::m3();
     bench.write(CTRL, 1);
     assert_eq!((bench.read(0xe000_ed90), bench.read(CTRL)), (0, 0));
@@ -90,7 +90,7 @@ fn access_permissions() {
 }
 
 #[test]
-fn the_background_is_for_privileged_code_if_for_anyone() {
+fn background_region_is_for_privileged_code_only() {
     for (ctrl, privileged, user) in [(1, false, false), (5, true, false)] {
         let mut bench = Bench::m4();
         bench.write(CTRL, ctrl);
@@ -143,7 +143,7 @@ fn subregions_fall_through_to_what_is_below() {
 }
 
 #[test]
-fn negative_priority_bypasses_unless_told_otherwise() {
+fn negative_priority_bypasses_the_mpu_unless_hfnmiena() {
     for (ctrl, allowed) in [(1, true), (3, false)] {
         let mut bench = Bench::m4();
         bench.write(CTRL, ctrl);
@@ -157,7 +157,7 @@ fn negative_priority_bypasses_unless_told_otherwise() {
 }
 
 #[test]
-fn the_private_bus_is_not_its_business() {
+fn mpu_ignores_the_private_peripheral_bus() {
     let mut bench = Bench::m4();
     region(&mut bench, 0, 0, rasr(32, 0));
     bench.write(CTRL, 1);
@@ -167,7 +167,7 @@ fn the_private_bus_is_not_its_business() {
 }
 
 #[test]
-fn the_default_map_executes_where_the_manual_says() {
+fn default_map_is_executable_as_in_the_manual() {
     let bench = Bench::m4();
     for (address, allowed) in [
         (0x0000_0000, true),
@@ -235,7 +235,7 @@ fn unaligned_accesses() {
 }
 
 #[test]
-fn a_branch_into_forbidden_memory_faults_there() {
+fn branch_into_forbidden_memory_faults_there() {
     let mut bench = Bench::m4();
     bench.write(0xe000_ed24, 1 << 16);
     region(&mut bench, 0, FLASH, rasr(16, 6 << 24));

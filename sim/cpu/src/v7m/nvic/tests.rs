@@ -88,7 +88,7 @@ fn system_exceptions_have_fixed_or_own_priorities() {
 }
 
 #[test]
-fn a_line_pends_on_its_edge_and_again_if_high_on_return() {
+fn line_pends_on_its_edge_and_again_if_high_on_return() {
     let mut nvic = nvic();
     assert!(nvic.drive_line(149, true));
     assert!(!nvic.drive_line(149, true), "no second edge");
@@ -153,7 +153,7 @@ fn priority_registers_are_written_by_byte() {
 }
 
 #[test]
-fn nothing_active_is_thread_priority() {
+fn no_active_exception_means_thread_priority() {
     let mut nvic = nvic();
     assert_eq!((nvic.candidate(), nvic.active_priority()), (None, THREAD_PRIORITY));
     nvic.activate(exception::NMI);

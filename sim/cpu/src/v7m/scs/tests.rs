@@ -179,7 +179,7 @@ fn stir_pends_and_may_be_open_to_all() {
 }
 
 #[test]
-fn the_private_bus_needs_privilege() {
+fn private_bus_needs_privilege() {
     let mut bench = Bench::m3();
     for (unprivileged, as_user) in [(true, false), (false, true)] {
         (bench.core.unprivileged, bench.core.as_user) = (unprivileged, as_user);
@@ -192,7 +192,7 @@ fn the_private_bus_needs_privilege() {
 }
 
 #[test]
-fn places_where_nothing_is_answer_with_an_error() {
+fn addresses_without_a_register_give_an_error() {
     let mut bench = Bench::m3();
     for address in [0xe000_3000, 0xe000_f000, 0xe004_3000, 0xe00f_e000] {
         assert_eq!(read(&mut bench.core, address, 4, 0), Err(Fault::DataBus(address)));
@@ -201,7 +201,7 @@ fn places_where_nothing_is_answer_with_an_error() {
 }
 
 #[test]
-fn trace_registers_take_what_firmware_writes() {
+fn trace_registers_store_what_firmware_writes() {
     let mut bench = Bench::m4();
     for address in [0xe000_0e00, 0xe000_0e80, 0xe000_0fb0, 0xe004_0004, 0xe004_00f0, 0xe004_0304, 0xe000_2000] {
         assert_eq!(write(&mut bench.core, address, 4, 1, 0), Ok(Effect::None), "{address:#x}");
@@ -221,7 +221,7 @@ fn demcr_enables_trace_and_monitor() {
 }
 
 #[test]
-fn the_cycle_counter_counts_only_when_told() {
+fn cycle_counter_counts_only_if_enabled() {
     // TRCENA, CYCCNTENA: counts.
     for (trcena, enable, counts) in [(true, true, true), (false, true, false), (true, false, false)] {
         let mut core = Core::new(Features::CORTEX_M4F);
@@ -234,7 +234,7 @@ fn the_cycle_counter_counts_only_when_told() {
 }
 
 #[test]
-fn the_cycle_counter_stops_goes_on_and_wraps() {
+fn cycle_counter_stops_goes_on_and_wraps() {
     let mut core = Core::new(Features::CORTEX_M4F);
     let cyccnt = |core: &mut Core, now| read(core, 0xe000_1004, 4, now).expect("CYCCNT");
     write(&mut core, 0xe000_edfc, 4, 1 << 24, 0).expect("DEMCR");
@@ -249,7 +249,7 @@ fn the_cycle_counter_stops_goes_on_and_wraps() {
 }
 
 #[test]
-fn the_cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
+fn cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
     for (goes_on, expected) in [(false, 70), (true, 100)] {
         let features = Features { counts_in_sleep: goes_on, ..Features::CORTEX_M4F };
         let mut counter = dwt::Dwt::new(&features);
@@ -260,7 +260,7 @@ fn the_cycle_counter_sleeps_with_the_core_unless_the_part_says_otherwise() {
 }
 
 #[test]
-fn the_m7_locks_its_counter() {
+fn m7_locks_its_counter() {
     let mut core = Core::new(Features::CORTEX_M7);
     write(&mut core, 0xe000_edfc, 4, 1 << 24, 0).expect("DEMCR");
     write(&mut core, 0xe000_1000, 4, 1, 0).expect("CTRL");
@@ -319,7 +319,7 @@ fn cache_identification_and_maintenance() {
 }
 
 #[test]
-fn tcm_registers_tell_the_sizes() {
+fn tcm_registers_contain_the_sizes() {
     for (itcm, dtcm, expected) in [(16, 128, (0x29, 0x41)), (64, 128, (0x39, 0x41)), (0, 0, (0, 0))] {
         let features = Features { itcm_kilobytes: itcm, dtcm_kilobytes: dtcm, ..Features::CORTEX_M7 };
         let mut core = Core::new(features);

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn near_cycles_come_back_and_ancient_ones_are_alike() {
+    fn near_distances_are_exact_and_far_ones_are_equal() {
         for cycle in [901, 1000, 1300, 1000 + 0x7ffe, OPEN] {
             assert_eq!(since(cycle, 1000).map(|distance| cycle_at(distance, 1000)), Some(cycle));
         }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_far_is_refused() {
+    fn too_large_distance_is_refused() {
         for far in [0x7fff, 0x8000, 0x1_0000, 0x1_0005, 1 << 40] {
             assert_eq!(since(1000 + far, 1000), None, "{far:#x}");
         }

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_out_in_order() {
+    fn values_are_read_in_order() {
         let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
         log.push(3, HOME_BITS);
         log.push(0, PREDICATE_BITS);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_trace_fits() {
+    fn longest_trace_fits() {
         let mut log = Log::new(super::super::TRACE_INSTRUCTIONS);
         let mut rare = 0;
         while log.left != 0 {

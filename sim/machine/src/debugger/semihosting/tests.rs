@@ -49,7 +49,7 @@ fn value(debugger: &mut Debugger, operation: u32, ram: &mut Ram) -> u32 {
 }
 
 #[test]
-fn characters_strings_and_the_terminal_are_printed_each_to_its_channel() {
+fn output_goes_to_its_channel() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[], b"one\0two");
     assert_eq!(debugger.call(0x04, BUFFER, 0, &mut ram), Answer::Value(0));
@@ -89,7 +89,7 @@ fn what_was_typed_is_read_by_lines_and_then_the_file_ends() {
 }
 
 #[test]
-fn files_of_the_host_are_refused_and_features_are_told() {
+fn host_files_are_refused_and_features_reported() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[BUFFER, 0, 8], b"data.bin");
     let Answer::Unsupported(FAILED, about) = debugger.call(0x01, BLOCK, 0, &mut ram) else { panic!("opened") };
@@ -125,7 +125,7 @@ fn time_is_that_of_the_chip() {
 }
 
 #[test]
-fn an_exit_gives_its_code() {
+fn exit_gives_its_code() {
     let mut debugger = Debugger::default();
     let mut ram = Ram::new(&[APPLICATION_EXIT, 7], b"");
     assert_eq!(debugger.call(0x18, APPLICATION_EXIT, 0, &mut ram), Answer::Exit(0));

@@ -241,20 +241,20 @@ mod tests {
     const PREFETCH: u32 = 1 << 8;
 
     #[test]
-    fn a_branch_does_not_wait_for_a_line_read_ahead() {
+    fn branch_does_not_wait_for_a_line_read_ahead() {
         let blocks = [0x0800_0000, 0x0800_0024, 0x0800_0014, 0x0800_0044];
         assert_eq!(rounds(WAITS | PREFETCH, &blocks), rounds(WAITS, &blocks));
     }
 
     #[test]
-    fn a_line_read_ahead_in_time_costs_nothing() {
+    fn line_read_ahead_in_time_costs_nothing() {
         let line: Vec<u32> = (0..64).map(|word| 0x0800_0000 + 4 * word).collect();
         let (alone, ahead) = (rounds(WAITS, &line), rounds(WAITS | PREFETCH, &line));
         assert_eq!(alone - ahead, 100 * 15 * u64::from(WAITS), "of sixteen lines the first is behind a branch");
     }
 
     #[test]
-    fn a_branch_back_into_the_line_left_last_finds_it_until_another_has_come() {
+    fn branch_back_hits_the_last_line_until_it_is_replaced() {
         let quick = [0x0800_000C, 0x0800_0010];
         let slow = [0x0800_000C, 0x0800_0010, 0x0800_0014, 0x0800_0018, 0x0800_001C];
         assert_eq!(
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_in_cached_lines_queues_no_reads() {
+    fn loop_in_cached_lines_queues_no_reads() {
         let mut flash = FlashF4::new(0x0800_0000, 1 << 20);
         flash.set_acr(5 | 1 << 8 | 1 << 9);
         let mut t = 0;

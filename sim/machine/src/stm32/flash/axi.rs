@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_f7_keeps_the_line_it_has_read() {
+    fn f7_keeps_its_last_line() {
         let mut flash = FlashAxi::f7(&defaults());
         flash.set_acr(7);
         assert_eq!(flash.read(0, 100), 7 + 4);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_h7_counts_in_flash_clocks_and_its_banks_work_side_by_side() {
+    fn h7_counts_in_flash_clocks_and_its_banks_work_side_by_side() {
         let mut flash = FlashAxi::h7(&defaults());
         flash.set_acr(4);
         // Asked in cycle 99: flash clock 50, there in 55 = core cycle 110, and 8 on the way.

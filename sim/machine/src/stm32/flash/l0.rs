@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_order_is_that_of_the_last_uses() {
+    fn buffers_are_ordered_by_last_use() {
         let mut order = Order::INITIAL;
         let mut reference = vec![5, 4, 3, 2, 1, 0];
         for step in 0..500_usize {
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resumed_interface_goes_on_as_the_one_it_was_taken_from() {
+    fn a_restored_interface_continues_like_the_original() {
         let registers =
             [acr::LATENCY, acr::PRFTEN | 1, acr::PRE_READ | 1, acr::PRFTEN | acr::PRE_READ | 1, acr::DISAB_BUF | 1];
         for register in registers {

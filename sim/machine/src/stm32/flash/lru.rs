@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_line_goes() {
+    fn least_recently_used_line_is_replaced() {
         let mut cache: Lru<2> = Lru::new(8);
         cache.fill(1);
         cache.fill(2);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_behind_the_end_is_never_resident() {
+    fn line_after_the_end_is_never_cached() {
         let mut cache: Lru<2> = Lru::new(8);
         cache.fill(8);
         assert!(!cache.hit(8));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_without_end_make_a_new_version() {
+    fn groups_without_a_limit_start_a_new_version() {
         let mut cache = Lru::<3>::new(16);
         cache.fill(7);
         let version = cache.version();

@@ -200,7 +200,12 @@ impl Devices {
         let stops = self.probes.issue_at(site, address, 0, now, held, skip);
         if stops {
             self.passed_until = Some(address);
-            self.stop_at(StopReason::Until, address, now, format!("0x{address:08x} is about to execute"));
+            self.stop_at(
+                StopReason::Until,
+                address,
+                now,
+                format!("the instruction at 0x{address:08x} is executed next"),
+            );
         }
         stops
     }
@@ -209,7 +214,12 @@ impl Devices {
     pub fn note_watched_store(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
         let stops = self.probes.note_write(address, word, 0, now, pc);
         if stops {
-            self.stop_at(StopReason::Watch, address, now, format!("the watched word at 0x{address:08x} became {word}"));
+            self.stop_at(
+                StopReason::Watch,
+                address,
+                now,
+                format!("the watched word at 0x{address:08x} changed to {word}"),
+            );
         }
         stops
     }

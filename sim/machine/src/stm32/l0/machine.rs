@@ -166,12 +166,12 @@ impl Machine {
             self.now = self.now.max(self.cores[0].t);
             let (reason, detail) = match self.cores[0].phase {
                 Phase::Lockup => (StopReason::Lockup, "the core is locked up"),
-                _ => (StopReason::Deadlock, "the core sleeps and nothing is scheduled that could wake it"),
+                _ => (StopReason::Deadlock, "the core sleeps, and no scheduled event can wake it"),
             };
             return self.stop(reason, detail.to_owned());
         }
         self.now = end;
-        self.stop(StopReason::Cycles, "the cycles asked for have passed".to_owned())
+        self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned())
     }
 
     /// The cycle up to which the core has executed, [`NEVER`] while it sleeps.

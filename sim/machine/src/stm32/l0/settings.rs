@@ -21,8 +21,7 @@ const FLASH: [(Setting, u32); 4] = [
     (option("flash.buffers_off", 1, "DISAB_BUF: no buffers, hence no prefetch and no pre-read"), 1 << 5),
     (option("flash.pre_read", 1, "PRE_READ: the word behind a data read is read ahead"), 1 << 6),
 ];
-const CLOCK: Setting =
-    option("clock_hz", 1_000_000_000, "core clock that the run states; 0: what RCC's registers give");
+const CLOCK: Setting = option("clock_hz", 1_000_000_000, "core clock of the run; 0: the clock set in RCC's registers");
 
 /// Values of every adjustable rule, and overrides.
 #[derive(Debug, Clone)]
@@ -60,7 +59,7 @@ impl Settings {
         let list = self.list();
         let Some(index) = list.iter().position(|(name, _, _)| name == key) else {
             let known: Vec<String> = list.into_iter().map(|(name, _, _)| name).collect();
-            return Err(SettingError(format!("there is no setting {key}; known are {}", known.join(", "))));
+            return Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))));
         };
         let rule = list[index].1;
         if !(rule.min..=rule.max).contains(&value) {
@@ -104,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overrides_win_over_the_register() {
+    fn overrides_replace_the_register() {
         let mut settings = Settings::new();
         assert_eq!(settings.acr(0x40), 0x40);
         for (key, value) in [("flash.wait_states", 1), ("flash.pre_read", 0), ("clock_hz", 8_000_000)] {
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_would_do() {
+    fn refusals_name_valid_values() {
         let mut settings = Settings::new();
         assert!(settings.set("flash.wait_states", 2).unwrap_err().0.contains("0 to 1"));
         assert!(settings.set("flash.icache", 1).unwrap_err().0.contains("flash.pre_read"));

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn by_zero() {
+    fn division_by_zero() {
         assert_eq!(run(false, 5, 0), (u32::MAX, 5));
         assert_eq!(run(true, 5, 0), (u32::MAX, 5));
         assert_eq!(run(true, -5i32 as u32, 0), (1, -5i32 as u32));

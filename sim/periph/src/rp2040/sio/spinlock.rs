@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn releasing_a_free_lock_charges_nobody() {
+    fn releasing_a_free_lock_counts_no_hold_time() {
         let mut locks = Spinlocks::default();
         locks.release(0, 0, 100);
         assert_eq!(locks.stats()[0][0], LockStats::default());

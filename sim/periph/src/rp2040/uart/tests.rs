@@ -212,7 +212,7 @@ fn switching_the_fifos_clears_them_and_other_format_bits_do_not() {
 }
 
 #[test]
-fn what_a_new_set_up_throws_away_is_sent_again() {
+fn bytes_discarded_by_a_new_setup_are_sent_again() {
     let mut bench = Bench::new();
     let mut uart = with_fifo(&mut bench);
     uart.host_push(b"abcd");

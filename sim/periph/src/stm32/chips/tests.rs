@@ -37,7 +37,7 @@ fn rows_of_the_map() {
 }
 
 #[test]
-fn what_a_chip_lacks() {
+fn missing_blocks_of_a_chip() {
     for (chip, absent) in [
         (Chip::L053, &["TIM3", "TIM7", "USART4", "GPIOE", "I2C3"][..]),
         (Chip::F411, &["TIM6", "TIM7", "USART3", "UART4", "RNG", "GPIOF", "DAC1"]),

@@ -57,7 +57,7 @@ fn software_trigger_needs_the_mask_and_a_fresh_1() {
 }
 
 #[test]
-fn an_event_line_wakes_without_an_interrupt() {
+fn event_line_wakes_without_an_interrupt() {
     let mut bench = Bench::new();
     let mut exti = Exti::new(FLAT, [0; 3]);
     exti.write(0x04, 1, &mut bench.access());
@@ -67,7 +67,7 @@ fn an_event_line_wakes_without_an_interrupt() {
 }
 
 #[test]
-fn a_changed_route_is_no_edge() {
+fn a_changed_routing_is_not_an_edge() {
     let mut bench = Bench::new();
     let mut exti = Exti::new(FLAT, [0; 3]);
     exti.write(0x08, 1, &mut bench.access());
@@ -80,7 +80,7 @@ fn a_changed_route_is_no_edge() {
 }
 
 #[test]
-fn registers_hold_the_lines_that_exist() {
+fn registers_have_bits_for_existing_lines_only() {
     for (layout, offset, want) in [
         (ExtiLayout::Flat(20), 0x00, 0x000f_ffff),
         (FLAT, 0x04, 0x007f_ffff),

@@ -203,7 +203,7 @@ fn erase_and_program() {
 }
 
 #[test]
-fn a_wrong_key_locks_until_reset() {
+fn wrong_key_locks_until_reset() {
     let (mut bench, mut flash) = flash(&F4, 512);
     for key in [KEYS[0], 1, KEYS[0], KEYS[1]] {
         flash.write(4, key, &mut bench.access());

@@ -51,7 +51,7 @@ fn levels_of_the_later_layout() {
 }
 
 #[test]
-fn an_analog_pin_reads_0_whatever_its_level() {
+fn analog_pin_reads_0_whatever_its_level() {
     let (mut bench, mut gpio) = port(GpioLayout::V2);
     gpio.write(0x00, 3, &mut bench.access());
     gpio.drive(1, 1);
@@ -110,7 +110,7 @@ fn set_and_reset_registers() {
 }
 
 #[test]
-fn the_lock_takes_its_sequence_and_holds_the_mode() {
+fn lock_takes_its_sequence_and_holds_the_mode() {
     let (mut bench, mut gpio) = port(GpioLayout::V2);
     // A broken sequence locks nothing.
     for value in [LOCK_KEY | 1, 2, LOCK_KEY | 1] {
@@ -132,7 +132,7 @@ fn the_lock_takes_its_sequence_and_holds_the_mode() {
 }
 
 #[test]
-fn update_tells_what_changed() {
+fn update_returns_the_changed_pins() {
     let (mut bench, mut gpio) = port(GpioLayout::V2);
     gpio.write(0x00, 0x5555_5555, &mut bench.access());
     gpio.write(0x0c, 0, &mut bench.access());

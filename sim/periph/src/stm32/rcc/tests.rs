@@ -106,7 +106,7 @@ fn second_and_third_pll() {
 }
 
 #[test]
-fn a_running_pll_keeps_its_factors() {
+fn running_pll_keeps_its_factors() {
     for (name, spec, cr_on, register, value) in [
         ("F1", &F1, 0x100_0083, 0x04, 5 << 18),
         ("F4", &F4, 0x100_0083, 0x04, 0x2400_3020),
@@ -161,7 +161,7 @@ fn start_up_takes_its_time_at_any_core_clock() {
 }
 
 #[test]
-fn a_pll_waits_for_its_input() {
+fn pll_waits_for_its_input() {
     let mut bench = Bench::new();
     let start_up = StartUp { hse_ns: 1_000_000, pll_ns: 100_000, ..CRYSTALS.start_up };
     let mut rcc = Rcc::new(&F4, Crystals { start_up, ..CRYSTALS });

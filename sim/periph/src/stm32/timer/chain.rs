@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn overflows_of_one_are_counts_of_the_other() {
+    fn overflows_of_one_timer_count_in_the_other() {
         for mut pair in pairs() {
             for us in [0, 1, 65_535, 65_536, 65_537, 131_071, 131_072, 1_000_000, 100_000_000, 4_294_967_295] {
                 assert_eq!(pair.count(us), us as u32, "{us} us on {:?}", pair.chip.chip());
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_that_is_off_hears_nothing() {
+    fn a_disabled_slave_timer_counts_nothing() {
         for mut pair in pairs() {
             let now = 200_000 * pair.mhz;
             pair.write(pair.high + CR1, 0, 0);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_before_it_listened_is_not_counted() {
+    fn earlier_updates_are_not_counted() {
         let [mut pair, _] = pairs();
         pair.write(pair.high + CR1, 0, 0);
         pair.write(pair.high + SMCR, 0, 0);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn prescaler_and_end_value_of_the_listener() {
+    fn prescaler_and_end_value_of_the_slave_timer() {
         let [mut pair, _] = pairs();
         pair.write(pair.high + PSC, 1, 0);
         pair.write(pair.high + ARR, 2, 0);
@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_tell_is_not_heard() {
+    fn timer_without_a_trigger_output_is_not_counted() {
         let [mut pair, _] = pairs();
         pair.write(pair.low + CR2, 0, 0);
         assert_eq!(pair.count(65_536 * 3) >> 16, 0);
     }
 
     #[test]
-    fn a_trigger_input_that_nothing_reaches() {
+    fn trigger_input_without_a_connection() {
         let mut pair = Pair::new(Chip::L073, (0x4002_1034, 0x24), 0x4001_1400, 0x4001_0800, 3);
         assert_eq!(pair.count(65_536 * 3) >> 16, 0);
     }

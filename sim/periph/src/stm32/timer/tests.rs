@@ -79,7 +79,7 @@ fn flags_by_cycle() {
 
 /// Whole runs that pass unseen raise what they would have raised, though neither the run left nor the one reached does.
 #[test]
-fn runs_that_nobody_saw_raise_their_flags() {
+fn overflows_set_their_flags_without_observation() {
     let mut bench = Bench::new();
     let mut timer = timer(GENERAL, &mut bench, &[(0x2c, 9), (0x34, 3), (0x00, 1)]);
     assert_eq!(timer.read(0x10, &mut bench.at(6)) & 2, 2);
@@ -207,7 +207,7 @@ fn software_flags_and_lines() {
 }
 
 #[test]
-fn basic_timers_lack_what_they_lack() {
+fn basic_timers_have_no_channels() {
     let mut bench = Bench::new();
     let mut timer = timer(BASIC, &mut bench, &[]);
     for (offset, want) in [

@@ -74,7 +74,7 @@ fn transmit_flags_by_cycle() {
 }
 
 #[test]
-fn the_transmitter_starts_with_an_idle_frame() {
+fn transmitter_starts_with_an_idle_frame() {
     let mut bench = Bench::new();
     let mut usart = Usart::new(1, V1, false);
     usart.write(0x08, 100, &mut bench.access());
@@ -177,7 +177,7 @@ fn interrupt_enables() {
 }
 
 #[test]
-fn an_overrun_interrupts_with_the_receiver_s_enable() {
+fn overrun_interrupts_with_the_receiver_s_enable() {
     // CR1, CR3, level with ORE up and nothing to read.
     for (cr1, cr3, level) in [(0, 0, 0), (RXNE, 0, 1), (0, 1, 1)] {
         let mut bench = Bench::new();
@@ -235,7 +235,7 @@ fn switching_off_returns_what_was_not_read() {
 }
 
 #[test]
-fn a_new_clock_keeps_the_bits() {
+fn new_clock_keeps_the_bits() {
     let mut bench = Bench::new();
     let mut usart = port(V1, &mut bench);
     usart.write(0x04, 1, &mut bench.access());

@@ -77,7 +77,7 @@ fn faults_escalate_by_priority() {
 }
 
 #[test]
-fn a_fault_in_hard_fault_or_nmi_or_under_faultmask_locks_up() {
+fn fault_in_hard_fault_or_nmi_or_under_faultmask_locks_up() {
     let mut bench = Bench::m3();
     bench.fault(Fault::Undefined);
     assert_eq!(bench.fault(Fault::Unaligned), ExceptionOutcome::LockedUp);
@@ -146,7 +146,7 @@ fn breakpoints() {
 }
 
 #[test]
-fn an_imprecise_fault_waits_for_its_priority() {
+fn imprecise_fault_waits_for_its_priority() {
     let mut bench = Bench::m3();
     bench.write(SHCSR, 1 << 17);
     bench.core.nvic.set_priority(BUS_FAULT, 0x80);
@@ -162,7 +162,7 @@ fn an_imprecise_fault_waits_for_its_priority() {
 }
 
 #[test]
-fn a_frame_that_cannot_be_written() {
+fn frame_that_cannot_be_written() {
     // BusFault enabled, priority of it, of the interrupt: what is entered first, what is left pending.
     let table = [
         (false, 0x00, 0x40, HARD_FAULT, Some(16)),
@@ -185,7 +185,7 @@ fn a_frame_that_cannot_be_written() {
 }
 
 #[test]
-fn a_frame_that_cannot_be_written_in_hard_fault_locks_up() {
+fn frame_that_cannot_be_written_in_hard_fault_locks_up() {
     let mut bench = Bench::m3();
     bench.fault(Fault::Undefined);
     let stack = bench.core.r[13];
@@ -195,7 +195,7 @@ fn a_frame_that_cannot_be_written_in_hard_fault_locks_up() {
 }
 
 #[test]
-fn a_vector_that_cannot_be_read() {
+fn vector_that_cannot_be_read() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x40);
     bench.bus.broken = FLASH + 0x40..FLASH + 0x44;
@@ -207,7 +207,7 @@ fn a_vector_that_cannot_be_read() {
 }
 
 #[test]
-fn a_frame_that_cannot_be_read_back_chains_into_the_fault() {
+fn frame_that_cannot_be_read_back_chains_into_the_fault() {
     for (enabled, expected) in [(true, BUS_FAULT), (false, HARD_FAULT)] {
         let mut bench = Bench::m3();
         bench.core.nvic.set_enabled(BUS_FAULT, enabled);
@@ -307,7 +307,7 @@ fn the_stacked_ipsr_must_suit_the_return() {
 }
 
 #[test]
-fn a_return_of_an_exception_that_is_not_active() {
+fn return_of_an_exception_that_is_not_active() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.interrupt(0);
@@ -317,7 +317,7 @@ fn a_return_of_an_exception_that_is_not_active() {
 }
 
 #[test]
-fn a_return_of_an_inactive_exception_to_a_handler() {
+fn return_of_an_inactive_exception_to_a_handler() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
@@ -329,7 +329,7 @@ fn a_return_of_an_inactive_exception_to_a_handler() {
 }
 
 #[test]
-fn a_return_to_arm_state_faults() {
+fn return_to_arm_state_faults() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.interrupt(0);

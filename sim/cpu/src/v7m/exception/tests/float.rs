@@ -30,7 +30,7 @@ fn state() -> [u32; 17] {
 }
 
 #[test]
-fn the_first_instruction_begins_a_context() {
+fn first_instruction_begins_a_context() {
     let mut bench = Bench::m4();
     bench.write(FPDSCR, u32::MAX);
     assert_eq!(bench.read(FPDSCR), 0x07c0_0000);
@@ -63,7 +63,7 @@ fn access_follows_cpacr_and_privilege() {
 }
 
 #[test]
-fn whatever_may_take_access_away_clears_the_shortcut() {
+fn every_loss_of_fpu_access_clears_the_shortcut() {
     type Change = fn(&mut Bench);
     let changes: [(&str, Change); 4] = [
         ("CPACR", |b| b.write(0xe000_ed88, 0)),
@@ -80,7 +80,7 @@ fn whatever_may_take_access_away_clears_the_shortcut() {
 }
 
 #[test]
-fn an_entry_reserves_the_place_and_leaves_the_registers() {
+fn entry_reserves_stack_space_and_keeps_the_registers() {
     let mut bench = bench();
     let stack = bench.core.r[13];
     bench.bus.seen.clear();
@@ -101,7 +101,7 @@ fn an_entry_reserves_the_place_and_leaves_the_registers() {
 }
 
 #[test]
-fn the_reservation_notes_who_could_be_told_of_a_fault() {
+fn reservation_records_which_faults_can_be_taken() {
     // SHCSR, DEMCR, active priority: bits besides HFRDY.
     let table = [
         (7 << 16, 0, 0x80, fpccr::BFRDY | fpccr::MMRDY),
@@ -125,7 +125,7 @@ fn the_reservation_notes_who_could_be_told_of_a_fault() {
 }
 
 #[test]
-fn the_first_instruction_of_a_handler_preserves_the_thread() {
+fn first_instruction_of_a_handler_preserves_the_thread() {
     let mut bench = bench();
     bench.interrupt(0);
     let (frame, t) = (bench.core.r[13], bench.core.t);
@@ -142,7 +142,7 @@ fn the_first_instruction_of_a_handler_preserves_the_thread() {
 }
 
 #[test]
-fn waits_of_the_memory_lengthen_preservation() {
+fn memory_waits_lengthen_preservation() {
     let mut bench = bench();
     bench.interrupt(0);
     bench.bus.ram_wait = 3;
@@ -172,7 +172,7 @@ fn nested_handlers_each_have_their_frame() {
 }
 
 #[test]
-fn a_nested_handler_preserves_the_state_of_two_levels_below() {
+fn nested_handler_preserves_the_state_of_two_levels_below() {
     // The first handler uses no floating point: its frame is basic, and the thread's state is still due.
     let mut bench = bench();
     bench.interrupt(0);
@@ -191,7 +191,7 @@ fn a_nested_handler_preserves_the_state_of_two_levels_below() {
 }
 
 #[test]
-fn without_lazy_preservation_all_goes_at_once() {
+fn registers_are_saved_immediately_without_lazy_preservation() {
     let mut bench = bench();
     bench.write(FPCCR, fpccr::ASPEN);
     bench.interrupt(0);
@@ -237,7 +237,7 @@ fn preservation_that_fails_is_a_fault_of_the_instruction() {
 }
 
 #[test]
-fn a_frame_needs_access_when_it_is_written_at_once() {
+fn frame_needs_access_when_it_is_written_at_once() {
     let mut bench = bench();
     bench.write(FPCCR, fpccr::ASPEN);
     bench.write(0xe000_ed88, 0);
@@ -253,7 +253,7 @@ fn a_frame_needs_access_when_it_is_written_at_once() {
 }
 
 #[test]
-fn the_context_switch_of_a_kernel_moves_both_halves() {
+fn context_switch_of_a_kernel_moves_both_halves() {
     // PendSV of a Cortex-M4F port: task A with floating point out, task B without in, and back.
     let mut bench = bench();
     bench.core.set_special(9, 3, RAM + 0x4000);

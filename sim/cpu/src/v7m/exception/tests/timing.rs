@@ -49,7 +49,7 @@ fn tail_chain_takes_six_cycles() {
 }
 
 #[test]
-fn slow_memories_lengthen_entry_where_nothing_hides_them() {
+fn slow_memories_lengthen_entry_unless_hidden() {
     // Flash wait, RAM wait, cycles: eight stores to RAM beside one vector read from flash.
     for (flash, ram, cycles) in [(5, 0, 17), (0, 1, 20), (5, 1, 20), (10, 1, 22), (0, 3, 36)] {
         assert_eq!(entry_cycles(Bench::m3(), flash, ram), cycles, "flash {flash} RAM {ram}");
@@ -57,7 +57,7 @@ fn slow_memories_lengthen_entry_where_nothing_hides_them() {
 }
 
 #[test]
-fn a_vector_behind_the_same_bus_waits_for_the_stores() {
+fn vector_on_the_same_bus_waits_for_the_stores() {
     let mut bench = Bench::m3();
     bench.core.scb.vtor = RAM;
     bench.bus.put(RAM + 4 * 16, handler(16) | 1);
@@ -70,7 +70,7 @@ fn slow_memory_lengthens_return() {
 }
 
 #[test]
-fn words_go_out_as_fast_as_memory_takes_them() {
+fn stacking_runs_at_the_speed_of_memory() {
     for wait in [0, 1, 3] {
         let mut bench = Bench::m3();
         bench.bus.ram_wait = wait;
@@ -128,7 +128,7 @@ fn through<P: Pipeline>(features: Features, pipe: P) -> [u64; 2] {
 }
 
 #[test]
-fn the_pipelines_keep_the_latencies() {
+fn pipelines_keep_the_latencies() {
     assert_eq!(through(Features::CORTEX_M3, CortexM3::default()), [12, 12]);
     assert_eq!(through(Features::CORTEX_M4F, CortexM4::default()), [12, 10]);
     assert_eq!(through(Features::CORTEX_M7, M7::default()), [12, 12]);

@@ -39,12 +39,12 @@ fn corners_and_random<A: Shape>() {
 }
 
 #[test]
-fn single_precision_as_the_oracle() {
+fn single_precision_equals_the_oracle() {
     corners_and_random::<ApSingle>();
 }
 
 #[test]
-fn double_precision_as_the_oracle() {
+fn double_precision_equals_the_oracle() {
     corners_and_random::<ApDouble>();
 }
 
@@ -173,7 +173,7 @@ fn maximum_and_minimum_prefer_numbers() {
 
 /// An integer or fixed-point result by the definition: scale, round, saturate.
 #[test]
-fn to_integers_as_the_oracle() {
+fn conversion_to_integers_equals_the_oracle() {
     let fixed = |bits, signed, fraction| FixedPoint { bits, signed, fraction };
     let targets = [
         FixedPoint::I32,
@@ -218,7 +218,7 @@ fn to_integers_as_the_oracle() {
 }
 
 #[test]
-fn from_integers() {
+fn conversion_from_integers() {
     for (rounding, round) in MODES {
         for value in [0u32, 1, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x0100_0001, 0x0100_0003, 0x8100_0080] {
             for (from, wide) in [(FixedPoint::I32, i128::from(value as i32)), (FixedPoint::U32, i128::from(value))] {
@@ -288,7 +288,7 @@ fn narrow<A: Shape + FloatConvert<B>, B: Float>(a: u64, nan: u64, half: bool, co
 }
 
 #[test]
-fn between_precisions_as_the_oracle() {
+fn conversion_between_precisions_equals_the_oracle() {
     let mut random = Random(11);
     let mut doubles = <ApDouble as Shape>::corners();
     doubles.extend((0..4000).map(|_| random.pattern::<ApDouble>(1023, 320)));

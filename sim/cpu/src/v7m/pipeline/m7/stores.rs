@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_over_the_bus_holds_up_both_banks() {
+    fn store_over_the_bus_holds_up_both_banks() {
         let mut stores = Stores::new();
         stores.push(10, 0x4000_0000, 1, 7);
         assert_eq!(stores.drain_cycle(), 19);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_taken_up_is_the_same_state() {
+    fn a_restored_state_is_equal() {
         let mut stores = Stores::new();
         for n in 0..7 {
             stores.push(100 + n, 0x2000_0000 + 4 * n as u32, 4, 0);

@@ -92,7 +92,7 @@ fn loops() {
 
 /// JL's loop of 20 cycles a pass, run once: beyond them 6 cycles, or 8 if the flags are made beside the branch.
 #[test]
-fn a_loop_that_runs_once_is_mispredicted_twice() {
+fn loop_that_runs_once_is_mispredicted_twice() {
     const NOP: [u16; 2] = [0xf3af, 0x8000];
     const SUBS: [u16; 2] = [0xf1b0, 0x0001];
     const START: [u16; 4] = [0x2000, 0xbf00, 0xbf00, 0xbf00]; // the loop begins with a doubleword
@@ -164,7 +164,7 @@ fn divisions_take_longer_the_longer_the_quotient() {
 
 /// While a division runs, the queue fills up and no further: a doubleword every four cycles costs what is missing.
 #[test]
-fn the_queue_holds_four_doublewords() {
+fn queue_holds_four_doublewords() {
     let spent = |doublewords: usize| {
         // UDIV r0, r1, r2 for 20 cycles, NOP.W, then pairs of NOP.W.
         let program = [vec![0xfbb1, 0xf0f2], [0xf3af, 0x8000].repeat(1 + 2 * doublewords)].concat();

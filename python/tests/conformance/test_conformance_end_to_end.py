@@ -1,0 +1,93 @@
+"""Every check of the conformance suite fails on a port that is broken in the way it looks for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rtoslab import api
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue.catalogue import Catalogue
+from rtoslab.conformance.examination import Conformance, examine_port
+from rtoslab.conformance.judge import Outcome
+from rtoslab.plan.plan import Options, conformance_points
+from rtoslab.results.results import Failed, MeasuredPoint
+from tests.broken_ports import BREAKS
+from tests.checkouts import replace_text
+from tests.cli.test_cli import rtoslab
+
+BREAKS_OF_TIMEOUTS = {f"{service}_timeout_{end}" for service in ("event", "mailbox") for end in ("expires", "given")}
+
+
+def test_several_suites_print_one_line_each() -> None:
+    done = rtoslab("conformance", "--kernel", "bare,freertos")
+    *_, table = done.stdout.split("All suites")
+    rows = [
+        [cell.strip() for cell in line.strip("│").split("│")] for line in table.splitlines() if line.startswith("│")
+    ]
+    assert [row[:3] for row in rows] == [["bare", "pico", "1"], ["freertos", "pico", "1"]]
+    assert {row[4] for row in rows} == {"holds"}
+    assert all(re.match(r"\d+ hold", row[3]) for row in rows)
+    assert "All suites" not in rtoslab("conformance", "--kernel", "bare").stdout
+
+
+def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> Conformance:
+    catalogue = Catalogue(root)
+    (point,) = conformance_points(catalogue, Options([kernel], [board], [cores]))
+    return examine_port(catalogue, point)
+
+
+def failing(verdict: Conformance) -> set[str]:
+    return {finding.check for finding in verdict.findings if finding.outcome is Outcome.FAILS}
+
+
+def test_every_check_fails_for_some_broken_port() -> None:
+    seen = {check for item in BREAKS.values() for check in item.fails}
+    elsewhere = {"pointer_queue_wakes", "any_core", *BREAKS_OF_TIMEOUTS}
+    assert seen | elsewhere == {item.id for item in Catalogue(find_root()).conformance.check}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_broken_port_offers_the_broken_service(name: str) -> None:
+    """The long test below must not be the first to see that a port's text has changed."""
+    assert BREAKS[name].old in (find_root() / "firmware" / BREAKS[name].file).read_text()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BREAKS)
+def test_broken_port_fails(checkout: Path, name: str) -> None:
+    what = BREAKS[name]
+    replace_text(checkout, what.file, what.old, what.new)
+    verdict = conformance(checkout, what.kernel, what.board)
+    assert what.fails <= failing(verdict), (verdict.failure, failing(verdict))
+    assert not verdict.holds
+
+
+def test_nonconforming_port_gives_no_figure(checkout: Path, tmp_path: Path) -> None:
+    what = BREAKS["a tick too slow"]
+    replace_text(checkout, what.file, what.old, what.new)
+    (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
+    assert isinstance(outcome.result, Failed)
+    assert outcome.result.stage == "conformance"
+    assert "so none of its figures is valid: Tick rate by the timer demands that" in outcome.result.message
+    assert (outcome.folder / "conformance.json").is_file()
+    assert not (outcome.folder / "uart.txt").exists(), "nothing was measured"
+
+
+@pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("freertos", 2), ("rt", 1), ("bare", 1)])
+def test_every_port_conforms_on_the_pico(kernel: str, cores: int) -> None:
+    verdict = conformance(find_root(), kernel, cores=cores)
+    verdict.require()
+    assert {finding.core for finding in verdict.findings if finding.outcome is Outcome.HOLDS} == set(range(cores))
+
+
+def test_verdict_is_stored_and_reused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    first = conformance(find_root(), "bare")
+
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("rtoslab.conformance.play.run_virtual", never)
+    assert conformance(find_root(), "bare") == first
+    (outcome,) = (item for item in api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run"))
+    assert isinstance(outcome.result, MeasuredPoint), "its own process finds the verdict too"

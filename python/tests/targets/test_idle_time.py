@@ -1,0 +1,50 @@
+"""Whether cores are at the test where a kernel waits for another core's lock asleep."""
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rtoslab.proofs.rules import busy
+from rtoslab.results import Verdict
+from rtoslab.targets.observe import CoreLoad, Switch
+from tests.fakes import handle
+
+IDLE = 0x77
+
+
+def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
+    loads = {core: CoreLoad(1000, 10 * idle_percent, 100) for core in (0, 1)}
+    switches = Counter({Switch(1, handle(0), IDLE, "semaphore_take"): to_idle, Switch(1, IDLE, handle(0), ""): to_idle})
+    return SimpleNamespace(
+        is_pinned=True,
+        decoded=SimpleNamespace(
+            params={},
+            counts=[SimpleNamespace(core=core, count=10) for core in (0, 1)],
+            tasks=[SimpleNamespace(handle=handle(0))],
+        ),
+        observed=SimpleNamespace(loads=loads, switches=switches),
+        cores=(0, 1),
+        kernel=SimpleNamespace(behaviour=SimpleNamespace(lock_wait=lock_wait)),
+        code_slowdown=lambda: 1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("allowed", "idle", "to_idle", "lock_wait", "verdict"),
+    [
+        (2, 40, 0, "spins", Verdict.FAILS),
+        (2, 40, 0, "asleep", Verdict.HOLDS),
+        (2, 40, 9, "asleep", Verdict.FAILS),
+        (60, 40, 900, "asleep", Verdict.HOLDS),
+        (60, 70, 900, "asleep", Verdict.FAILS),
+        (60, 40, 900, "spins", Verdict.HOLDS),
+    ],
+)
+def test_sleep_is_idle_time_unless_waiting_for_a_lock(
+    allowed: int, idle: int, to_idle: int, lock_wait: str, verdict: Verdict
+) -> None:
+    """Switches to the idle task tell, of a benchmark that never waits; the share, where tasks wait for each other."""
+    params = busy.Params.model_validate({"rule": "busy", "idle_percent": allowed, "instructions": 20})
+    assert busy.judge(params, evidence(idle, to_idle, lock_wait)).verdict is verdict
