@@ -21,6 +21,7 @@ from rtoslab.images.image_inputs import (
     MAP,
     cmake_options,
     inputs_digest,
+    started_point,
     tree_of_point,
 )
 from rtoslab.images.settings import require_settings

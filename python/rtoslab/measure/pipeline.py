@@ -22,7 +22,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance, examine_port
-from rtoslab.images import LOG, BuiltImage, build_point_image
+from rtoslab.images import LOG, BuiltImage, build_point_image, started_point
 from rtoslab.measure.evaluation import evaluate_output, failed_result
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.point_result import evaluation_files
@@ -94,6 +94,7 @@ def run_point(
         with contents_cache():
             built = build_point_image(catalogue, point)
             conformance = examine_port(catalogue, point, progress)
+            pair = _build_pair(catalogue, point)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
@@ -103,6 +104,8 @@ def run_point(
     board = catalogue.board(point.board).facts
     target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, built, target, conformance.summary())
+    if pair is not None:
+        manifest["beside"] = pair.record
     run_id = manifest_hash(manifest)[:16]
     folder = point_folder_name(identity, run_id)
     place = run.point_path(folder)
@@ -110,10 +113,38 @@ def run_point(
         if run.has(folder) and not options.again:
             return Outcome(run.read(folder).result, place, fresh=False)
         return _load_or_measure(
-            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, options
+            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest, pair), progress, runner, options
         )
     except AlteredError as cause:
         return Outcome(altered_result(identity, cause), place, fresh=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The other image of two, and the one that contains both."""
+
+    started: Path
+    record: dict[str, object]
+    """What the manifest has of them."""
+
+
+def _build_pair(catalogue: Catalogue, point: Point) -> _Pair | None:
+    """Builds the image of the other core, and the one that the board starts with. None for a kernel without another
+    one. Raises BuildError."""
+    if point.beside is None:
+        return None
+    other = build_point_image(catalogue, point.on_other_core())
+    started = build_point_image(catalogue, started_point(point))
+    core_map = catalogue.core_map(catalogue.board(point.board))
+    record: dict[str, object] = {
+        "core": point.core,
+        "build": other.info,
+        "elf_sha256": other.elf_sha256,
+        "started_sha256": started.elf_sha256,
+        "ram": point.ram,
+        "map": core_map.model_dump(mode="json") if core_map else {},
+    }
+    return _Pair(started.elf, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +156,7 @@ class _Job:
     built: BuiltImage
     conformance: Conformance
     manifest: dict[str, object]
+    pair: _Pair | None
 
     @property
     def folder(self) -> str:
@@ -154,7 +186,8 @@ def _load_or_measure(
         known, note = _find_cached(results, key, job.folder)
         if known is not None and not options.again:
             return replace(_store_files(run, job.folder, known, cached=True), note=note)
-        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point))
+        started = job.pair.started if job.pair else None
+        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point, started))
         outcome = _store_files(run, job.folder, files, cached=False)
         store_point(results, key, files)
     return replace(outcome, note=note)
@@ -200,11 +233,16 @@ def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cac
     return Outcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
 
-def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
-    """Returns a function that runs a build on the virtual board. A failed run is an output with its failure."""
+def _virtual_runner(
+    catalogue: Catalogue, point: Point, started: Path | None = None, machine: VirtualMachine | None = None
+) -> Runner:
+    """Returns a function that runs a build on the virtual board. A failed run is an output with its failure.
+
+    `started`: of two images the one that contains both."""
 
     def run(built: BuiltImage, progress: Progress) -> RunOutput:
-        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name)
+        whole = started.read_bytes() if started is not None else None
+        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name, whole)
         try:
             return run_virtual(job, progress, machine)
         except (SettingError, UnknownNameError):

@@ -6,8 +6,12 @@ from rtoslab.proofs import services_to_watch
 from rtoslab.targets import VirtualJob
 
 
-def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> VirtualJob:
-    """Returns the job that runs and observes a point's image on the virtual board."""
+def virtual_job(
+    catalogue: Catalogue, point: Point, image: bytes, name: str, started: bytes | None = None
+) -> VirtualJob:
+    """Returns the job that runs and observes a point's image on the virtual board.
+
+    `started`: the image that contains this one and the one of the other core, if there are two."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
     benchmark = catalogue.benchmark(point.benchmark).facts.for_kernel(kernel)
@@ -24,4 +28,6 @@ def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> 
         handlers=benchmark.handlers is not None,
         stamping_line=board.irq.asynchronous if benchmark.is_stamped else None,
         settings=point.timing,
+        core=point.core,
+        started=started,
     )

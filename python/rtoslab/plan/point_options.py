@@ -11,6 +11,7 @@ from rtoslab.catalogue import DEFAULT_OPT
 
 DEFAULT_COMPILER: Final = "gcc"
 DEFAULT_CODE: Final = "flash"
+DEFAULT_RAM: Final = "striped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,9 @@ POINT_OPTIONS: Final = (
     PointOption("warmup_ms", None, "10"),
     PointOption("clock_hz", None, "84000000"),
     PointOption("wait_states", None, "5"),
+    PointOption("beside", None, "rt"),
+    PointOption("core", None, "1"),
+    PointOption("ram", DEFAULT_RAM, "banks"),
 )
 """In the order of a stored point's configuration."""
 KEY_GROUPS: Final = (("feature", "NAME=0"), ("param", "NAME=N"), ("timing", "KEY=N"))

@@ -111,6 +111,26 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
 ]
 
 
+PAIR = {"rule": "windows_overlap"}
+"""Judged of a kernel beside another one."""
+OVERLAPS: list[tuple[tuple[int, int], Verdict]] = [
+    ((1000, 251_000), Verdict.HOLDS),
+    ((5900, 255_900), Verdict.HOLDS),  # 1.96 % later
+    ((6100, 256_100), Verdict.FAILS),
+    ((0, 1000), Verdict.FAILS),  # it was over
+]
+
+
+@pytest.mark.parametrize(("edges", "verdict"), OVERLAPS)
+def test_windows_of_two_kernels_overlap(edges: tuple[int, int], verdict: Verdict) -> None:
+    alone = evidence(OWN)
+    fields: dict[str, str | int] = {"n": 0, "open_ticks": edges[0], "close_ticks": edges[1]}
+    other = decoded([("window", fields), *[record for record in BODY if record[0] != "window"]])
+    beside = [item for item in judge_all(dataclasses.replace(alone, beside=other)) if item.rule == PAIR["rule"]]
+    assert [item.verdict for item in beside] == [verdict]
+    assert not [item for item in judge_all(alone) if item.rule == PAIR["rule"]]
+
+
 @pytest.mark.parametrize(
     ("sets", "chip", "divider", "verdict"),
     [
