@@ -42,11 +42,15 @@ function(amp_sources)
   toml_header(amp AMP "${BENCH_GENERATED_DIR}/bench_amp_facts.h")
   string(TOUPPER "${AMP_RAM}" ram)
   file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/bench_amp_config.h" CONTENT
-    "/* Generated from the build's options. */\n#pragma once\n#define AMP_CORE ${AMP_CORE}\n#define AMP_SHARED_START AMP_${ram}_SHARED_START\n#define AMP_SHARED_BYTES AMP_${ram}_SHARED_BYTES\n"
+    "/* Generated from the build's options. */\n#pragma once\n#define AMP_CORE ${AMP_CORE}\n#define AMP_SHARED_START AMP_${ram}_SHARED_START\n#define AMP_SHARED_BYTES AMP_${ram}_SHARED_BYTES\n#define AMP_FIFO_IRQ AMP_CORE${AMP_CORE}_FIFO_IRQ\n"
     @ONLY)
   file(GLOB sources CONFIGURE_DEPENDS "${AMP_DIR}/${BOARD}/*.c" "${AMP_DIR}/${BOARD}/core${AMP_CORE}/*.c")
   target_sources(image PRIVATE ${sources})
-  set_source_files_properties(${sources} PROPERTIES INCLUDE_DIRECTORIES "${AMP_DIR}/${BOARD}") # all others as on one core
+  file(GLOB users CONFIGURE_DEPENDS "${BENCH_DIR}/*.c")
+  if(NOT DEFINED bench.pair)
+    set(users "") # all others are compiled as on one core
+  endif()
+  set_property(SOURCE ${sources} ${users} APPEND PROPERTY INCLUDE_DIRECTORIES "${AMP_DIR}/${BOARD}" "${AMP_DIR}/include")
   if(AMP_CORE EQUAL 0)
     amp_other_image("${CMAKE_BINARY_DIR}/amp")
   endif()

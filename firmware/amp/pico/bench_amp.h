@@ -1,6 +1,7 @@
 /* What the images of two kernels share: a page of SRAM, and how they wait for each other.
  *
- * Core 0's image clears the page before it starts core 1. Each word is written by one core alone, so no lock is needed. */
+ * Core 0's image clears the page before it starts core 1. Each word but those of messages is written by one core
+ * alone, so no lock is needed. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,6 +16,8 @@
 struct amp_shared {
     volatile uint32_t meetings[AMP_CORES]; /* how often each core has come to a meeting */
     volatile uint32_t ended[AMP_CORES];    /* 1: the core's image has said its last word */
+    volatile uint32_t words[AMP_CORES];    /* a benchmark's message to each core, and whether there is one */
+    volatile uint32_t is_full[AMP_CORES];
 };
 
 #define AMP_SHARED ((struct amp_shared *)AMP_SHARED_START)

@@ -38,7 +38,8 @@ def evaluate_output(
         output.observed if kernel.symbols else None
     )  # of a kernel without symbols calls and tasks cannot be seen
     try:
-        evidence = Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside)
+        fifo = None if beside is None else _fifo_line(catalogue, identity)
+        evidence = Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
         proofs = judge_all(evidence)
     except DecodeError as cause:
         return failed_result(identity, run_id, "decode", cause)
@@ -48,6 +49,14 @@ def evaluate_output(
         message = f"{benchmark.title} did not do what its name says: {words}"
         return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
     return measured_result(catalogue, identity, run_id, decoded, output, proofs)
+
+
+def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
+    """Returns the interrupt line of the words that the other core sends to the point's."""
+    core_map = catalogue.core_map(catalogue.board(identity.board))
+    if core_map is None:
+        return None
+    return (core_map.core0, core_map.core1)[int(identity.config["core"])].fifo_irq
 
 
 def _decode_streams(

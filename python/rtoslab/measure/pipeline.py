@@ -22,9 +22,10 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import Conformance, examine_port
-from rtoslab.images import LOG, BuiltImage, build_point_image, started_point
+from rtoslab.images import LOG, BuiltImage, build_point_image
 from rtoslab.measure.evaluation import evaluate_output, failed_result
 from rtoslab.measure.identity import point_id
+from rtoslab.measure.pair_images import PairImages, build_pair
 from rtoslab.measure.point_result import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
@@ -94,7 +95,7 @@ def run_point(
         with contents_cache():
             built = build_point_image(catalogue, point)
             conformance = examine_port(catalogue, point, progress)
-            pair = _build_pair(catalogue, point)
+            pair = build_pair(catalogue, point)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
@@ -120,34 +121,6 @@ def run_point(
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """The other image of two, and the one that contains both."""
-
-    started: Path
-    record: dict[str, object]
-    """What the manifest has of them."""
-
-
-def _build_pair(catalogue: Catalogue, point: Point) -> _Pair | None:
-    """Builds the image of the other core, and the one that the board starts with. None for a kernel without another
-    one. Raises BuildError."""
-    if point.beside is None:
-        return None
-    other = build_point_image(catalogue, point.on_other_core())
-    started = build_point_image(catalogue, started_point(point))
-    core_map = catalogue.core_map(catalogue.board(point.board))
-    record: dict[str, object] = {
-        "core": point.core,
-        "build": other.info,
-        "elf_sha256": other.elf_sha256,
-        "started_sha256": started.elf_sha256,
-        "ram": point.ram,
-        "map": core_map.model_dump(mode="json") if core_map else {},
-    }
-    return _Pair(started.elf, record)
-
-
-@dataclass(frozen=True, slots=True)
 class _Job:
     """A point whose image is built and whose port was examined."""
 
@@ -156,7 +129,7 @@ class _Job:
     built: BuiltImage
     conformance: Conformance
     manifest: dict[str, object]
-    pair: _Pair | None
+    pair: PairImages | None
 
     @property
     def folder(self) -> str:
@@ -186,8 +159,7 @@ def _load_or_measure(
         known, note = _find_cached(results, key, job.folder)
         if known is not None and not options.again:
             return replace(_store_files(run, job.folder, known, cached=True), note=note)
-        started = job.pair.started if job.pair else None
-        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point, started))
+        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point, job.pair))
         outcome = _store_files(run, job.folder, files, cached=False)
         store_point(results, key, files)
     return replace(outcome, note=note)
@@ -234,15 +206,13 @@ def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cac
 
 
 def _virtual_runner(
-    catalogue: Catalogue, point: Point, started: Path | None = None, machine: VirtualMachine | None = None
+    catalogue: Catalogue, point: Point, pair: PairImages | None, machine: VirtualMachine | None = None
 ) -> Runner:
-    """Returns a function that runs a build on the virtual board. A failed run is an output with its failure.
-
-    `started`: of two images the one that contains both."""
+    """Returns a function that runs a build on the virtual board. A failed run is an output with its failure."""
 
     def run(built: BuiltImage, progress: Progress) -> RunOutput:
-        whole = started.read_bytes() if started is not None else None
-        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name, whole)
+        beside = pair.contents() if pair is not None else None
+        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name, beside)
         try:
             return run_virtual(job, progress, machine)
         except (SettingError, UnknownNameError):

@@ -38,8 +38,8 @@ def pair_obstacle(
         return f"firmware/amp has no map that divides {board.facts.title} between two kernels"
     if kernel.facts.owns_start:
         return f"{kernel.facts.title} is linked by its own script, which places it over the whole memory"
-    if benchmark.facts.kind != "counts":
-        return "beside another kernel only counts are measured: the cores would share the pin and the samples' timer"
+    if benchmark.facts.kind != "counts" and not benchmark.facts.pair:
+        return "beside another kernel no latencies of one core are measured: the cores would share pin and timer"
     if configured:
         return "macros of a kernel's configuration cannot be set for one of two kernels"
     return None

@@ -139,7 +139,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        point if beside is None else _beside(catalogue, point, beside, core)
+        _alone(catalogue, point) if beside is None else _beside(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
         for name in options.kernels or (*experiment.kernels, *external)
         for kernel, beside, core in split_pair(catalogue, name)
@@ -157,6 +157,14 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
             config,
         )
     ]
+
+
+def _alone(catalogue: Catalogue, point: Point) -> Point:
+    """Returns the point, or the reason why a test of two kernels is none of one."""
+    facts = catalogue.benchmark(point.benchmark).facts
+    if not facts.pair or point.not_applicable is not None:
+        return point
+    return replace(point, not_applicable=f"{facts.title} is a test of two kernels: {PAIR_EXAMPLE}")
 
 
 def _beside(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
@@ -204,7 +212,8 @@ def _points_by_kind(
     limit_ms = options.window_ms or benchmark.facts.limit_ms
     plain = make_point(benchmark, kernel, board, cores, limit_ms, config)
     samples, lack = _sample_count(benchmark.facts.for_kernel(kernel.facts), board.facts, config, full=options.full)
-    reason = plain.not_applicable or _latency_obstacle(kernel.facts, cores) or lack
+    several = cores > 1 and benchmark.facts.min_cores == 1
+    reason = plain.not_applicable or _latency_obstacle(kernel.facts, several=several) or lack
     instruments = benchmark.facts.instruments
     names = _parse_instruments(config.get("instrument")) or instruments
     unsupported = f"{benchmark.facts.title} can be measured by {', '.join(instruments)} only"
@@ -246,9 +255,9 @@ def _sample_count(
     return required, f"{board.title} has memory for {most} samples of each series, not for {required}"
 
 
-def _latency_obstacle(kernel: Kernel, cores: int) -> str | None:
-    """Returns why latencies cannot be measured. None if they can."""
-    if cores > 1:
+def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
+    """Returns why latencies cannot be measured. None if they can. `several`: on more cores than they are of."""
+    if several:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
         reason = kernel.reason_lacking("timeout")

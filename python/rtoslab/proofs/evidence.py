@@ -50,6 +50,8 @@ class Evidence:
     """The point's configuration: the settings that differ from board.toml and kernel.toml."""
     beside: DecodedRun | None = None
     """The records of the kernel that ran in an image of its own on the other core. None: there was none."""
+    fifo_line: int | None = None
+    """The interrupt line of the words that the other kernel sends. None: there is no other kernel."""
 
     @property
     def cores(self) -> range:

@@ -10,7 +10,7 @@ import numpy as np
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
 from rtoslab.targets.board import load_image, make_machine
-from rtoslab.targets.events import EVENT
+from rtoslab.targets.events import EVENT, IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
 from rtoslab.targets.machine import VirtualMachine
 
 if TYPE_CHECKING:
@@ -62,9 +62,10 @@ class _CoreView:
         return content[address - start :][:length]
 
     def take_events(self) -> bytes:
-        """Returns the events of the core."""
+        """Returns the events of the core, and the marks of either."""
         events = np.frombuffer(self._machine.take_events(), dtype=EVENT)
-        mine = events[events["core"] == self._core]
+        marks = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_MARK) & (events["id"] < IDENT_SYMBOL)
+        mine = events[(events["core"] == self._core) | marks]
         mine["core"] = 0
         return bytes(mine.tobytes())
 

@@ -34,7 +34,7 @@ from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_pro
 from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.marks import read_marks
+from rtoslab.targets.marks import Mark, read_marks
 from rtoslab.targets.observe import Observer, WindowObservations
 from rtoslab.targets.own_code import own_functions
 from rtoslab.targets.own_floats import functions_with_floats
@@ -96,6 +96,8 @@ class VirtualJob:
     """The core that runs the image beside another image on the other core. None: there is no other image."""
     started: bytes | None = None
     """Of two images the one that the board starts with, which contains both."""
+    sender: bytes | None = None
+    """The image of the other core, where the intervals of series begin that end on this one. None: all begin here."""
 
 
 @dataclass(slots=True)
@@ -180,7 +182,7 @@ class _WindowRun:
             self.nesting_words = self._nesting_addresses()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)
-            for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
+            for mark in self._marks() if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
             self._watch_samples()
             self.current_words = current_task_addresses(self.machine, self.job.kernel, self.job.cores)
@@ -189,6 +191,16 @@ class _WindowRun:
             watch_idling(self.machine, self.job.kernel)
             if self.job.handlers:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
+
+    def _marks(self) -> list[Mark]:
+        """Returns the marks of the intervals. Of series whose messages come from the other core's image, the starts are
+        there."""
+        own = read_marks(self.job.image, self.job.name)
+        if self.job.sender is None:
+            return list(own)
+        other = read_marks(self.job.sender, self.job.name)
+        ends = [mark for mark in own if mark.is_end or mark.series == 0]
+        return ends + [mark for mark in other if not mark.is_end and mark.series]
 
     def _watch_samples(self) -> None:
         """Watches the samples that the runner stores."""

@@ -39,7 +39,7 @@ def test_names_may_be_short() -> None:
         ("freertos+rt", "t1_arithmetic", "nucleo-f446re", "firmware/amp has no map that divides NUCLEO-F446RE"),
         ("freertos+bare", "t2_cooperative", "pico", "bare (no kernel) has no tasks service"),
         ("freertos+rt", "t8_allocation", "pico", "rt has no heap service"),
-        ("freertos+rt", "interrupt_latency", "pico", "beside another kernel only counts are measured"),
+        ("freertos+rt", "interrupt_latency", "pico", "beside another kernel no latencies of one core are measured"),
         ("freertos+freertos", "contention", "pico", "is a test of 2 cores or more"),
         ("freertos+nuttx", "t1_arithmetic", "pico", "NuttX"),
     ],
