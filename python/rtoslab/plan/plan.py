@@ -29,6 +29,8 @@ from rtoslab.plan.point_options import DEFAULT_CODE, DEFAULT_COMPILER, DEFAULT_R
 
 DEFAULT_WINDOW_MS = 250
 SAMPLE_BYTES = 4
+SHARED = "shared"
+"""The parameter of benchmarks that may have one object for all cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,8 @@ def _beside(catalogue: Catalogue, point: Point, beside: str, core: int | None) -
     reasons = [pair_obstacle(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels]
     config = {f"param.{name}": value for name, value in point.params.items()}
     lack = find_obstacle(benchmark, kernels[1], board, 1, {**config, "opt": point.opt, "compiler": point.compiler})
-    why = point.not_applicable or next(filter(None, reasons), None) or lack
+    apart = "each of two kernels has objects of its own" if point.params.get(SHARED) == "1" else None
+    why = point.not_applicable or next(filter(None, reasons), None) or lack or apart
     return replace(point, beside=beside, core=core, not_applicable=why)
 
 

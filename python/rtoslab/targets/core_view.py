@@ -76,7 +76,10 @@ class _CoreView:
     def stats(self) -> "Stats":
         """Returns the counts of the core alone."""
         stats = self._machine.stats()
-        return {"cores": [stats["cores"][self._core]], "locks": stats["locks"]}
+        locks = [lock for lock in stats["locks"] if lock["core"] == self._core]
+        for lock in locks:
+            lock["core"] = 0
+        return {"cores": [stats["cores"][self._core]], "locks": locks}
 
     def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
         """Returns registers of the core's own part of the address space."""

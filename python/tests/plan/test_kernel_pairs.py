@@ -53,6 +53,12 @@ def test_a_pair_that_is_not_possible_says_why_on_both_cores(
         assert words in (point.not_applicable or ""), point
 
 
+def test_two_kernels_share_no_object() -> None:
+    own, shared = (points("freertos+freertos", "p6_get_priority", **{"param.shared": value})[0] for value in "01")
+    assert own.not_applicable is None
+    assert shared.not_applicable == "each of two kernels has objects of its own"
+
+
 def test_macros_go_to_both_images_or_to_none() -> None:
     assert points("freertos+freertos", configTICK_RATE_HZ="100")[0].not_applicable is None
     assert "cannot be set for one of two kernels" in str(
