@@ -19,7 +19,7 @@
 #include "bench/latency.h"
 #include "bench/pair.h"
 
-/* Over 125,000 cycles of a tick of 1 ms, its multiples come back after 62,500 steps. */
+/* Over the 125,000 cycles of a tick of 1 ms: of 2000 messages by one way, two neighbours are 72 cycles apart or less. */
 #define PERIOD_CYCLES 15686u
 #define ANSWER_CYCLES (PERIOD_CYCLES / 2u)
 #define STAMP_MASK 0xFFFFu

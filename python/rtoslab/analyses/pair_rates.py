@@ -30,7 +30,7 @@ class KernelPair:
 
     cores: tuple[MeasuredPoint, MeasuredPoint]
     """By core."""
-    alone: tuple[MeasuredPoint | None, MeasuredPoint | None]
+    single: tuple[MeasuredPoint | None, MeasuredPoint | None]
     """The same kernels on one core, with the board to themselves. None: not measured."""
     shared: MeasuredPoint | None
     """One kernel on both cores, if both are the same one and it was measured."""
@@ -58,18 +58,18 @@ class KernelPair:
         return one, other
 
     @property
-    def kept_parts(self) -> tuple[float | None, float | None]:
+    def rate_parts(self) -> tuple[float | None, float | None]:
         """Returns what each kernel keeps of its rate on one core alone. None where that was not measured."""
         one, other = (
-            throughput(point).total_hz / throughput(alone).total_hz if alone is not None else None
-            for point, alone in zip(self.cores, self.alone, strict=True)
+            throughput(point).total_hz / throughput(single).total_hz if single is not None else None
+            for point, single in zip(self.cores, self.single, strict=True)
         )
         return one, other
 
     @property
     def gain(self) -> float | None:
         """Returns the work of both cores in units of one core alone: 2 is perfect. None if one was not measured."""
-        one, other = self.kept_parts
+        one, other = self.rate_parts
         return None if one is None or other is None else one + other
 
     @property
@@ -87,10 +87,10 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
             continue
         other = _find_point(measured, _on_other_core(point.point))
         if other is not None:
-            alone = tuple(_find_point(measured, _on_cores(item.point, 1)) for item in (point, other))
+            single = tuple(_find_point(measured, _on_cores(item.point, 1)) for item in (point, other))
             same = point.point.kernel == other.point.kernel
             shared = _find_point(measured, _on_cores(point.point, 2)) if same else None
-            pairs.append(KernelPair((point, other), (alone[0], alone[1]), shared))
+            pairs.append(KernelPair((point, other), (single[0], single[1]), shared))
     return pairs
 
 

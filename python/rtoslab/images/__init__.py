@@ -19,9 +19,9 @@ from rtoslab.images.image_inputs import (
     IMAGE,
     LOG,
     MAP,
+    boot_point,
     cmake_options,
     inputs_digest,
-    started_point,
     tree_of_point,
 )
 from rtoslab.images.settings import require_settings

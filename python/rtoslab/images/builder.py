@@ -39,7 +39,7 @@ from rtoslab.images.image_inputs import (
     INFO,
     LOG,
     STORED_FILES,
-    contained_point,
+    embedded_point,
     inputs_digest,
     request_digest,
     tree_of_point,
@@ -155,9 +155,9 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
         raise disk_error("make a build folder in", parent, cause) from None
     folder = _image_folder(catalogue.root, point, digest)
     try:
-        contained = contained_point(point)
-        if contained is not None:
-            shutil.copyfile(build_point_image(catalogue, contained).elf, work / CORE1_IMAGE)
+        embedded = embedded_point(point)
+        if embedded is not None:
+            shutil.copyfile(build_point_image(catalogue, embedded).elf, work / CORE1_IMAGE)
         digest = _build_until_stable(catalogue, point, digest, work)
         folder = _image_folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))

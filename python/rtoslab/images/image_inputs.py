@@ -94,12 +94,12 @@ def _pair_options(point: Point) -> dict[str, str]:
     }
 
 
-def contained_point(point: Point) -> Point | None:
+def embedded_point(point: Point) -> Point | None:
     """Returns the point whose finished image a point's image contains: core 1's, in core 0's. None for any other."""
     return point.on_other_core() if point.beside is not None and point.core == 0 else None
 
 
-def started_point(point: Point) -> Point:
+def boot_point(point: Point) -> Point:
     """Returns the point whose image the board starts with: of two kernels core 0's, which contains both."""
     return point.on_other_core() if point.beside is not None and point.core == 1 else point
 
@@ -151,9 +151,9 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
     sources = join_listing(chain(*(_part_rows(root, firmware, part) for part in parts), _spec_rows(root)))
     sources += join_listing(_part_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
-    contained = contained_point(point)
-    if contained is not None:
-        options.append(inputs_digest(catalogue, contained))
+    embedded = embedded_point(point)
+    if embedded is not None:
+        options.append(inputs_digest(catalogue, embedded))
     compilers = [tools.version_banner(cross_tool_name("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
     if tree is not None:
         core = catalogue.board(point.board).facts.core

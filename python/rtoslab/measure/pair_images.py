@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import build_point_image, started_point
+from rtoslab.images import boot_point, build_point_image
 from rtoslab.plan import Point
 
 
@@ -30,7 +30,7 @@ def build_pair(catalogue: Catalogue, point: Point) -> PairImages | None:
     if point.beside is None:
         return None
     other = build_point_image(catalogue, point.on_other_core())
-    started = build_point_image(catalogue, started_point(point))
+    started = build_point_image(catalogue, boot_point(point))
     core_map = catalogue.core_map(catalogue.board(point.board))
     record: dict[str, object] = {
         "core": point.core,

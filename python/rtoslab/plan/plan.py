@@ -25,7 +25,7 @@ from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import require_config
 from rtoslab.plan.kernel_pairs import PAIR_EXAMPLE, PAIR_KEYS, pair_obstacle, require_division, split_pair
 from rtoslab.plan.obstacles import find_obstacle, optional_number, parse_whole, placement_option
-from rtoslab.plan.point_options import DEFAULT_CODE, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
+from rtoslab.plan.point_options import BANKS, DEFAULT_CODE, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
 
 DEFAULT_WINDOW_MS = 250
 SAMPLE_BYTES = 4
@@ -141,7 +141,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        _alone(catalogue, point) if beside is None else _beside(catalogue, point, beside, core)
+        _without_pair(catalogue, point) if beside is None else _beside(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
         for name in options.kernels or (*experiment.kernels, *external)
         for kernel, beside, core in split_pair(catalogue, name)
@@ -161,9 +161,19 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     ]
 
 
-def _alone(catalogue: Catalogue, point: Point) -> Point:
-    """Returns the point, or the reason why a test of two kernels is none of one."""
+def _pair_option_obstacle(point: Point) -> str | None:
+    """Returns which option of a point is none of two kernels. None if all are."""
+    if point.params.get(SHARED) == "1":
+        return "each of two kernels has objects of its own"
+    if point.ram == BANKS and point.code != DEFAULT_CODE:
+        return "the virtual board executes no code from the addresses that show the SRAM by banks"
+    return None
+
+
+def _without_pair(catalogue: Catalogue, point: Point) -> Point:
+    """Returns the point without the division of the SRAM, or the reason why a test of two kernels is none of one."""
     facts = catalogue.benchmark(point.benchmark).facts
+    point = replace(point, ram=DEFAULT_RAM)
     if not facts.pair or point.not_applicable is not None:
         return point
     return replace(point, not_applicable=f"{facts.title} is a test of two kernels: {PAIR_EXAMPLE}")
@@ -178,8 +188,7 @@ def _beside(catalogue: Catalogue, point: Point, beside: str, core: int | None) -
     reasons = [pair_obstacle(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels]
     config = {f"param.{name}": value for name, value in point.params.items()}
     lack = find_obstacle(benchmark, kernels[1], board, 1, {**config, "opt": point.opt, "compiler": point.compiler})
-    apart = "each of two kernels has objects of its own" if point.params.get(SHARED) == "1" else None
-    why = point.not_applicable or next(filter(None, reasons), None) or lack or apart
+    why = point.not_applicable or next(filter(None, reasons), None) or lack or _pair_option_obstacle(point)
     return replace(point, beside=beside, core=core, not_applicable=why)
 
 

@@ -12,6 +12,8 @@ from rtoslab.catalogue import DEFAULT_OPT
 DEFAULT_COMPILER: Final = "gcc"
 DEFAULT_CODE: Final = "flash"
 DEFAULT_RAM: Final = "striped"
+BANKS: Final = "banks"
+"""The division of the SRAM that gives each core banks of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ POINT_OPTIONS: Final = (
     PointOption("wait_states", None, "5"),
     PointOption("beside", None, ""),
     PointOption("core", None, ""),
-    PointOption("ram", DEFAULT_RAM, "banks"),
+    PointOption("ram", DEFAULT_RAM, BANKS),
 )
 """In the order of a stored point's configuration."""
 KEY_GROUPS: Final = (("feature", "NAME=0"), ("param", "NAME=N"), ("timing", "KEY=N"))

@@ -6,7 +6,7 @@ from rtoslab.results.latency_series import (
     image_instrument,
     instrument_readings,
     latency_series,
-    probed_series,
+    series_by_probe,
     series_facts,
 )
 from rtoslab.results.results import (

@@ -57,7 +57,7 @@ def latency_series(
     )
 
 
-def probed_series(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
+def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
     """Returns every series of a benchmark that counts, from marks that the virtual board saw. Empty without."""
     intervals = observed.intervals if observed else None
     if intervals is None:

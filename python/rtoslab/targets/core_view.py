@@ -30,11 +30,11 @@ _WORD: Final = 4
 class _CoreView:
     """A machine whose core 0 is one of another machine's cores. All else is that machine's."""
 
-    def __init__(self, machine: VirtualMachine, core: int, alone: VirtualMachine) -> None:
-        """`alone`: a board that knows the symbols of the core's own image, and is not run."""
+    def __init__(self, machine: VirtualMachine, core: int, symbols_of: VirtualMachine) -> None:
+        """`symbols_of`: a board that knows the symbols of the core's own image, and is not run."""
         self._machine = machine
         self._core = core
-        self._alone = alone
+        self._symbols_of = symbols_of
 
     def __getattr__(self, name: str) -> Any:
         """Returns what is the same on all cores."""
@@ -42,23 +42,23 @@ class _CoreView:
 
     def symbol(self, name: str) -> int | None:
         """Returns the address of a symbol of the core's image."""
-        return self._alone.symbol(name)
+        return self._symbols_of.symbol(name)
 
     def symbols(self) -> list[tuple[int, int, str]]:
         """Returns the symbols of the core's image."""
-        return self._alone.symbols()
+        return self._symbols_of.symbols()
 
     def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
         """Records writes to a word, wherever the image sees it."""
-        self._machine.watch_write(striped_address(address), ident, stop)
+        self._machine.watch_write(to_striped_address(address), ident, stop)
 
     def read(self, address: int, length: int) -> bytes:
         """Returns memory, wherever the image sees it."""
-        if striped_address(address) == address:
+        if to_striped_address(address) == address:
             return self._machine.read(address, length)
         start = address & ~(_WORD - 1)
         words = range(start, address + length, _WORD)
-        content = b"".join(self._machine.read(striped_address(word), _WORD) for word in words)
+        content = b"".join(self._machine.read(to_striped_address(word), _WORD) for word in words)
         return content[address - start :][:length]
 
     def take_events(self) -> bytes:
@@ -94,7 +94,7 @@ class _CoreView:
         return self._core
 
 
-def striped_address(address: int) -> int:
+def to_striped_address(address: int) -> int:
     """Returns the address in the RP2040's striped SRAM of a byte that its alias by banks shows (RP2040 datasheet
     2.6.2). Any other address is returned as it is."""
     bank, offset = divmod(address - _BANKS_START, _BANK_BYTES)
@@ -109,10 +109,10 @@ def core_view(
 ) -> VirtualMachine:
     """Returns one core of a board that already contains the images of both. `image`: the core's own. `started`: the
     one that contains both."""
-    alone = make_machine(board, cores=1)
-    load_image(alone, started, name)  # its boot block, without which no board takes an image
-    load_image(alone, image, name)
-    return cast("VirtualMachine", _CoreView(machine, core, alone))
+    idle_board = make_machine(board, cores=1)
+    load_image(idle_board, started, name)  # its boot block, without which no board takes an image
+    load_image(idle_board, image, name)
+    return cast("VirtualMachine", _CoreView(machine, core, idle_board))
 
 
 def last_address(machine: VirtualMachine) -> int:

@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.catalogue.core_maps import DIVISIONS, MAP_FILE, CoreMap
-from rtoslab.targets.core_view import striped_address
+from rtoslab.targets.core_view import to_striped_address
 
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)
@@ -51,18 +51,18 @@ def test_every_byte_of_the_sram_has_one_owner(division: str) -> None:
         if part.endswith("flash"):
             continue
         for address in range(start, start + size, 64):
-            word = striped_address(address)
+            word = to_striped_address(address)
             assert owners.setdefault(word, part) == part, f"{address:#x} is of {owners[word]} and of {part}"
     memory = CATALOGUE.board("pico").facts.memory
     assert len(owners) == memory.sram_bytes // 64
 
 
 def test_an_alias_shows_each_word_of_its_bank() -> None:
-    assert striped_address(0x2100_0000) == 0x2000_0000
-    assert striped_address(0x2100_0006) == 0x2000_0012
-    assert striped_address(0x2103_FFFC) == 0x2003_FFFC
-    assert striped_address(0x2000_0004) == 0x2000_0004
-    assert striped_address(0x2004_1000) == 0x2004_1000
+    assert to_striped_address(0x2100_0000) == 0x2000_0000
+    assert to_striped_address(0x2100_0006) == 0x2000_0012
+    assert to_striped_address(0x2103_FFFC) == 0x2003_FFFC
+    assert to_striped_address(0x2000_0004) == 0x2000_0004
+    assert to_striped_address(0x2004_1000) == 0x2004_1000
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,15 @@ def test_two_kernels_share_no_object() -> None:
     assert shared.not_applicable == "each of two kernels has objects of its own"
 
 
+def test_a_kernel_with_the_board_to_itself_divides_no_sram() -> None:
+    assert [point.ram for point in points("freertos,freertos+rt", ram="banks")] == ["striped"] * 2 + ["banks"] * 2
+
+
+def test_code_runs_from_no_alias_of_the_sram() -> None:
+    assert points("freertos+rt", ram="banks")[0].not_applicable is None
+    assert "executes no code" in str(points("freertos+rt", ram="banks", code="sram")[0].not_applicable)
+
+
 def test_macros_go_to_both_images_or_to_none() -> None:
     assert points("freertos+freertos", configTICK_RATE_HZ="100")[0].not_applicable is None
     assert "cannot be set for one of two kernels" in str(

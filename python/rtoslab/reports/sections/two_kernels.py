@@ -54,9 +54,9 @@ def _answer(pairs: Sequence[KernelPair]) -> str:
     ratios = [float(pair.over_shared or 0) for pair in compared]
     gains = [float(pair.gain or 0) for pair in compared]
     shared = [
-        throughput(pair.shared).total_hz / throughput(alone).total_hz
+        throughput(pair.shared).total_hz / throughput(single).total_hz
         for pair in compared
-        if pair.shared is not None and (alone := pair.alone[0]) is not None
+        if pair.shared is not None and (single := pair.single[0]) is not None
     ]
     kernels = join_listed(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
@@ -77,9 +77,9 @@ def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
     several = len({pair.conditions for pair in pairs}) > 1
     for pair in pairs:
         test = short_test_name(pair.cores[0].point)
-        alone = pair.alone[0]
-        if pair.shared is not None and alone is not None:
-            percent = 100 * throughput(pair.shared).total_hz / throughput(alone).total_hz
+        single = pair.single[0]
+        if pair.shared is not None and single is not None:
+            percent = 100 * throughput(pair.shared).total_hz / throughput(single).total_hz
             kernel = pair.shared.point.kernel
             _add_bar(rows, test, f"{kernel} on both cores", percent)
         if pair.gain is not None:
@@ -95,9 +95,9 @@ def _add_bar(rows: dict[tuple[str, str], dict[str, Any]], test: str, series: str
 def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
     rows = []
     for pair in pairs:
-        kept = [f"{rate:,.0f} ({_percent(part)})" for rate, part in zip(pair.rates_hz, pair.kept_parts, strict=True)]
+        cells = [f"{rate:,.0f} ({_percent(part)})" for rate, part in zip(pair.rates_hz, pair.rate_parts, strict=True)]
         against = "-" if pair.over_shared is None else f"x {pair.over_shared:.2f}"
-        rows.append([pair.title, pair.kernels, pair.conditions or "-", *kept, _percent(pair.gain), against])
+        rows.append([pair.title, pair.kernels, pair.conditions or "-", *cells, _percent(pair.gain), against])
     columns = (
         "test",
         "kernels",
@@ -118,7 +118,7 @@ def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
     rows: dict[tuple[str, str, str], list[str]] = {}
     for pair in pairs:
         points = [
-            *((f"{item.point.kernel}, one core", "", item) for item in pair.alone if item is not None),
+            *((f"{item.point.kernel}, one core", "", item) for item in pair.single if item is not None),
             *((f"{item.point.kernel}, both cores", "", item) for item in [pair.shared] if item is not None),
             *((f"{pair.kernels}, core {core}", pair.conditions, item) for core, item in enumerate(pair.cores)),
         ]
