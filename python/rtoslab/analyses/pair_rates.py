@@ -94,11 +94,6 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
     return pairs
 
 
-def is_beside(point: PointId) -> bool:
-    """Whether the point's kernel ran beside another one."""
-    return BESIDE in point.config
-
-
 def count_cycles(point: MeasuredPoint) -> CountCycles | None:
     """Returns the cycles for a count, mean over the cores. None for a real board, which cannot tell."""
     shares = core_shares(point)

@@ -39,6 +39,39 @@ def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benc
     assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
 
 
+@pytest.mark.parametrize("kernels", ["freertos+freertos", "freertos+rt", "freertos+bare"])
+def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
+    options = Options(kernels=[kernels], boards=["pico"], config={"samples": "40"})
+    plan = make_plan(CATALOGUE, ["pair_message"], options)
+    for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
+        assert isinstance(outcome.result, MeasuredPoint), outcome.result
+        series = {item.id: item for item in outcome.result.series}
+        fifo, memory = series["pair.message.fifo"], series["pair.message.memory"]
+        assert len(fifo.cycles) == len(memory.cycles) == 40
+        for item in (fifo, memory):
+            assert all(0 <= mark - stamp < 2000 for mark, stamp in zip(item.mark_cycles, item.cycles, strict=True))
+        assert min(memory.cycles) < min(fifo.cycles)
+    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
+
+
+def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
+    options = Options(kernels=["freertos"], boards=["pico"], cores=[2], window_ms=40)
+    plan = make_plan(CATALOGUE, ["core_message"], options)
+    (outcome,) = run_plan(ROOT, plan, tmp_path / "run", jobs=1)
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
+    assert {item.id: item.instrument for item in outcome.result.series} == {
+        "core.message.queue": "probe",
+        "core.message.notify": "probe",
+    }
+    assert all(len(item.cycles) > 100 and min(item.cycles) > 500 for item in outcome.result.series)
+    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [()]
+
+
+def test_a_test_of_two_kernels_is_none_of_one() -> None:
+    (point,) = make_plan(CATALOGUE, ["pair_message"], Options(kernels=["freertos"], boards=["pico"])).points
+    assert "is a test of two kernels: --kernel" in (point.not_applicable or "")
+
+
 def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
     run_plan(ROOT, pair_plan("freertos+rt", "t1"), tmp_path / "run", jobs=1)
     stored = RunDirectory.open(tmp_path / "run").points()

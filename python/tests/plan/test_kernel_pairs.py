@@ -2,10 +2,11 @@
 
 import pytest
 
+from rtoslab.api import mark_unreadable_points
 from rtoslab.base.errors import PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.plan import Options, Point, make_plan
+from rtoslab.plan import Options, Plan, Point, make_plan
 
 CATALOGUE = Catalogue(find_root())
 
@@ -88,3 +89,10 @@ def test_wrong_names_and_keys_are_refused() -> None:
         points("freertos+rt", ram="thirds")
     with pytest.raises(PlanError, match="is set by the names of two kernels"):
         points("freertos", beside="rt")
+
+
+def test_real_boards_measure_no_pairs_yet() -> None:
+    plan = mark_unreadable_points(Plan(points("freertos,freertos+rt"), None))
+    assert [point.not_applicable for point in plan.points] == [
+        None, None, *["two kernels at the same time are not measured on a real board yet"] * 2,
+    ]  # fmt: skip
