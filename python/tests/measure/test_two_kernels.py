@@ -41,13 +41,13 @@ def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benc
 
 @pytest.mark.parametrize("kernels", ["freertos+freertos", "freertos+rt", "freertos+bare"])
 def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
-    options = Options(kernels=[kernels], boards=["pico"], config={"samples": "40"})
+    options = Options(kernels=[kernels], boards=["pico"], config={"samples": "200", "code": "sram"})
     plan = make_plan(CATALOGUE, ["pair_message"], options)
     for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
         assert isinstance(outcome.result, MeasuredPoint), outcome.result
         series = {item.id: item for item in outcome.result.series}
         fifo, memory = series["pair.message.fifo"], series["pair.message.memory"]
-        assert len(fifo.cycles) == len(memory.cycles) == 40
+        assert len(fifo.cycles) == len(memory.cycles) == 200
         for item in (fifo, memory):
             assert all(0 <= mark - stamp < 2000 for mark, stamp in zip(item.mark_cycles, item.cycles, strict=True))
         assert min(memory.cycles) < min(fifo.cycles)
