@@ -18,6 +18,7 @@ struct amp_shared {
     volatile uint32_t ended[AMP_CORES];    /* 1: the core's image has said its last word */
     volatile uint32_t words[AMP_CORES];    /* a benchmark's message to each core, and whether there is one */
     volatile uint32_t is_full[AMP_CORES];
+    volatile uint32_t holder; /* a benchmark's mark of the core that holds the spinlock */
 };
 
 #define AMP_SHARED ((struct amp_shared *)AMP_SHARED_START)

@@ -7,6 +7,7 @@
 #define PAIR_SIO_FIFO_WR CPU_REGISTER(0xD0000054u)
 #define PAIR_SIO_FIFO_RD CPU_REGISTER(0xD0000058u)
 #define PAIR_SPINLOCK CPU_REGISTER(0xD0000100u + 4u * AMP_SPINLOCKS_MESSAGE)
+#define PAIR_HOLDER (AMP_SHARED->holder)
 #define PAIR_FIFO_VALID 1u
 #define PAIR_FIFO_CLEAR 0xFFu
 
@@ -29,11 +30,18 @@ static inline uint32_t pair_fifo_read(void)
     return PAIR_SIO_FIFO_RD;
 }
 
+static inline bool pair_try_lock(void)
+{
+    bool taken = PAIR_SPINLOCK != 0;
+
+    __asm volatile("dmb" ::: "memory");
+    return taken;
+}
+
 static inline void pair_lock(void)
 {
-    while (PAIR_SPINLOCK == 0) {
+    while (!pair_try_lock()) {
     }
-    __asm volatile("dmb" ::: "memory");
 }
 
 static inline void pair_unlock(void)

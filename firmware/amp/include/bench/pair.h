@@ -5,6 +5,9 @@
  *     pair_fifo_enable(urgency)    words from the other core interrupt this one from now on
  *     pair_fifo_send(word)         at most as many words at a time as the hardware holds: one is always possible
  *     pair_fifo_read()             by the handler, for each interrupt: the word
+ *     pair_try_lock()              takes the hardware spinlock between the images; false: the other one holds it
+ *     pair_lock() pair_unlock()    waits for it, gives it back
+ *     PAIR_HOLDER                  a word that both images see, zero at the start
  *     pair_memory_send(word)       into shared memory, under the hardware spinlock
  *     pair_memory_has_word()       one look, without the lock
  *     pair_memory_read()           the word, under the lock
