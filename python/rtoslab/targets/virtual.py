@@ -193,8 +193,7 @@ class _WindowRun:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
 
     def _marks(self) -> list[Mark]:
-        """Returns the marks of the intervals. Of series whose messages come from the other core's image, the starts are
-        there."""
+        """Returns the marks of the intervals. If messages come from the other core's image, their starts are there."""
         own = read_marks(self.job.image, self.job.name)
         if self.job.sender is None:
             return list(own)
