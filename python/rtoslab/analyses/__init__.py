@@ -50,6 +50,7 @@ from rtoslab.analyses.named_figures import (
     placement_band,
     point_metrics,
 )
+from rtoslab.analyses.pair_rates import CountCycles, KernelPair, count_cycles, kernel_pairs
 from rtoslab.analyses.place_matters import place_dependent_results, place_matters
 from rtoslab.analyses.placed_figures import PlacementLookup
 from rtoslab.analyses.placed_times import (

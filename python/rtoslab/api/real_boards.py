@@ -101,15 +101,19 @@ def run_on_port(
 
 
 def mark_unreadable_points(plan: Plan) -> Plan:
-    """Marks the points as n/a that need a pin or a probe: a real board sends only counter readings."""
-    why = "a real board measures latencies with its cycle counter; add --instrument counter"
-    points = (
-        replace(point, not_applicable=point.not_applicable or why)
-        if point.instrument not in {None, "counter"}
-        else point
-        for point in plan.points
-    )
+    """Marks the points as n/a that need a pin or a probe: a real board sends only counter readings. Pairs of kernels,
+    too, because each of their points has records of both images."""
+    points = (replace(point, not_applicable=point.not_applicable or _unreadable(point)) for point in plan.points)
     return replace(plan, points=tuple(points))
+
+
+def _unreadable(point: Point) -> str | None:
+    """Returns why a point cannot be measured on a real board. None if it can."""
+    if point.beside is not None:
+        return "two kernels at the same time are not measured on a real board yet"
+    if point.instrument not in {None, "counter"}:
+        return "a real board measures latencies with its cycle counter; add --instrument counter"
+    return None
 
 
 def _measure_points(

@@ -56,8 +56,9 @@ class SeriesFacts(Strict):
     """Services it needs besides the benchmark's own. A kernel without them lacks only this series."""
     enters_handler: bool = False
     """The way to an interrupt's handler is inside, with the kernel's dispatcher where it has one."""
-    stamped: Literal["asynchronous"] | None = None
-    """The board's interrupt whose event starts it. A timer tells the cycles since, so no instrument is needed."""
+    stamped: Literal["asynchronous", "sender"] | None = None
+    """What starts it: the event of the board's interrupt, and a timer tells the cycles since, or a message's sender on
+    another core, which sends its reading of the counter. So no instrument is needed."""
 
     @model_validator(mode="after")
     def _stamps_need_the_counter(self) -> "SeriesFacts":
@@ -108,6 +109,8 @@ class Benchmark(Strict):
     """Whether its tasks are a table in the image, which `rta.firmware` may rewrite."""
     min_cores: int = 1
     """The least number of cores for the roles of the test."""
+    pair: bool = False
+    """Whether its roles are those of two kernels, each in an image of its own on one core."""
     inside: str
     """The content of the measured loop, by design."""
     outside: str
@@ -126,6 +129,7 @@ class Benchmark(Strict):
     limit_ms: int = 10_000
     """The longest that taking the samples may last."""
     series: tuple[SeriesFacts, ...] = ()
+    """Of kind counts: intervals that only the virtual board observes, as many as there are in the window."""
     handlers: Handlers | None = None
     """The handlers of a benchmark of kind counts whose tasks make the kernel do what is timed."""
     params: dict[str, int] = Field(default_factory=dict)
@@ -138,8 +142,11 @@ class Benchmark(Strict):
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> "Benchmark":
-        if self.kind == "counts" and (self.series or not self.metric.id):
-            raise ValueError("a benchmark of kind counts needs a [metric] and has no [[series]]")
+        probed = all(facts.instruments == ("probe",) for facts in self.series)
+        if self.kind == "counts" and not (self.metric.id and probed):
+            raise ValueError(
+                'a benchmark of kind counts needs a [metric], and its [[series]] say instruments = ["probe"]'
+            )
         if self.kind == "latency" and (not self.series or self.samples < 1 or self.metric.id):
             raise ValueError("a benchmark of kind latency needs [[series]] and samples, and has no [metric]")
         names = [facts.id for facts in self.series]
@@ -189,7 +196,12 @@ class Benchmark(Strict):
     @property
     def is_stamped(self) -> bool:
         """Whether its series are stamped by the board's asynchronous timer."""
-        return any(facts.stamped is not None for facts in self.series)
+        return any(facts.stamped == "asynchronous" for facts in self.series)
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether its series begin on one core and end on another."""
+        return any(facts.stamped == "sender" for facts in self.series)
 
 
 def _with_handler_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:

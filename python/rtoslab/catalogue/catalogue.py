@@ -16,6 +16,7 @@ from rtoslab.base import CatalogueError, UnknownNameError, find_project
 from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.contract_services import read_services, require_services
+from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_fits
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.kernel_tasks import KernelTasks
@@ -175,6 +176,20 @@ class Catalogue:
     def board(self, name: str) -> Entry[Board]:
         """Returns the board of an id, or of a unique beginning of it. Raises UnknownNameError."""
         return _find_entry("board", self.boards, name)
+
+    def core_map(self, board: Entry[Board]) -> CoreMap | None:
+        """Returns the map that divides a board between two kernels. None if there is none. Raises CatalogueError."""
+        path = self.core_map_folder / board.id / MAP_FILE
+        if not path.is_file():
+            return None
+        core_map = read_toml(path, CoreMap)
+        require_fits(core_map, board.facts, str(path))
+        return core_map
+
+    @property
+    def core_map_folder(self) -> Path:
+        """The folder of the firmware for two kernels on one board, with a folder for each board."""
+        return self.root / "firmware" / "amp"
 
     def benchmark(self, name: str) -> Entry[Benchmark]:
         """Returns the benchmark of an id, or of a unique beginning of it (`t1`). Raises UnknownNameError."""

@@ -27,7 +27,7 @@ from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
 from rtoslab.conformance.play import play_external_suite, play_suite
 from rtoslab.images import CONFORMANCE_IMAGE, build_point_image, inputs_digest
 from rtoslab.intake import CACHED_BYTES, read_bytes
-from rtoslab.plan import DEFAULT_WINDOW_MS, Point
+from rtoslab.plan import DEFAULT_RAM, DEFAULT_WINDOW_MS, Point
 from rtoslab.targets import ExternalImage, Progress, simulator_fingerprint, simulator_sources, with_kernel
 
 
@@ -175,6 +175,9 @@ def suite_point(point: Point) -> Point:
         instrument=None,
         samples=None,
         placement=0,  # the placement of another image says nothing of this one
+        beside=None,  # a port is checked with the board to itself
+        core=None,
+        ram=DEFAULT_RAM,
         not_applicable=None,
     )
 

@@ -19,6 +19,7 @@ from rtoslab.images.image_inputs import (
     IMAGE,
     LOG,
     MAP,
+    boot_point,
     cmake_options,
     inputs_digest,
     tree_of_point,

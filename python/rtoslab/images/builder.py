@@ -34,10 +34,12 @@ from rtoslab.images.compiler_calls import calls_record, read_folders
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
+    CORE1_IMAGE,
     IMAGE,
     INFO,
     LOG,
     STORED_FILES,
+    embedded_point,
     inputs_digest,
     request_digest,
     tree_of_point,
@@ -153,6 +155,9 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
         raise disk_error("make a build folder in", parent, cause) from None
     folder = _image_folder(catalogue.root, point, digest)
     try:
+        embedded = embedded_point(point)
+        if embedded is not None:
+            shutil.copyfile(build_point_image(catalogue, embedded).elf, work / CORE1_IMAGE)
         digest = _build_until_stable(catalogue, point, digest, work)
         folder = _image_folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))

@@ -31,6 +31,8 @@ CALLGRAPH: Final = "callgraph.ci"
 """The callgraph of a footprint image: each function's stack frame and callees, as the compiler wrote them."""
 CONFORMANCE_IMAGE: Final = "conformance"
 """The image that is no benchmark. Its sources are in a folder of that name."""
+CORE1_IMAGE: Final = "core1.elf"
+"""Of two kernels' images: the one of core 1, beside the one of core 0 that contains it."""
 CALIBRATION_IMAGE: Final = "calibration"
 """Likewise no benchmark, in a folder of that name."""
 FOOTPRINT: Final = "footprint-"
@@ -75,8 +77,31 @@ def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
         "COMPILER": "" if point.compiler == DEFAULT_COMPILER else point.compiler,
         "LTO": "1" if point.lto else "",
         "PLACEMENT": str(point.placement) if point.placement else "",
+        **_pair_options(point),
     }
     return [f"-D{key}={value}" for key, value in options.items() if value]
+
+
+def _pair_options(point: Point) -> dict[str, str]:
+    """Returns the options of a kernel beside another one. Typed, because only `firmware/amp` declares them."""
+    if point.beside is None:
+        return {}
+    return {
+        "CMAKE_PROJECT_rtoslab_firmware_INCLUDE": "amp/amp.cmake",
+        "AMP_CORE:STRING": str(point.core),
+        "AMP_RAM:STRING": point.ram,
+        "AMP_CORE1_IMAGE:STRING": CORE1_IMAGE if point.core == 0 else "",
+    }
+
+
+def embedded_point(point: Point) -> Point | None:
+    """Returns the point whose finished image a point's image contains: core 1's, in core 0's. None for any other."""
+    return point.on_other_core() if point.beside is not None and point.core == 0 else None
+
+
+def boot_point(point: Point) -> Point:
+    """Returns the point whose image the board starts with: of two kernels core 0's, which contains both."""
+    return point.on_other_core() if point.beside is not None and point.core == 1 else point
 
 
 def _optional_text(value: int | None) -> str:
@@ -121,9 +146,14 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
     if point.instrument is not None:
         parts.append(f"instruments/{point.instrument}")
+    if point.beside is not None:
+        parts.append("amp")
     sources = join_listing(chain(*(_part_rows(root, firmware, part) for part in parts), _spec_rows(root)))
     sources += join_listing(_part_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
+    embedded = embedded_point(point)
+    if embedded is not None:
+        options.append(inputs_digest(catalogue, embedded))
     compilers = [tools.version_banner(cross_tool_name("gcc"))] + [tools.clang_banner()] * (point.compiler == "clang")
     if tree is not None:
         core = catalogue.board(point.board).facts.core
@@ -140,6 +170,7 @@ def toml_inputs(catalogue: Catalogue, point: Point) -> list[Path]:
     firmware = catalogue.root / "firmware"
     parts = ["cpus/cortexm/arch.toml", f"boards/{point.board}/board.toml"]
     parts += [_program_folder(point.benchmark)]
+    parts += [f"amp/{point.board}"] if point.beside is not None else []
     files_ = [Path(file) for part in parts for file in _part_files(firmware, part)]
     files_.append(catalogue.kernel(point.kernel).folder / "kernel.toml")
     return [path for path in files_ if path.suffix == ".toml"] + sorted((catalogue.root / "spec").glob("*.toml"))

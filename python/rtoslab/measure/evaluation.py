@@ -7,9 +7,12 @@ from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote
 from rtoslab.measure.point_result import measured_result
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.records import DecodedRun, ExpectedIdentity, decode, has_form, read_wire_constants
+from rtoslab.records import DecodedRun, ExpectedIdentity, decode, has_form, read_wire_constants, split_streams
 from rtoslab.results import Failed, MeasuredPoint, PointId, Verdict
 from rtoslab.targets import RunOutput
+
+_PAIR = 2
+"""The images on a board that two kernels share."""
 
 
 def evaluate_output(
@@ -20,7 +23,7 @@ def evaluate_output(
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
     try:
-        decoded = decode(output.uart, read_wire_constants(catalogue.root), expected)
+        decoded, beside = _decode_streams(catalogue, identity, output.uart, expected)
         _check_identity(decoded, identity)
         _check_parameters(decoded, benchmark)
     except OverrideReceivedError as cause:
@@ -35,7 +38,9 @@ def evaluate_output(
         output.observed if kernel.symbols else None
     )  # of a kernel without symbols calls and tasks cannot be seen
     try:
-        proofs = judge_all(Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config))
+        fifo = None if beside is None else _fifo_line(catalogue, identity)
+        evidence = Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
+        proofs = judge_all(evidence)
     except DecodeError as cause:
         return failed_result(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is Verdict.FAILS]
@@ -44,6 +49,38 @@ def evaluate_output(
         message = f"{benchmark.title} did not do what its name says: {words}"
         return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
     return measured_result(catalogue, identity, run_id, decoded, output, proofs)
+
+
+def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
+    """Returns the interrupt line of the words that the other core sends to the point's."""
+    core_map = catalogue.core_map(catalogue.board(identity.board))
+    if core_map is None:
+        return None
+    return (core_map.core0, core_map.core1)[int(identity.config["core"])].fifo_irq
+
+
+def _decode_streams(
+    catalogue: Catalogue, identity: PointId, raw: bytes, expected: ExpectedIdentity
+) -> tuple[DecodedRun, DecodedRun | None]:
+    """Returns the image's run, and that of the kernel on the other core if there is one. Core 0 sends first.
+
+    Raises OverrideReceivedError, DecodeError."""
+    constants = read_wire_constants(catalogue.root)
+    beside = identity.config.get("beside")
+    if beside is None:
+        return decode(raw, constants, expected), None
+    core, streams = int(identity.config["core"]), split_streams(raw)
+    if len(streams) != _PAIR:
+        for stream in streams:
+            decode(stream, constants)  # if it says what went wrong, this is raised
+        raise DecodeError(0, f"{len(streams)} of two images have sent their records.")
+    runs = [decode(stream, constants, expected if at == core else None) for at, stream in enumerate(streams)]
+    other = runs[1 - core]
+    if (other.begin.bench, other.begin.kernel) != (identity.benchmark, beside):
+        raise DecodeError(
+            0, f"the other core ran {other.begin.bench} on {other.begin.kernel}, not {identity.benchmark} on {beside}."
+        )
+    return runs[core], other
 
 
 def failed_result(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:

@@ -25,6 +25,7 @@ from rtoslab.conformance import Conformance, examine_port
 from rtoslab.images import LOG, BuiltImage, build_point_image
 from rtoslab.measure.evaluation import evaluate_output, failed_result
 from rtoslab.measure.identity import point_id
+from rtoslab.measure.pair_images import PairImages, build_pair
 from rtoslab.measure.point_result import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
@@ -94,6 +95,7 @@ def run_point(
         with contents_cache():
             built = build_point_image(catalogue, point)
             conformance = examine_port(catalogue, point, progress)
+            pair = build_pair(catalogue, point)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
@@ -103,6 +105,8 @@ def run_point(
     board = catalogue.board(point.board).facts
     target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
     manifest = make_manifest(point, board, built, target, conformance.summary())
+    if pair is not None:
+        manifest["beside"] = pair.record
     run_id = manifest_hash(manifest)[:16]
     folder = point_folder_name(identity, run_id)
     place = run.point_path(folder)
@@ -110,7 +114,7 @@ def run_point(
         if run.has(folder) and not options.again:
             return Outcome(run.read(folder).result, place, fresh=False)
         return _load_or_measure(
-            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest), progress, runner, options
+            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest, pair), progress, runner, options
         )
     except AlteredError as cause:
         return Outcome(altered_result(identity, cause), place, fresh=False)
@@ -125,6 +129,7 @@ class _Job:
     built: BuiltImage
     conformance: Conformance
     manifest: dict[str, object]
+    pair: PairImages | None
 
     @property
     def folder(self) -> str:
@@ -154,7 +159,7 @@ def _load_or_measure(
         known, note = _find_cached(results, key, job.folder)
         if known is not None and not options.again:
             return replace(_store_files(run, job.folder, known, cached=True), note=note)
-        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point))
+        files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point, job.pair))
         outcome = _store_files(run, job.folder, files, cached=False)
         store_point(results, key, files)
     return replace(outcome, note=note)
@@ -200,11 +205,14 @@ def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cac
     return Outcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
 
-def _virtual_runner(catalogue: Catalogue, point: Point, machine: VirtualMachine | None = None) -> Runner:
+def _virtual_runner(
+    catalogue: Catalogue, point: Point, pair: PairImages | None, machine: VirtualMachine | None = None
+) -> Runner:
     """Returns a function that runs a build on the virtual board. A failed run is an output with its failure."""
 
     def run(built: BuiltImage, progress: Progress) -> RunOutput:
-        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name)
+        beside = pair.contents() if pair is not None else None
+        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name, beside)
         try:
             return run_virtual(job, progress, machine)
         except (SettingError, UnknownNameError):

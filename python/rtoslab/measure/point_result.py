@@ -30,6 +30,7 @@ from rtoslab.results import (
     Waits,
     handler_series_of,
     latency_series,
+    series_by_probe,
 )
 from rtoslab.store import EVIDENCE_FILE, UART, encode_evidence, point_files
 from rtoslab.targets import IDLE, FunctionCycles, RunOutput, WindowObservations
@@ -98,6 +99,8 @@ def _point_series(
     """Returns the samples of a latency benchmark's series, or of a benchmark's handlers."""
     if benchmark.kind == "latency":
         return latency_series(benchmark, decoded, observed)
+    if benchmark.series:
+        return series_by_probe(benchmark, observed)
     handled = observed.handled if observed else None
     return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 

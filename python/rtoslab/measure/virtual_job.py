@@ -6,8 +6,12 @@ from rtoslab.proofs import services_to_watch
 from rtoslab.targets import VirtualJob
 
 
-def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> VirtualJob:
-    """Returns the job that runs and observes a point's image on the virtual board."""
+def virtual_job(
+    catalogue: Catalogue, point: Point, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
+) -> VirtualJob:
+    """Returns the job that runs and observes a point's image on the virtual board.
+
+    `pair`: the image of the other core, and the one that contains both, if there are two."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
     benchmark = catalogue.benchmark(point.benchmark).facts.for_kernel(kernel)
@@ -20,8 +24,11 @@ def virtual_job(catalogue: Catalogue, point: Point, image: bytes, name: str) -> 
         cores=point.cores,
         window_ms=point.window_ms,
         watched_services=services_to_watch(benchmark),
-        latency=point.instrument is not None,
+        latency=point.instrument is not None or bool(benchmark.series),
         handlers=benchmark.handlers is not None,
         stamping_line=board.irq.asynchronous if benchmark.is_stamped else None,
         settings=point.timing,
+        core=point.core,
+        started=pair[1] if pair else None,
+        sender=pair[0] if pair and benchmark.is_sent else None,
     )

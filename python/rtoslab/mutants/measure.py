@@ -11,7 +11,7 @@ from pathlib import Path
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image, share_cache
-from rtoslab.measure import evaluate_output, point_id, virtual_job
+from rtoslab.measure import build_pair, evaluate_output, point_id, virtual_job
 from rtoslab.mutants.mutants import BenchmarkMutants, Mutant, MutantSetting, break_sources, restore_sources
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.results import Failed, MeasuredPoint
@@ -120,7 +120,9 @@ class _BenchmarkTrials:
     def _build_and_measure(self) -> MeasuredPoint | Failed:
         """Builds the present sources, runs the image and evaluates its output."""
         built = build_point_image(self.catalogue, self.point)
-        output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE))
+        pair = build_pair(self.catalogue, self.point)
+        beside = pair.contents() if pair else None
+        output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE, beside))
         expected = built.expected
         result = evaluate_output(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)
         assert isinstance(result, MeasuredPoint | Failed)

@@ -14,4 +14,12 @@ from rtoslab.plan.plan import (
     make_point,
     require_point_limit,
 )
-from rtoslab.plan.point_options import CONFIG_HELP, DEFAULT_COMPILER, DEFAULTS, POINT_KEYS, POINT_OPTIONS, with_defaults
+from rtoslab.plan.point_options import (
+    CONFIG_HELP,
+    DEFAULT_COMPILER,
+    DEFAULT_RAM,
+    DEFAULTS,
+    POINT_KEYS,
+    POINT_OPTIONS,
+    with_defaults,
+)

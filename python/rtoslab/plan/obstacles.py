@@ -102,6 +102,8 @@ def _service_obstacle(
 
 def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
     """Returns why so few cores are not enough. None if they are."""
+    if benchmark.pair and cores > 1:
+        return f"{benchmark.title} is a test of two kernels, each on one core"
     if cores < 2 and "any_core" in needed:
         return "on one core every task runs where it must"
     if cores < benchmark.min_cores:

@@ -23,11 +23,14 @@ from rtoslab.catalogue import (
 )
 from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import require_config
+from rtoslab.plan.kernel_pairs import PAIR_EXAMPLE, PAIR_KEYS, pair_obstacle, require_division, split_pair
 from rtoslab.plan.obstacles import find_obstacle, optional_number, parse_whole, placement_option
-from rtoslab.plan.point_options import DEFAULT_CODE, DEFAULT_COMPILER, POINT_KEYS
+from rtoslab.plan.point_options import BANKS, DEFAULT_CODE, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
 
 DEFAULT_WINDOW_MS = 250
 SAMPLE_BYTES = 4
+SHARED = "shared"
+"""The parameter of benchmarks that may have one object for all cores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +63,29 @@ class Point:
     """The instrument of latencies. None: the benchmark counts. The same holds for the next one."""
     samples: int | None = None
     """The samples of each series."""
+    beside: str | None = None
+    """The kernel in an image of its own on the other core. None: there is no second kernel. The same holds for the
+    next one."""
+    core: int | None = None
+    """The core of this kernel, of the two."""
+    ram: str = DEFAULT_RAM
+    """How two kernels divide the SRAM, by the board's map."""
     not_applicable: str | None = None
     """The reason why this point cannot be measured. None if it can."""
 
     @property
     def label(self) -> str:
         """Returns a short text for progress lines and errors."""
-        return f"{self.benchmark} {self.kernel} {self.board} {count_text(self.cores, 'core')}" + (
+        where = count_text(self.cores, "core") if self.beside is None else f"core {self.core} beside {self.beside}"
+        return f"{self.benchmark} {self.kernel} {self.board} {where}" + (
             f" by {self.instrument}" if self.instrument else ""
         )
+
+    def on_other_core(self) -> "Point":
+        """Returns the point of the kernel on the other core, which is measured at the same time."""
+        assert self.beside is not None
+        assert self.core is not None
+        return replace(self, kernel=self.beside, beside=self.kernel, core=1 - self.core)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,23 +141,55 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        point
+        _without_pair(catalogue, point) if beside is None else _beside(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
-        for kernel in options.kernels or (*experiment.kernels, *external)
+        for name in options.kernels or (*experiment.kernels, *external)
+        for kernel, beside, core in split_pair(catalogue, name)
         for board in options.boards or experiment.boards
-        for cores in options.cores or experiment.cores
+        for cores in ((1,) if beside else options.cores or experiment.cores)
         for config in (
             {**given, **swept, **options.config} for swept in _sweep_combinations(experiment.sweep, options.config)
         )
         for point in _points_by_kind(
             catalogue.benchmark(benchmark),
-            catalogue.kernel(kernel),
+            kernel,
             catalogue.board(board),
             cores,
             (window_ms, options),
             config,
         )
     ]
+
+
+def _pair_option_obstacle(point: Point) -> str | None:
+    """Returns which option of a point is none of two kernels. None if all are."""
+    if point.params.get(SHARED) == "1":
+        return "each of two kernels has objects of its own"
+    if point.ram == BANKS and point.code != DEFAULT_CODE:
+        return "the virtual board executes no code from the addresses that show the SRAM by banks"
+    return None
+
+
+def _without_pair(catalogue: Catalogue, point: Point) -> Point:
+    """Returns the point without the division of the SRAM, or the reason why a test of two kernels is none of one."""
+    facts = catalogue.benchmark(point.benchmark).facts
+    point = replace(point, ram=DEFAULT_RAM)
+    if not facts.pair or point.not_applicable is not None:
+        return point
+    return replace(point, not_applicable=f"{facts.title} is a test of two kernels: {PAIR_EXAMPLE}")
+
+
+def _beside(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
+    """Returns the point with another kernel on the other core, or with the reason why one of the two cannot be
+    there."""
+    benchmark, board = catalogue.benchmark(point.benchmark), catalogue.board(point.board)
+    kernels = [catalogue.kernel(name) for name in (point.kernel, beside)]
+    configured = bool(point.kernel_config) and point.kernel != beside
+    reasons = [pair_obstacle(catalogue, benchmark, kernel, board, configured=configured) for kernel in kernels]
+    config = {f"param.{name}": value for name, value in point.params.items()}
+    lack = find_obstacle(benchmark, kernels[1], board, 1, {**config, "opt": point.opt, "compiler": point.compiler})
+    why = point.not_applicable or next(filter(None, reasons), None) or lack or _pair_option_obstacle(point)
+    return replace(point, beside=beside, core=core, not_applicable=why)
 
 
 def _require_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
@@ -177,7 +226,8 @@ def _points_by_kind(
     limit_ms = options.window_ms or benchmark.facts.limit_ms
     plain = make_point(benchmark, kernel, board, cores, limit_ms, config)
     samples, lack = _sample_count(benchmark.facts.for_kernel(kernel.facts), board.facts, config, full=options.full)
-    reason = plain.not_applicable or _latency_obstacle(kernel.facts, cores) or lack
+    several = cores > 1 and benchmark.facts.min_cores == 1
+    reason = plain.not_applicable or _latency_obstacle(kernel.facts, several=several) or lack
     instruments = benchmark.facts.instruments
     names = _parse_instruments(config.get("instrument")) or instruments
     unsupported = f"{benchmark.facts.title} can be measured by {', '.join(instruments)} only"
@@ -219,9 +269,9 @@ def _sample_count(
     return required, f"{board.title} has memory for {most} samples of each series, not for {required}"
 
 
-def _latency_obstacle(kernel: Kernel, cores: int) -> str | None:
-    """Returns why latencies cannot be measured. None if they can."""
-    if cores > 1:
+def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
+    """Returns why latencies cannot be measured. None if they can. `several`: on more cores than they are of."""
+    if several:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
         reason = kernel.reason_lacking("timeout")
@@ -266,6 +316,9 @@ def make_point(
     """Returns the point of one benchmark under the options, with the reason if it cannot exist. Raises PlanError for an
     invalid configuration."""
     require_config(config)
+    for key in PAIR_KEYS:
+        if key in config:
+            raise PlanError(f"--config {key}={config[key]} is set by the names of two kernels: {PAIR_EXAMPLE}.")
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
     for name in params:
         if name not in benchmark.facts.params:
@@ -286,6 +339,7 @@ def make_point(
         data=config.get("data"),
         clock_hz=optional_number("clock_hz", config),
         wait_states=optional_number("wait_states", config),
+        ram=require_division(config.get("ram", DEFAULT_RAM)),
         features={key.removeprefix("feature."): value for key, value in features.items()},
         kernel_config={key: value for key, value in sorted(config.items()) if "." not in key and key not in POINT_KEYS},
         params=params,

@@ -11,6 +11,9 @@ from rtoslab.catalogue import DEFAULT_OPT
 
 DEFAULT_COMPILER: Final = "gcc"
 DEFAULT_CODE: Final = "flash"
+DEFAULT_RAM: Final = "striped"
+BANKS: Final = "banks"
+"""The division of the SRAM that gives each core banks of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class PointOption:
     default: str | None
     """The value if the option is not given. None: the one in board.toml or benchmark.toml."""
     example: str
+    """Empty for an option that is set by other means than `--config`."""
 
     def config_text(self, point: object) -> str | None:
         """Returns the option's text in a point's configuration. None where it has the default."""
@@ -41,6 +45,9 @@ POINT_OPTIONS: Final = (
     PointOption("warmup_ms", None, "10"),
     PointOption("clock_hz", None, "84000000"),
     PointOption("wait_states", None, "5"),
+    PointOption("beside", None, ""),
+    PointOption("core", None, ""),
+    PointOption("ram", DEFAULT_RAM, BANKS),
 )
 """In the order of a stored point's configuration."""
 KEY_GROUPS: Final = (("feature", "NAME=0"), ("param", "NAME=N"), ("timing", "KEY=N"))
@@ -58,7 +65,7 @@ def with_defaults(config: Mapping[str, str]) -> dict[str, str]:
 
 CONFIG_HELP: Final = ", ".join(
     [
-        *(f"{option.key}={option.example}" for option in POINT_OPTIONS),
+        *(f"{option.key}={option.example}" for option in POINT_OPTIONS if option.example),
         *(f"{name}.{rest}" for name, rest in KEY_GROUPS),
         "or a macro of the kernel's configuration.",
     ]

@@ -48,6 +48,10 @@ class Evidence:
     """The requested samples of each series. 0: the benchmark counts."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The point's configuration: the settings that differ from board.toml and kernel.toml."""
+    beside: DecodedRun | None = None
+    """The records of the kernel that ran in an image of its own on the other core. None: there was none."""
+    fifo_line: int | None = None
+    """The interrupt line of the words that the other kernel sends. None: there is no other kernel."""
 
     @property
     def cores(self) -> range:

@@ -40,4 +40,4 @@ def sample_intervals(evidence: Evidence, series: str) -> list[Interval]:
     observed = evidence.observed
     assert observed is not None
     assert observed.intervals is not None
-    return observed.intervals.of_series(ids.index(series))[: evidence.samples]
+    return observed.intervals.of_series(ids.index(series))[: evidence.samples or None]

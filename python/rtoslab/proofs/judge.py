@@ -1,6 +1,6 @@
 """Finds the rules of a benchmark's proofs by name, and judges them in the benchmark's order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ IMPLIED_PROOFS: Final[dict[str, tuple[dict[str, Any], ...]]] = {
     "latency": ({"rule": "samples_complete"}, {"rule": "instrument_agrees"}, *_WINDOW_PROOFS),
 }
 """The proofs of every benchmark of a kind, unless the benchmark has a proof by the same rule."""
+PAIR_PROOFS: Final[tuple[dict[str, Any], ...]] = ({"rule": "windows_overlap"},)
+"""The further proofs of a kernel beside another kernel on the other core."""
 
 
 def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
@@ -43,6 +45,8 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
         raise CatalogueError(
             f"The benchmark {evidence.benchmark.id} has no [[proof]]; give it one, or it proves nothing."
         )
+    if evidence.beside is not None:
+        parsed = [*parsed, *_parse_tables(evidence.benchmark, PAIR_PROOFS)]
     return tuple(
         module.judge(params, evidence)
         for module, params in parsed
@@ -52,10 +56,15 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
 
 def _parse_proofs(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
     """Returns the rule module and the parameters of each proof, the implied ones included."""
-    parsed = []
     rules = {rule.get("rule") for rule in benchmark.proof}
     implied = [rule for rule in IMPLIED_PROOFS[benchmark.kind] if rules and rule["rule"] not in rules]
-    for table in (*benchmark.proof, *implied):
+    return _parse_tables(benchmark, (*benchmark.proof, *implied))
+
+
+def _parse_tables(benchmark: Benchmark, tables: Iterable[dict[str, Any]]) -> list[tuple[ModuleType, Any]]:
+    """Returns the rule module and the parameters of each table. Raises CatalogueError, UnknownNameError."""
+    parsed = []
+    for table in tables:
         name = str(table.get("rule", ""))
         if name not in all_rules():
             raise UnknownNameError(f"proof rule (asked for by {benchmark.id})", name, all_rules())

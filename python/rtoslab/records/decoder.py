@@ -4,8 +4,10 @@ It prevents numbers from a damaged or foreign stream. There is no lenient mode. 
 its place in the sequence, the stream must begin and end, and the firmware's own overrides (fault, assert, overflow,
 error) take precedence over everything else that was received."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from rtoslab.base import DecodeError, OverrideReceivedError
@@ -53,6 +55,14 @@ def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | No
     if earlier is not None and earlier.fields["run"] == decoded.begin.run:  # another run's last words are noise
         raise earlier
     return decoded
+
+
+def split_streams(raw: bytes) -> list[bytes]:
+    """Returns the streams of images that sent one after the other, each from its begin record on. Noise before the
+    first one is part of it."""
+    starts = [match.start() for match in re.finditer(rb"^@0 begin ", raw, re.MULTILINE)]
+    edges = [0, *starts[1:], len(raw)]
+    return [raw[start:end] for start, end in pairwise(edges)]
 
 
 def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:

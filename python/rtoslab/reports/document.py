@@ -33,6 +33,7 @@ from rtoslab.reports.sections import (
     summary,
     tests,
     tick_cost,
+    two_kernels,
 )
 from rtoslab.reports.sections.naming import note_middle_placement
 from rtoslab.reports.sections.speed_figures import speed_figures
@@ -78,11 +79,10 @@ def make_document(
         latency.latency_section(timed, places),
         speed.gain_section(measured, places),
         scaling.scaling_section(measured, places),
+        of_one(two_kernels.two_kernels_section(measured)),
         of_one(stress.stress_section(measured)),
         of_one(losses.losses_section(measured, figures)),
-        of_one(costs.cycles_section(measured)),
-        of_one(costs.locks_section(measured)),
-        of_one(costs.functions_section(measured)),
+        *(of_one(make(measured)) for make in (costs.cycles_section, costs.locks_section, costs.functions_section)),
         of_one(tick_cost.tick_section(timed)),
         of_one(tick_cost.search_section(timed)),
         memory.memory_section(shown, places),

@@ -12,6 +12,7 @@ from rtoslab.analyses import (
     PlacementLookup,
     core_gains,
     core_shares,
+    kernel_pairs,
     lock_wait_part,
     pinning_note,
     placed_points,
@@ -48,6 +49,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
             any_result for any_result in _merge_placements(results, placed) if any_result.point.benchmark not in timed
         ]
         tables.append(_throughput_table(rows, places))
+        tables += _pair_tables(in_window)
     if len(in_window) < len(measured):
         tables.append(make_latency_table(measured, places, console.width))
     for table in tables:
@@ -175,6 +177,28 @@ def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> 
         cells = {count: item for count, item in row.items() if isinstance(item, MeasuredPoint)}
         table.add_row(title, *([series] if named else []), *rates, *(_gain_cells(cells, places) if pairs else []))
     return table
+
+
+def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
+    """Returns the table of two kernels at the same time. Empty without a pair."""
+    pairs = kernel_pairs(measured)
+    if not pairs:
+        return []
+    table = Table(title="Two kernels, one on each core, at the same time", title_justify="left")
+    table.add_column("test")
+    table.add_column("kernels")
+    several = any(pair.conditions for pair in pairs)
+    if several:
+        table.add_column("configuration")
+    for name in ("counts/s in all", "of one core alone", "of one kernel on both cores"):
+        table.add_column(name, justify="right")
+    for pair in pairs:
+        gain = "-" if pair.gain is None else f"{pair.gain:.0%}"
+        against = "-" if pair.over_shared is None else f"{pair.over_shared:.0%}"
+        name = short_test_name(pair.cores[0].point)
+        conditions = [pair.conditions] if several else []
+        table.add_row(name, pair.kernels, *conditions, f"{sum(pair.rates_hz):,.0f}", gain, against)
+    return [table]
 
 
 def _rate_text(result: AnyResult | None, places: PlacementLookup) -> str:

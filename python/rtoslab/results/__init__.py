@@ -2,7 +2,13 @@
 
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.results.handler_series import IDLE_TASK, handler_series_of, switches_by_pair, task_names, ticks_of_window
-from rtoslab.results.latency_series import image_instrument, instrument_readings, latency_series, series_facts
+from rtoslab.results.latency_series import (
+    image_instrument,
+    instrument_readings,
+    latency_series,
+    series_by_probe,
+    series_facts,
+)
 from rtoslab.results.results import (
     AbsentSeries,
     CodePlace,

@@ -57,6 +57,29 @@ def latency_series(
     )
 
 
+def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
+    """Returns every series of a benchmark that counts, from marks that the virtual board saw. Empty without."""
+    intervals = observed.intervals if observed else None
+    if intervals is None:
+        return ()
+    return tuple(
+        SeriesSamples(
+            id=facts.id,
+            title=facts.title,
+            instrument="probe",
+            comparable=True,
+            cycles=tuple(interval.cycles for interval in mine),
+            mark_cycles=tuple(interval.cycles for interval in mine),
+            start_cycle=tuple(interval.start_cycle for interval in mine),
+            switches=tuple(interval.switches for interval in mine),
+            ticks=tuple(interval.ticks for interval in mine),
+            interrupts=tuple(interval.interrupts for interval in mine),
+        )
+        for number, facts in enumerate(benchmark.series, 1)
+        for mine in [intervals.of_series(number)]
+    )
+
+
 def _make_series(
     facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: Intervals | None, number: int
 ) -> SeriesSamples:

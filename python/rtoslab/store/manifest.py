@@ -26,7 +26,7 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
     return {
         "kind": "virtual",
         "chip": board.chip,
-        "cores": point.cores,
+        "cores": point.cores if point.beside is None else board.cores,
         "version": simulator_version(),
         "timing_version": timing_version(),
         "sources_sha256": simulator_sources(root),

@@ -20,6 +20,7 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state
+from rtoslab.targets.core_view import CORES, core_view, last_address
 from rtoslab.targets.current_task import (
     SwitchReader,
     current_task_addresses,
@@ -33,7 +34,7 @@ from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_pro
 from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.marks import read_marks
+from rtoslab.targets.marks import Mark, read_marks
 from rtoslab.targets.observe import Observer, WindowObservations
 from rtoslab.targets.own_code import own_functions
 from rtoslab.targets.own_floats import functions_with_floats
@@ -91,6 +92,12 @@ class VirtualJob:
     """The interrupt line whose events start stamped intervals. None: there are none."""
     sending_limit_s: float = SENDING_LIMIT_S
     """The limit for everything after the window."""
+    core: int | None = None
+    """The core that runs the image beside another image on the other core. None: there is no other image."""
+    started: bytes | None = None
+    """Of two images the one that the board starts with, which contains both."""
+    sender: bytes | None = None
+    """The image of the other core, where the intervals of series begin that end on this one. None: all begin here."""
 
 
 @dataclass(slots=True)
@@ -110,19 +117,25 @@ def run_virtual(
     job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
 ) -> RunOutput:
     """Runs the image to its end. An image that hangs or stops gives a RunOutput with `failure`, never an exception."""
-    machine = machine or make_machine(job.board, cores=job.cores)
+    machine = machine or make_machine(job.board, cores=job.cores if job.core is None else CORES)
     apply_settings(machine, job.settings)
-    load_image(machine, job.image, job.name)
-    return _WindowRun(job, machine, progress).run()
+    started = job.started or job.image
+    load_image(machine, started, job.name)
+    if job.core is None:
+        return _WindowRun(job, machine, progress, None).run()
+    shown = core_view(machine, job.core, job.image, started, job.name, job.board)
+    return _WindowRun(job, shown, progress, last_address(machine)).run()
 
 
 class _WindowRun:
     """A run of one image, with its probes and readers of events."""
 
-    def __init__(self, job: VirtualJob, machine: VirtualMachine, progress: Progress) -> None:
+    def __init__(self, job: VirtualJob, machine: VirtualMachine, progress: Progress, done_address: int | None) -> None:
+        """`done_address`: the end of the run. None: that of the image."""
         self.job = job
         self.machine = machine
         self.progress = progress
+        self.done_address = done_address
         self.uart = bytearray()
         self.observer: Observer | None = None
         self.current_words: dict[int, int] = {}
@@ -159,7 +172,8 @@ class _WindowRun:
         """Sets the probes that last the whole run."""
         with simulator_errors(RunError):
             self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
-            self.machine.until(find_address(self.machine, DONE_SYMBOL))
+            done = find_address(self.machine, DONE_SYMBOL) if self.done_address is None else self.done_address
+            self.machine.until(code_address(done))
             for index, service in enumerate(self.job.watched_services):
                 self._watch_service(IDENT_CALL + index, self.job.kernel.symbols.get(service, ()))
             self.watch.set_call_probes()
@@ -168,7 +182,7 @@ class _WindowRun:
             self.nesting_words = self._nesting_addresses()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)
-            for mark in read_marks(self.job.image, self.job.name) if self.job.latency else ():
+            for mark in self._marks() if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
             self._watch_samples()
             self.current_words = current_task_addresses(self.machine, self.job.kernel, self.job.cores)
@@ -177,6 +191,15 @@ class _WindowRun:
             watch_idling(self.machine, self.job.kernel)
             if self.job.handlers:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
+
+    def _marks(self) -> list[Mark]:
+        """Returns the marks of the intervals. If messages come from the other core's image, their starts are there."""
+        own = read_marks(self.job.image, self.job.name)
+        if self.job.sender is None:
+            return list(own)
+        other = read_marks(self.job.sender, self.job.name)
+        ends = [mark for mark in own if mark.is_end or mark.series == 0]
+        return ends + [mark for mark in other if not mark.is_end and mark.series]
 
     def _watch_samples(self) -> None:
         """Watches the samples that the runner stores."""

@@ -44,7 +44,7 @@ def test_new_folder_is_found_automatically(copy: Path, kind: str, file: str) -> 
     source = next((copy / "firmware" / kind).glob(f"*/{file}"))
     added = copy / "firmware" / kind / "brand_new"
     added.mkdir()
-    text = re.sub(r'^id = ".*"', 'id = "brand_new"', source.read_text(), flags=re.MULTILINE)
+    text = re.sub(r'^id = ".*"', 'id = "brand_new"', source.read_text(), count=1, flags=re.MULTILINE)
     (added / file).write_text(text)
     assert "brand_new" in getattr(Catalogue(copy), kind)
 

@@ -103,6 +103,8 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_phases.CASES_OF_TICKS}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in test_window_proofs.CASES}
+    shown |= {(test_window_proofs.STRESS["rule"], verdict) for *_, verdict in test_window_proofs.STRESSED}
+    shown |= {(test_window_proofs.PAIR["rule"], verdict) for _, verdict in test_window_proofs.OVERLAPS}
     assert shown == {(name, verdict) for name in all_rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
 
 

@@ -13,7 +13,7 @@ from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
 from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from tests import latency_fakes
-from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, decoded_run, kernel, stream
+from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, count, decoded_run, kernel, stream
 
 OWN = {"rule": "own_code"}
 CALLS = {"rule": "kernel_calls"}
@@ -143,6 +143,63 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (STATE, {"state": {"isr_urgency": 5, "urgency.irq26": 1}}, Verdict.HOLDS),  # of two bits, the lower ones
     (STATE, {"state": {"wait_states": 3}}, Verdict.HOLDS),  # board.toml says nothing of it
 ]
+
+
+STRESS = {"rule": "pair_stress", "percent": "stress_percent", "accesses": "accesses", "found": "found_taken"}
+STRESSED: list[tuple[int, tuple[int, int, int], tuple[int, int, int], Verdict]] = [
+    (50, (1000, 1000, 300), (4000, 2010, 200), Verdict.HOLDS),
+    (50, (1000, 1000, 300), (4000, 1400, 200), Verdict.FAILS),  # too rarely
+    (50, (1000, 500, 300), (4000, 2010, 200), Verdict.FAILS),  # the target itself
+    (50, (1000, 1000, 0), (4000, 2010, 0), Verdict.FAILS),  # they never met
+    (0, (1000, 1000, 0), (4000, 0, 0), Verdict.HOLDS),
+    (0, (1000, 1000, 5), (4000, 0, 0), Verdict.FAILS),
+    (50, (1000, 1000, 300), (0, 0, 0), Verdict.FAILS),  # the stress task did not run
+]
+"""The requested share; rounds, accesses and collisions of the target and of the stress task."""
+
+
+@pytest.mark.parametrize("core", [0, 1])
+@pytest.mark.parametrize(("percent", "target", "stress", "verdict"), STRESSED)
+def test_both_images_took_the_lock_as_often_as_asked(
+    core: int, percent: int, target: tuple[int, int, int], stress: tuple[int, int, int], verdict: Verdict
+) -> None:
+    runs = [
+        decoded_run([
+            ("param", {"name": "stress_percent", "value": percent}),
+            next(record for record in BODY if record[0] == "window"),
+            count(0, rounds),
+            ("check", {"name": "accesses", "core": 0, "value": accesses}),
+            ("check", {"name": "found_taken", "core": 0, "value": found}),
+        ])
+        for rounds, accesses, found in (target, stress)
+    ]  # fmt: skip
+    seen_by = dataclasses.replace(
+        evidence(OWN), decoded=runs[core], beside=runs[1 - core], settings={"core": str(core)}
+    )
+    rule = all_rules()["pair_stress"]
+    assert rule.judge(rule.Params.model_validate(STRESS), seen_by).verdict is verdict
+    unseen = rule.judge(rule.Params.model_validate(STRESS), dataclasses.replace(seen_by, beside=None))
+    assert unseen.verdict is Verdict.UNSEEN
+
+
+PAIR = {"rule": "windows_overlap"}
+"""Judged of a kernel beside another one."""
+OVERLAPS: list[tuple[tuple[int, int], Verdict]] = [
+    ((1000, 251_000), Verdict.HOLDS),
+    ((5900, 255_900), Verdict.HOLDS),  # 1.96 % later
+    ((6100, 256_100), Verdict.FAILS),
+    ((0, 1000), Verdict.FAILS),  # it was over
+]
+
+
+@pytest.mark.parametrize(("edges", "verdict"), OVERLAPS)
+def test_windows_of_two_kernels_overlap(edges: tuple[int, int], verdict: Verdict) -> None:
+    alone = evidence(OWN)
+    fields: dict[str, str | int] = {"n": 0, "open_ticks": edges[0], "close_ticks": edges[1]}
+    other = decoded_run([("window", fields), *[record for record in BODY if record[0] != "window"]])
+    beside = [item for item in judge_all(dataclasses.replace(alone, beside=other)) if item.rule == PAIR["rule"]]
+    assert [item.verdict for item in beside] == [verdict]
+    assert not [item for item in judge_all(alone) if item.rule == PAIR["rule"]]
 
 
 @pytest.mark.parametrize(

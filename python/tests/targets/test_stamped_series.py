@@ -91,7 +91,25 @@ def test_event_without_a_stamp_is_an_error() -> None:
 AGREE = {"rule": "stamps_agree", "series": ["event"]}
 ANYWHERE = {"rule": "interrupted_anywhere", "line": "asynchronous", "places": 2}
 
+SENT = {"rule": "senders_stamp", "series": ["event"], "slack_cycles": 16, "rare": 2}
+IN_ORDER = {"rule": "intervals_in_order", "series": ["event"], "at_least": 2}
+
+
+def sent_row(cycle: int) -> Row:
+    return cycle, KIND_EXEC, IDENT_MARK + 2, 0, 0
+
+
+MESSAGES = [sent_row(100), stamp_row(300), sent_row(1000), stamp_row(1250)]
+
 CASES: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
+    (SENT, MESSAGES, "190,240", Verdict.HOLDS),
+    (SENT, MESSAGES, "190,150", Verdict.HOLDS),  # one in two may have something between mark and reading
+    (SENT, MESSAGES, "150,150", Verdict.FAILS),
+    (SENT, MESSAGES, "201,240", Verdict.FAILS),  # longer than from mark to mark: an older stamp
+    (SENT, [], "190,240", Verdict.FAILS),
+    (IN_ORDER, MESSAGES, "190,240", Verdict.HOLDS),
+    (IN_ORDER, MESSAGES[:3], "190,240", Verdict.FAILS),
+    (IN_ORDER, [sent_row(50), *MESSAGES], "190,240", Verdict.FAILS),  # one was not received
     (AGREE, ORDERLY, "22,25", Verdict.HOLDS),
     (AGREE, ORDERLY, "22,999", Verdict.HOLDS),  # something kept the core from the second one
     (AGREE, ORDERLY, "122,125", Verdict.FAILS),  # from both: no, the stamp counts from elsewhere
@@ -122,7 +140,7 @@ def test_stamp_rule_holds_and_fails(rule: dict[str, Any], rows: Sequence[Row], s
     assert finding.verdict is verdict, finding.saw
 
 
-@pytest.mark.parametrize("rule", [AGREE, ANYWHERE])
+@pytest.mark.parametrize("rule", [AGREE, ANYWHERE, SENT, IN_ORDER])
 def test_stamp_rules_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")

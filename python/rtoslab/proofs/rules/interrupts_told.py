@@ -17,7 +17,8 @@ class Params(RuleParams):
     """Keys of `rule = "interrupts_told"`."""
 
     lines: tuple[str, ...] = ()
-    """Further interrupt lines of the board (soft, asynchronous, edge) that no other proof of the benchmark names."""
+    """Further interrupt lines of the board (soft, asynchronous, edge, and fifo of two kernels) that no other proof of
+    the benchmark names."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
@@ -78,8 +79,10 @@ def _string_words(value: object) -> list[str]:
 
 
 def _line_number(evidence: Evidence, name: str) -> int:
-    """Returns the number of a line of board.toml."""
+    """Returns the number of a line of board.toml, or of the map that divides the board."""
     board = evidence.board
+    if name == "fifo" and evidence.fifo_line is not None:
+        return evidence.fifo_line
     return {"soft": board.irq.soft, "asynchronous": board.irq.asynchronous, "edge": board.pins.in_irq}[name]
 
 

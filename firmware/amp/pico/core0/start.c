@@ -1,0 +1,115 @@
+/* Core 0 of two kernels: it sets the chip up, starts core 1 in its own image, and leaves the serial port to it at the end. */
+#include "bench/board.h"
+#include "bench_amp.h"
+#include "bench_core.h"
+
+#define PSM_FRCE_OFF 0x40010004u
+#define PSM_PROC1 (1u << 16)
+#define SIO_FIFO_ST 0xD0000050u
+#define SIO_FIFO_WR 0xD0000054u
+#define SIO_FIFO_RD 0xD0000058u
+#define FIFO_VALID 1u
+
+/* A core that never answers must end in a record, not in silence. */
+#define ANSWER_POLL_LIMIT 1000000u
+#define HANDSHAKE_LIMIT 96u
+
+#define REGISTER_SET(address) CPU_REGISTER((address) + 0x2000u)
+#define REGISTER_CLEAR(address) CPU_REGISTER((address) + 0x3000u)
+
+void __real_board_init(void);
+void __wrap_board_init(void);
+void __real_board_serial_put(uint8_t byte);
+void __wrap_board_serial_put(uint8_t byte);
+void __real_board_serial_flush(void);
+void __wrap_board_serial_flush(void);
+bool __real_board_claim_last_word(void);
+bool __wrap_board_claim_last_word(void);
+
+static void drain(void)
+{
+    while ((CPU_REGISTER(SIO_FIFO_ST) & FIFO_VALID) != 0) {
+        (void)CPU_REGISTER(SIO_FIFO_RD);
+    }
+}
+
+static bool receive(uint32_t *word)
+{
+    for (uint32_t poll = 0; poll < ANSWER_POLL_LIMIT; poll++) {
+        if ((CPU_REGISTER(SIO_FIFO_ST) & FIFO_VALID) != 0) {
+            *word = CPU_REGISTER(SIO_FIFO_RD);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The boot ROM's protocol (RP2040 datasheet 2.8.2): core 1 echoes each word, and another echo means: from the start. */
+static bool launch(const uint32_t *words, uint32_t count)
+{
+    uint32_t at = 0;
+
+    for (uint32_t sent = 0; at < count && sent < HANDSHAKE_LIMIT; sent++) {
+        uint32_t echo;
+
+        if (words[at] == 0) {
+            drain();
+            __asm volatile("sev");
+        }
+        CPU_REGISTER(SIO_FIFO_WR) = words[at];
+        __asm volatile("sev");
+        if (!receive(&echo)) {
+            return false;
+        }
+        at = echo == words[at] ? at + 1u : 0u;
+    }
+    return at == count;
+}
+
+static void start_core1(void)
+{
+    /* Behind the boot block: its first stack pointer and its start, whichever memory its code runs from. */
+    const uint32_t *vectors = (const uint32_t *)(AMP_CORE1_FLASH_START + 256u);
+    const uint32_t words[] = {0, 0, 1, (uint32_t)vectors, vectors[0], vectors[1]};
+    uint32_t greeting;
+
+    REGISTER_SET(PSM_FRCE_OFF) = PSM_PROC1;
+    while ((CPU_REGISTER(PSM_FRCE_OFF) & PSM_PROC1) == 0) {
+    }
+    drain();
+    REGISTER_CLEAR(PSM_FRCE_OFF) = PSM_PROC1;
+    if (!receive(&greeting) || greeting != 0) {
+        last_words_error(ERROR_CORE1_SILENT, "core 1 did not come out of reset");
+    }
+    if (!launch(words, sizeof words / sizeof words[0])) {
+        last_words_error(ERROR_CORE1_SILENT, "core 1 did not answer the launch handshake");
+    }
+}
+
+void __wrap_board_init(void)
+{
+    volatile uint32_t *page = (volatile uint32_t *)AMP_SHARED_START;
+
+    __real_board_init();
+    for (uint32_t word = 0; word < AMP_SHARED_BYTES / sizeof *page; word++) {
+        page[word] = 0;
+    }
+    start_core1();
+}
+
+void __wrap_board_serial_put(uint8_t byte)
+{
+    __real_board_serial_put(byte);
+}
+
+/* Called once, behind the last byte. */
+void __wrap_board_serial_flush(void)
+{
+    __real_board_serial_flush();
+    AMP_SHARED->ended[AMP_CORE] = 1;
+}
+
+bool __wrap_board_claim_last_word(void)
+{
+    return __real_board_claim_last_word();
+}

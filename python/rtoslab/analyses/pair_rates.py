@@ -1,0 +1,124 @@
+"""Two kernels, each on one core, against the same kernels with one core alone, and against one kernel on both cores."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rtoslab.analyses.counts_per_second import throughput
+from rtoslab.analyses.cycles import core_shares, lock_wait_cycles
+from rtoslab.results import MeasuredPoint, PointId
+
+BESIDE: Final = "beside"
+CORE: Final = "core"
+_PAIR_KEYS: Final = frozenset({BESIDE, CORE, "ram"})
+"""The options that a kernel with the board to itself does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountCycles:
+    """The cycles of one core for one count of that core, and of these its waits."""
+
+    cycles: float
+    bus_wait: float
+    flash_wait: float
+    lock_wait: float
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPair:
+    """One test of two kernels that ran at the same time."""
+
+    cores: tuple[MeasuredPoint, MeasuredPoint]
+    """By core."""
+    single: tuple[MeasuredPoint | None, MeasuredPoint | None]
+    """The same kernels on one core, with the board to themselves. None: not measured."""
+    shared: MeasuredPoint | None
+    """One kernel on both cores, if both are the same one and it was measured."""
+
+    @property
+    def title(self) -> str:
+        """Returns the title of the test."""
+        return self.cores[0].point.title
+
+    @property
+    def kernels(self) -> str:
+        """Returns the names of the kernels, core 0's first."""
+        return "+".join(point.point.kernel for point in self.cores)
+
+    @property
+    def conditions(self) -> str:
+        """Returns the configuration, without what makes it a pair. Empty for the default one."""
+        config = self.cores[0].point.config
+        return ", ".join(f"{key}={value}" for key, value in config.items() if key not in {BESIDE, CORE})
+
+    @property
+    def rates_hz(self) -> tuple[float, float]:
+        """Returns the counts per second of each core."""
+        one, other = (throughput(point).total_hz for point in self.cores)
+        return one, other
+
+    @property
+    def rate_parts(self) -> tuple[float | None, float | None]:
+        """Returns what each kernel keeps of its rate on one core alone. None where that was not measured."""
+        one, other = (
+            throughput(point).total_hz / throughput(single).total_hz if single is not None else None
+            for point, single in zip(self.cores, self.single, strict=True)
+        )
+        return one, other
+
+    @property
+    def gain(self) -> float | None:
+        """Returns the work of both cores in units of one core alone: 2 is perfect. None if one was not measured."""
+        one, other = self.rate_parts
+        return None if one is None or other is None else one + other
+
+    @property
+    def over_shared(self) -> float | None:
+        """Returns the rate of both cores over that of one kernel on both. None if that was not measured."""
+        return None if self.shared is None else sum(self.rates_hz) / throughput(self.shared).total_hz
+
+
+def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
+    """Returns the pairs of points that were measured at the same time, in the order of their first core."""
+    measured = list(points)
+    pairs = []
+    for point in measured:
+        if point.point.config.get(CORE) != "0":
+            continue
+        other = _find_point(measured, _on_other_core(point.point))
+        if other is not None:
+            single = tuple(_find_point(measured, _on_cores(item.point, 1)) for item in (point, other))
+            same = point.point.kernel == other.point.kernel
+            shared = _find_point(measured, _on_cores(point.point, 2)) if same else None
+            pairs.append(KernelPair((point, other), (single[0], single[1]), shared))
+    return pairs
+
+
+def count_cycles(point: MeasuredPoint) -> CountCycles | None:
+    """Returns the cycles for a count, mean over the cores. None for a real board, which cannot tell."""
+    shares = core_shares(point)
+    counts = sum(share.counts for share in shares)
+    if not counts:
+        return None
+    return CountCycles(
+        sum(share.cycles for share in shares) / counts,
+        sum(share.parts["bus wait"] for share in shares) / counts,
+        sum(share.parts["flash wait"] for share in shares) / counts,
+        sum(lock_wait_cycles(share.parts) for share in shares) / counts,
+    )
+
+
+def _find_point(points: Sequence[MeasuredPoint], identity: PointId) -> MeasuredPoint | None:
+    return next((point for point in points if point.point == identity), None)
+
+
+def _on_other_core(point: PointId) -> PointId:
+    """Returns the identity of the kernel on core 1 beside a kernel on core 0."""
+    config = {**point.config, BESIDE: point.kernel, CORE: "1"}
+    return point.model_copy(update={"kernel": point.config[BESIDE], "config": dict(sorted(config.items()))})
+
+
+def _on_cores(point: PointId, cores: int) -> PointId:
+    """Returns the identity of the same kernel with the board to itself."""
+    config = {key: value for key, value in point.config.items() if key not in _PAIR_KEYS}
+    return point.model_copy(update={"cores": cores, "config": config})

@@ -1,0 +1,119 @@
+"""The maps that divide a board between two kernels, one on each core: `firmware/amp/<board>/map.toml`.
+
+The linker scripts are made of the same file. A map whose parts overlap, or leave the board's memories, is refused."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any, Final
+
+from pydantic import Field, model_validator
+
+from rtoslab.base import CatalogueError, Strict
+from rtoslab.catalogue.schemas import Board
+
+MAP_FILE: Final = "map.toml"
+DIVISIONS: Final = ("banks", "striped")
+"""The ways to divide the SRAM."""
+_ALIAS: Final = {"rp2040": (0x2100_0000, 0x2000_0000, 0x4_0000)}
+"""Chip -> an alias of its SRAM: its start, the start of what it shows, its bytes."""
+
+
+class CoreImage(Strict):
+    """The places of one core's image, apart from its data."""
+
+    flash_start: int
+    flash_bytes: int
+    stack_start: int
+    stack_bytes: int
+    fifo_irq: int
+    """The interrupt line of the words that the other core sends."""
+
+
+class SramDivision(Strict):
+    """The SRAM of each core, and the page that both use."""
+
+    core0_start: int
+    core0_bytes: int
+    core1_start: int
+    core1_bytes: int
+    shared_start: int
+    shared_bytes: int
+
+
+class SpinlockMap(Strict):
+    """The numbers of hardware spinlocks."""
+
+    message: int
+    core1_last_word: int
+
+
+class PeripheralMap(Strict):
+    """The core whose image alone sets up or uses a part of the chip."""
+
+    clocks: int = Field(ge=0, le=1)
+    serial_port: int = Field(ge=0, le=1)
+    boot_block: int = Field(ge=0, le=1)
+
+
+class CoreMap(Strict):
+    """`firmware/amp/<board>/map.toml`."""
+
+    core0: CoreImage
+    core1: CoreImage
+    banks: SramDivision
+    striped: SramDivision
+    spinlocks: SpinlockMap
+    peripherals: PeripheralMap
+
+    @model_validator(mode="after")
+    def _parts_are_apart(self) -> "CoreMap":
+        """Refuses parts that overlap, and two cores with one interrupt line."""
+        for name in DIVISIONS:
+            parts = list(self.parts(name))
+            for (one, start, size), (two, other_start, other_size) in combinations(parts, 2):
+                if start < other_start + other_size and other_start < start + size:
+                    raise ValueError(f"{one} and {two} overlap at {max(start, other_start):#010x} in [{name}]")
+        if self.core0.fifo_irq == self.core1.fifo_irq:
+            raise ValueError(f"both cores have the interrupt line {self.core0.fifo_irq}")
+        if self.spinlocks.message == self.spinlocks.core1_last_word:
+            raise ValueError(f"the spinlock {self.spinlocks.message} has two uses")
+        return self
+
+    def division(self, name: str) -> SramDivision:
+        """Returns the division of the SRAM of this name, one of DIVISIONS."""
+        division: SramDivision = getattr(self, name)
+        return division
+
+    def parts(self, name: str) -> Iterator[tuple[str, int, int]]:
+        """Yields name, start and bytes of every part of the map, under one division of the SRAM."""
+        for core, image in (("core0", self.core0), ("core1", self.core1)):
+            yield f"{core}.flash", image.flash_start, image.flash_bytes
+            yield f"{core}.stack", image.stack_start, image.stack_bytes
+        division = self.division(name)
+        yield f"{name}.core0", division.core0_start, division.core0_bytes
+        yield f"{name}.core1", division.core1_start, division.core1_bytes
+        yield f"{name}.shared", division.shared_start, division.shared_bytes
+
+
+def require_fits(core_map: CoreMap, board: Board, source: str) -> None:
+    """Raises CatalogueError for a part outside the board's memories, or on another part by an alias."""
+    memories = [
+        (board.memory.flash_start, board.memory.flash_bytes),
+        (board.memory.sram_start, board.memory.sram_bytes),
+    ]
+    if board.chip in _ALIAS:
+        start, _, size = _ALIAS[board.chip]
+        memories.append((start, size))
+    for name in DIVISIONS:
+        for part, start, size in core_map.parts(name):
+            if not any(first <= start and start + size <= first + length for first, length in memories):
+                raise CatalogueError(
+                    f"{source}: {part} from {start:#010x} on, {size:#x} bytes, is outside the memories of "
+                    f"{board.title}; correct the map."
+                )
+    lines: dict[str, Any] = {"core0.fifo_irq": core_map.core0.fifo_irq, "core1.fifo_irq": core_map.core1.fifo_irq}
+    for part, line in lines.items():
+        if not 0 <= line < board.irq.lines or line in {board.irq.soft, board.irq.asynchronous, board.pins.in_irq}:
+            raise CatalogueError(
+                f"{source}: {part} = {line} is no free interrupt line of {board.title}; correct the map."
+            )

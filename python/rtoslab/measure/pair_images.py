@@ -1,0 +1,43 @@
+"""The images of two kernels on one board: each core's own, and the one that contains both."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtoslab.catalogue import Catalogue
+from rtoslab.images import boot_point, build_point_image
+from rtoslab.plan import Point
+
+
+@dataclass(frozen=True, slots=True)
+class PairImages:
+    """The images beside a point's own."""
+
+    other: Path
+    """The image of the other core."""
+    started: Path
+    """The image that contains both."""
+    record: dict[str, object]
+    """What the manifest has of them."""
+
+    def contents(self) -> tuple[bytes, bytes]:
+        """Returns the content of both files."""
+        return self.other.read_bytes(), self.started.read_bytes()
+
+
+def build_pair(catalogue: Catalogue, point: Point) -> PairImages | None:
+    """Builds the image of the other core, and the one that the board starts with. None for a kernel without another
+    one. Raises BuildError."""
+    if point.beside is None:
+        return None
+    other = build_point_image(catalogue, point.on_other_core())
+    started = build_point_image(catalogue, boot_point(point))
+    core_map = catalogue.core_map(catalogue.board(point.board))
+    record: dict[str, object] = {
+        "core": point.core,
+        "build": other.info,
+        "elf_sha256": other.elf_sha256,
+        "started_sha256": started.elf_sha256,
+        "ram": point.ram,
+        "map": core_map.model_dump(mode="json") if core_map else {},
+    }
+    return PairImages(other.elf, started.elf, record)

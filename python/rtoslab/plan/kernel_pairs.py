@@ -1,0 +1,52 @@
+"""Two kernels on one board, an image of its own on each core: `--kernel freertos+rt`.
+
+Each core's kernel is a point of its own, with the other one beside it, so that all proofs of one core hold for it."""
+
+from typing import Final
+
+from rtoslab.base import PlanError, UnknownNameError
+from rtoslab.catalogue import DEFAULT_KERNEL, DIVISIONS, Benchmark, Board, Catalogue, Entry, Kernel
+
+SIGN: Final = "+"
+"""Between the kernels of core 0 and core 1."""
+PAIR_EXAMPLE: Final = f"--kernel {DEFAULT_KERNEL}{SIGN}{DEFAULT_KERNEL}"
+PAIR_KEYS: Final = ("beside", "core")
+"""The options of a point that only the name of a pair sets."""
+_CORES: Final = 2
+
+
+def split_pair(catalogue: Catalogue, name: str) -> list[tuple[Entry[Kernel], str | None, int | None]]:
+    """Returns (kernel, kernel on the other core, core) for each core of a pair. For a plain name the kernel alone.
+
+    Raises PlanError, UnknownNameError."""
+    if SIGN not in name:
+        return [(catalogue.kernel(name), None, None)]
+    names = name.split(SIGN)
+    if len(names) != _CORES or not all(names):
+        raise PlanError(f"--kernel {name}: a pair is two kernels, core 0's and core 1's: {PAIR_EXAMPLE}.")
+    one, other = (catalogue.kernel(part) for part in names)
+    return [(one, other.id, 0), (other, one.id, 1)]
+
+
+def pair_obstacle(
+    catalogue: Catalogue, benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], *, configured: bool
+) -> str | None:
+    """Returns why a kernel cannot run beside another one, in an image of its own. None if it can.
+
+    `configured`: macros of a kernel's configuration are set."""
+    if catalogue.core_map(board) is None:
+        return f"firmware/amp has no map that divides {board.facts.title} between two kernels"
+    if kernel.facts.owns_start:
+        return f"{kernel.facts.title} is linked by its own script, which places it over the whole memory"
+    if benchmark.facts.kind != "counts" and not benchmark.facts.pair:
+        return "beside another kernel no latencies of one core are measured: the cores would share pin and timer"
+    if configured:
+        return "macros of a kernel's configuration cannot be set for one of two kernels"
+    return None
+
+
+def require_division(name: str) -> str:
+    """Returns the name of a division of the SRAM. Raises UnknownNameError for another one."""
+    if name not in DIVISIONS:
+        raise UnknownNameError("division of the SRAM", name, DIVISIONS)
+    return name

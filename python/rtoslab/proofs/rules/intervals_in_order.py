@@ -1,0 +1,26 @@
+"""The intervals that only the virtual board observes came in order, none inside another one, and often enough."""
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.expected_counts import sample_intervals
+from rtoslab.results import Finding
+
+
+class Params(RuleParams):
+    """Keys of `rule = "intervals_in_order"`."""
+
+    series: tuple[str, ...]
+    at_least: int = 1
+    """The fewest intervals of each series in a window."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """Judges from the marks at both ends of the intervals."""
+    demands = f"intervals do not overlap, and each series has {params.at_least} or more"
+    if evidence.observed is None or evidence.observed.intervals is None:
+        return unseen_finding(params.rule, demands)
+    problems = list(evidence.observed.intervals.disorder[:3])
+    seen: list[str] = []
+    for name in params.series:
+        count = len(sample_intervals(evidence, name))
+        (seen if count >= params.at_least else problems).append(f"{name}: {count}")
+    return make_finding(params.rule, demands, problems, seen)

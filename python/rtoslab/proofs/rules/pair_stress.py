@@ -1,0 +1,54 @@
+"""The stress between two kernels is as requested: each image took the lock as often as its role says, and they met.
+
+The target on core 0 takes it in each round, the stress task on core 1 in the stated share of its iterations. The
+records of both images are evidence for each of them: a target beside a stress task that did nothing shows nothing."""
+
+from math import sqrt
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.records import DecodedRun
+from rtoslab.results import Finding
+
+_EDGE = 2
+"""Accesses at the edges of the window."""
+
+
+class Params(RuleParams):
+    """Keys of `rule = "pair_stress"`."""
+
+    percent: str
+    """The parameter with the requested share."""
+    accesses: str
+    """The check record with the accesses of an image in its window."""
+    found: str
+    """The check record with the accesses that did not get the lock at once."""
+    deviations: float = 4
+    """By how many standard deviations of independent draws the share may be missed."""
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """Judges from the records of both images."""
+    required = int(evidence.decoded.params[params.percent])
+    demands = f"the target takes the lock in each round, and the stress task in {required} % of its iterations"
+    if evidence.beside is None:
+        return unseen_finding(params.rule, demands, "no other kernel ran")
+    runs = [evidence.decoded, evidence.beside]
+    target, stress = runs if evidence.settings.get("core") == "0" else runs[::-1]
+    problems: list[str] = []
+    seen: list[str] = []
+    for name, run, percent in (("target", target, 100), ("stress task", stress, required)):
+        draws = sum(count.count for count in run.counts)
+        accesses = _check_value(run, params.accesses)
+        text = f"{name}: {accesses} accesses in {draws} rounds"
+        spread = sqrt(draws * percent * (100 - percent)) / 100
+        good = abs(accesses - draws * percent / 100) <= params.deviations * spread + _EDGE
+        (seen if good and draws else problems).append(text)
+    collisions = sum(_check_value(run, params.found) for run in runs)
+    text = f"{collisions} found the lock taken"
+    (seen if bool(collisions) == bool(required) else problems).append(text)
+    return make_finding(params.rule, demands, problems, seen)
+
+
+def _check_value(run: DecodedRun, name: str) -> int:
+    """Returns the value of a check that an image reported. -1 if it did not."""
+    return next((check.value for check in run.checks if check.name == name), -1)

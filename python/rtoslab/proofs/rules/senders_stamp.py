@@ -1,0 +1,41 @@
+"""A message's stamp and the virtual board tell the same time from the sender to the receiver.
+
+The board sees both cores: the mark right before the sender reads the counter, and the one right after the receiver has.
+So no stamp is longer than between the marks, and it is shorter by the two readings and the instructions beside them
+alone. Code that is fetched first, or an interrupt, may come between a mark and its reading: one sample in `rare` may be
+shorter than that.
+"""
+
+from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.expected_counts import sample_intervals
+from rtoslab.results import Finding, instrument_readings
+
+
+class Params(RuleParams):
+    """Keys of `rule = "senders_stamp"`."""
+
+    series: tuple[str, ...]
+    slack_cycles: int = 256
+    rare: int = 10
+
+
+def judge(params: Params, evidence: Evidence) -> Finding:
+    """Judges from the samples beside the intervals between the marks on both cores."""
+    demands = "each stamp is the time between the marks of sender and receiver, less the readings of the counter"
+    observed = evidence.observed
+    if observed is None or observed.intervals is None:
+        return unseen_finding(params.rule, demands)
+    problems: list[str] = []
+    seen: list[str] = []
+    for name in params.series:
+        stamps = instrument_readings(evidence.decoded, observed, 0, name, evidence.samples)
+        intervals = sample_intervals(evidence, name)
+        shorter = [item.cycles - stamp for stamp, item in zip(stamps, intervals, strict=False)]
+        if not shorter:
+            problems.append(f"{name}: no samples")
+            continue
+        text = f"{name}: {min(shorter)} to {max(shorter)} cycles shorter"
+        apart = sum(item > params.slack_cycles for item in shorter)
+        good = min(shorter) >= 0 and apart * params.rare <= len(shorter)
+        (seen if good else problems).append(text)
+    return make_finding(params.rule, demands, problems, seen)

@@ -1,0 +1,135 @@
+"""Two kernels, one on each core, beside one core alone and one kernel on both cores."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rtoslab.analyses import CountCycles, KernelPair, count_cycles, kernel_pairs, short_test_name, throughput
+from rtoslab.reports.sections.wording import join_listed
+from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.results import MeasuredPoint
+
+_PROSE = (
+    "Each core runs a kernel of its own, in an image of its own with memory of its own, and both run the same test at "
+    "the same time. No lock is shared; what is left in common are the buses, the flash with its cache, and the "
+    "peripherals."
+)
+_NOTE = (
+    "Kept: the core's rate over that of the same kernel with the board to itself on one core. In all: what both cores "
+    "keep together; 200 % would be perfect. Against two cores: the counts of both over those of one kernel on both "
+    "cores, with a lock for all of it."
+)
+_CYCLES_NOTE = (
+    "Cycles of a core for one count of that core. Bus: waiting for a bank of the SRAM or another slave that the other "
+    "core uses. Flash: waiting for lines that the cache did not have. Locks: waiting for the kernel's spinlocks."
+)
+
+
+def two_kernels_section(points: Sequence[MeasuredPoint]) -> Section | None:
+    """Returns the section on kernels beside each other. None without a pair."""
+    pairs = kernel_pairs(points)
+    if not pairs:
+        return None
+    chart = ChartData(
+        "bars",
+        _chart_rows(pairs),
+        "Counts per second of both cores together, in percent of one core alone.",
+        "test",
+        "counts, % of one core alone",
+    )
+    answer = _answer(pairs)
+    return Section(
+        "two-kernels",
+        "Two kernels, one on each core",
+        (*([answer] if answer else []), _PROSE),
+        (chart,),
+        (_rates_table(pairs), _cycles_table(pairs)),
+    )
+
+
+def _answer(pairs: Sequence[KernelPair]) -> str:
+    """Returns the sentence on what one lock for two cores costs. Empty without a kernel on both cores."""
+    compared = [pair for pair in pairs if pair.over_shared is not None and pair.gain is not None]
+    if not compared:
+        return ""
+    ratios = [float(pair.over_shared or 0) for pair in compared]
+    gains = [float(pair.gain or 0) for pair in compared]
+    shared = [
+        throughput(pair.shared).total_hz / throughput(single).total_hz
+        for pair in compared
+        if pair.shared is not None and (single := pair.single[0]) is not None
+    ]
+    kernels = join_listed(sorted({pair.cores[0].point.kernel for pair in compared}))
+    return (
+        f"With {kernels} on each core, in two images, two cores do {_range(gains)} times the work of one; with one "
+        f"{kernels} on both cores {_range(shared)} times. So two kernels do {_range(ratios)} times as much as one with "
+        "a lock for both cores."
+    )
+
+
+def _range(values: Sequence[float]) -> str:
+    least, most = f"{min(values):.2f}", f"{max(values):.2f}"
+    return least if least == most else f"{least} to {most}"
+
+
+def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
+    """Returns a bar for each pair, and for each kernel on both cores."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    several = len({pair.conditions for pair in pairs}) > 1
+    for pair in pairs:
+        test = short_test_name(pair.cores[0].point)
+        single = pair.single[0]
+        if pair.shared is not None and single is not None:
+            percent = 100 * throughput(pair.shared).total_hz / throughput(single).total_hz
+            kernel = pair.shared.point.kernel
+            _add_bar(rows, test, f"{kernel} on both cores", percent)
+        if pair.gain is not None:
+            name = f"{pair.kernels}, {pair.conditions}" if several and pair.conditions else pair.kernels
+            _add_bar(rows, test, name, 100 * pair.gain)
+    return list(rows.values())
+
+
+def _add_bar(rows: dict[tuple[str, str], dict[str, Any]], test: str, series: str, percent: float) -> None:
+    rows.setdefault((test, series), {"x": test, "series": series, "y": percent, "text": f"{percent:.0f}"})
+
+
+def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
+    rows = []
+    for pair in pairs:
+        cells = [f"{rate:,.0f} ({_percent(part)})" for rate, part in zip(pair.rates_hz, pair.rate_parts, strict=True)]
+        against = "-" if pair.over_shared is None else f"x {pair.over_shared:.2f}"
+        rows.append([pair.title, pair.kernels, pair.conditions or "-", *cells, _percent(pair.gain), against])
+    columns = (
+        "test",
+        "kernels",
+        "configuration",
+        ">core 0, counts/s (kept)",
+        ">core 1, counts/s (kept)",
+        ">in all",
+        ">against two cores",
+    )
+    return TableData("Two kernels at the same time", columns, rows, _NOTE)
+
+
+def _percent(part: float | None) -> str:
+    return "-" if part is None else f"{part:.1%}"
+
+
+def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for pair in pairs:
+        points = [
+            *((f"{item.point.kernel}, one core", "", item) for item in pair.single if item is not None),
+            *((f"{item.point.kernel}, both cores", "", item) for item in [pair.shared] if item is not None),
+            *((f"{pair.kernels}, core {core}", pair.conditions, item) for core, item in enumerate(pair.cores)),
+        ]
+        for name, conditions, point in points:
+            cycles = count_cycles(point)
+            if cycles is not None:
+                rows.setdefault((pair.title, name, conditions), _cycles_row(pair.title, name, conditions, cycles))
+    columns = ("test", "run with", "configuration", ">cycles per count", ">bus", ">flash", ">locks")
+    return TableData("What a count takes", columns, list(rows.values()), _CYCLES_NOTE)
+
+
+def _cycles_row(title: str, name: str, conditions: str, cycles: CountCycles) -> list[str]:
+    values = (cycles.cycles, cycles.bus_wait, cycles.flash_wait, cycles.lock_wait)
+    return [title, name, conditions or "-", *(cycles_text(round(value, 1)) for value in values)]

@@ -1,0 +1,123 @@
+"""One core of a board on which each core runs an image of its own, shown as a board with this core alone.
+
+The trap it prevents: a proof for one core that counts what the other core's kernel does. Both cores run. Only the
+observations are restricted, so the cycles are the same whichever core is shown."""
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from rtoslab.base import RunError
+from rtoslab.catalogue import Board
+from rtoslab.targets.board import load_image, make_machine
+from rtoslab.targets.events import EVENT, IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
+from rtoslab.targets.machine import VirtualMachine
+
+if TYPE_CHECKING:
+    from rtoslab._sim import Stats
+
+CORES: Final = 2
+"""The cores of a board that two kernels share."""
+OTHER_DONE_SYMBOL: Final = "core1_bench_done"
+"""The end of core 1's image, by the symbols that core 0's image has of it. Core 1 is the last to end."""
+_BANKS_START: Final = 0x2100_0000
+_STRIPED_START: Final = 0x2000_0000
+_BANK_BYTES: Final = 0x1_0000
+_BANKS: Final = 4
+_WORD: Final = 4
+
+
+class _CoreView:
+    """A machine whose core 0 is one of another machine's cores. All else is that machine's."""
+
+    def __init__(self, machine: VirtualMachine, core: int, symbols_of: VirtualMachine) -> None:
+        """`symbols_of`: a board that knows the symbols of the core's own image, and is not run."""
+        self._machine = machine
+        self._core = core
+        self._symbols_of = symbols_of
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns what is the same on all cores."""
+        return getattr(self._machine, name)
+
+    def symbol(self, name: str) -> int | None:
+        """Returns the address of a symbol of the core's image."""
+        return self._symbols_of.symbol(name)
+
+    def symbols(self) -> list[tuple[int, int, str]]:
+        """Returns the symbols of the core's image."""
+        return self._symbols_of.symbols()
+
+    def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
+        """Records writes to a word, wherever the image sees it."""
+        self._machine.watch_write(to_striped_address(address), ident, stop)
+
+    def read(self, address: int, length: int) -> bytes:
+        """Returns memory, wherever the image sees it."""
+        if to_striped_address(address) == address:
+            return self._machine.read(address, length)
+        start = address & ~(_WORD - 1)
+        words = range(start, address + length, _WORD)
+        content = b"".join(self._machine.read(to_striped_address(word), _WORD) for word in words)
+        return content[address - start :][:length]
+
+    def take_events(self) -> bytes:
+        """Returns the events of the core, and the marks of either."""
+        events = np.frombuffer(self._machine.take_events(), dtype=EVENT)
+        marks = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_MARK) & (events["id"] < IDENT_SYMBOL)
+        mine = events[(events["core"] == self._core) | marks]
+        mine["core"] = 0
+        return bytes(mine.tobytes())
+
+    def take_profile(self, core: int) -> bytes:
+        """Returns the profile of the core."""
+        return self._machine.take_profile(self._physical_core(core))
+
+    def stats(self) -> "Stats":
+        """Returns the counts of the core alone."""
+        stats = self._machine.stats()
+        locks = [lock for lock in stats["locks"] if lock["core"] == self._core]
+        for lock in locks:
+            lock["core"] = 0
+        return {"cores": [stats["cores"][self._core]], "locks": locks}
+
+    def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
+        """Returns registers of the core's own part of the address space."""
+        return self._machine.read_registers(self._physical_core(core), addresses)
+
+    def registers(self, core: int) -> dict[str, int]:
+        """Returns the registers of the core."""
+        return self._machine.registers(self._physical_core(core))
+
+    def _physical_core(self, core: int) -> int:
+        assert core == 0, "the view shows one core"
+        return self._core
+
+
+def to_striped_address(address: int) -> int:
+    """Returns the address in the RP2040's striped SRAM of a byte that its alias by banks shows (RP2040 datasheet
+    2.6.2). Any other address is returned as it is."""
+    bank, offset = divmod(address - _BANKS_START, _BANK_BYTES)
+    if not 0 <= bank < _BANKS:
+        return address
+    word, byte = divmod(offset, _WORD)
+    return _STRIPED_START + (word * _BANKS + bank) * _WORD + byte
+
+
+def core_view(
+    machine: VirtualMachine, core: int, image: bytes, started: bytes, name: str, board: Board
+) -> VirtualMachine:
+    """Returns one core of a board that already contains the images of both. `image`: the core's own. `started`: the
+    one that contains both."""
+    idle_board = make_machine(board, cores=1)
+    load_image(idle_board, started, name)  # its boot block, without which no board takes an image
+    load_image(idle_board, image, name)
+    return cast("VirtualMachine", _CoreView(machine, core, idle_board))
+
+
+def last_address(machine: VirtualMachine) -> int:
+    """Returns the address at which the images of both cores have ended. Raises RunError."""
+    address = machine.symbol(OTHER_DONE_SYMBOL)
+    if address is None:
+        raise RunError(f"Core 0's image has no symbol {OTHER_DONE_SYMBOL}; build both images again.")
+    return address

@@ -1,0 +1,109 @@
+"""Two kernels on one board, from the names to the stored points: both proved, both measured at the same time."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rtoslab.base.paths import find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.images import build_point_image, read_elf
+from rtoslab.measure import run_plan
+from rtoslab.plan import Options, Plan, make_plan
+from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.results.finding import Verdict
+from rtoslab.store import RunDirectory
+from rtoslab.verify import verify_folder
+
+ROOT = find_root()
+CATALOGUE = Catalogue(ROOT)
+
+
+def pair_plan(kernels: str, benchmark: str, **config: str) -> Plan:
+    return make_plan(CATALOGUE, [benchmark], Options(kernels=[kernels], boards=["pico"], window_ms=40, config=config))
+
+
+@pytest.mark.parametrize("ram", ["striped", "banks"])
+@pytest.mark.parametrize(
+    ("kernels", "benchmark"), [("freertos+freertos", "t2"), ("freertos+rt", "t3"), ("freertos+bare", "t4")]
+)
+def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benchmark: str, ram: str) -> None:
+    outcomes = run_plan(ROOT, pair_plan(kernels, benchmark, ram=ram), tmp_path / "run", jobs=1)
+    results = [outcome.result for outcome in outcomes]
+    assert [result.point.kernel for result in results] == kernels.split("+")
+    for result in results:
+        assert isinstance(result, MeasuredPoint), result
+        overlap = next(proof for proof in result.proofs if proof.rule == "windows_overlap")
+        assert overlap.verdict is Verdict.HOLDS
+        assert sum(counter.count for counter in result.counters) > 1000
+    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
+
+
+@pytest.mark.parametrize("kernels", ["freertos+freertos", "freertos+rt", "freertos+bare"])
+def test_messages_go_both_ways(tmp_path: Path, kernels: str) -> None:
+    options = Options(kernels=[kernels], boards=["pico"], config={"samples": "200", "code": "sram"})
+    plan = make_plan(CATALOGUE, ["pair_message"], options)
+    for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1):
+        assert isinstance(outcome.result, MeasuredPoint), outcome.result
+        series = {item.id: item for item in outcome.result.series}
+        fifo, memory = series["pair.message.fifo"], series["pair.message.memory"]
+        assert len(fifo.cycles) == len(memory.cycles) == 200
+        for item in (fifo, memory):
+            assert all(0 <= mark - stamp < 2000 for mark, stamp in zip(item.mark_cycles, item.cycles, strict=True))
+        assert min(memory.cycles) < min(fifo.cycles)
+    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
+
+
+def test_messages_of_one_kernel_on_both_cores(tmp_path: Path) -> None:
+    options = Options(kernels=["freertos"], boards=["pico"], cores=[2], window_ms=40)
+    plan = make_plan(CATALOGUE, ["core_message"], options)
+    (outcome,) = run_plan(ROOT, plan, tmp_path / "run", jobs=1)
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
+    assert {item.id: item.instrument for item in outcome.result.series} == {
+        "core.message.queue": "probe",
+        "core.message.notify": "probe",
+    }
+    assert all(len(item.cycles) > 100 and min(item.cycles) > 500 for item in outcome.result.series)
+    assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [()]
+
+
+def test_a_test_of_two_kernels_is_none_of_one() -> None:
+    (point,) = make_plan(CATALOGUE, ["pair_message"], Options(kernels=["freertos"], boards=["pico"])).points
+    assert "is a test of two kernels: --kernel" in (point.not_applicable or "")
+
+
+def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
+    run_plan(ROOT, pair_plan("freertos+rt", "t1"), tmp_path / "run", jobs=1)
+    stored = RunDirectory.open(tmp_path / "run").points()
+    by_kernel = {point.result.point.kernel: json.loads(json.dumps(point.manifest)) for point in stored}
+    for kernel, other in (("freertos", "rt"), ("rt", "freertos")):
+        beside = by_kernel[kernel]["beside"]
+        assert beside["build"]["kernel"] == other
+        assert beside["elf_sha256"] == by_kernel[other]["elf_sha256"]
+        assert beside["started_sha256"] == by_kernel["freertos"]["elf_sha256"]
+        assert beside["map"]["core1"]["flash_start"] == 0x1010_0000
+        assert by_kernel[kernel]["target"]["cores"] == 2
+
+
+def test_one_elf_contains_both_images() -> None:
+    one, other = pair_plan("freertos+rt", "t1").points
+    whole, second = build_point_image(CATALOGUE, one).elf, build_point_image(CATALOGUE, other).elf
+    contents = whole.read_bytes()
+    text = {symbol.name: symbol.address for symbol in read_elf(second).symbols}
+    assert 0x1010_0000 <= text["bench_done"] < 0x1020_0000
+    assert read_elf(whole).symbols
+    assert b"core1_bench_done" in contents
+
+
+def test_images_that_end_early_say_why(tmp_path: Path) -> None:
+    """The heap is too small for the tasks: both images end with an error, and neither waits for the other for ever."""
+    plan = pair_plan("freertos+freertos", "t2", configTOTAL_HEAP_SIZE="2048")
+    results = [outcome.result for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1)]
+    for result in results:
+        assert isinstance(result, Failed)
+        assert "heap is used up" in result.message
+
+
+def test_a_pair_that_is_not_possible_is_stored_with_its_reason(tmp_path: Path) -> None:
+    results = [outcome.result for outcome in run_plan(ROOT, pair_plan("freertos+bare", "t2"), tmp_path / "run", jobs=1)]
+    assert all(isinstance(result, NotApplicable) and "no tasks service" in result.reason for result in results)
