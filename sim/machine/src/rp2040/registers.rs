@@ -31,7 +31,7 @@ impl System {
             0x10..=0x4c if self.effects.pins_changed => {
                 self.effects.pins_changed = false;
                 self.sample_pins(core.id, now);
-                if [self.lines(0), self.lines(1)] != self.driven_lines {
+                if [self.lines(0), self.lines(1)] != self.driven_lines || self.periph.pio_due() < self.due {
                     self.end_core_turn(core);
                 }
             }
@@ -45,6 +45,7 @@ impl System {
         if is_xip_counter(address) {
             self.count_fetches(core);
         }
+        self.catch_up_pios(core.id, now);
         // Polling is the commonest access, and has no consequences.
         let quiet = self.due != 0 && self.periph.due() > now && self.periph.is_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
@@ -62,10 +63,25 @@ impl System {
             self.count_fetches(core);
             self.end_core_turn(core); // from now on steps are logged
         }
+        self.catch_up_pios(core.id, now);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.write(address, value, address >> 12 & 3, &mut access);
         self.after_access(core, address, now);
         Some(())
+    }
+
+    /// Carries out the events of PIOs up to an access: a core that waits for the bus accesses after the cycle in which its
+    /// instruction began.
+    #[inline]
+    fn catch_up_pios(&mut self, core: usize, now: u64) {
+        while self.periph.pio_due() <= now {
+            let due = self.periph.pio_due();
+            let mut access = Access { now_cycles: due, core, clocks: &self.clocks, effects: &mut self.effects };
+            self.periph.advance_pios(&mut access);
+            if std::mem::take(&mut self.effects.pins_changed) {
+                self.sample_pins(core, due);
+            }
+        }
     }
 
     /// Deals with an access's effects. Requests that concern the cores wait for the machine, which is asked to look.
@@ -228,7 +244,7 @@ impl System {
 
     /// Recomputes the pads and traces the ones that changed.
     pub(super) fn sample_pins(&mut self, core: usize, now: u64) {
-        let levels = self.periph.update_pins().levels;
+        let levels = self.periph.update_pins(now).levels;
         if self.probes.trace_pins {
             let mut changed = levels ^ self.pins;
             while changed != 0 {

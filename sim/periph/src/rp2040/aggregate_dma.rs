@@ -34,9 +34,9 @@ fn replicate(value: u32, bytes: u32) -> u32 {
 }
 
 impl Rp2040Peripherals {
-    /// The data requests of all serial ports, a bit for each TREQ number.
+    /// The data requests of PIOs and serial ports, a bit for each TREQ number.
     fn dma_requests(&self) -> u64 {
-        let mut requests = 0;
+        let mut requests = self.pios.iter().rev().fold(0, |bits, pio| bits << 8 | u64::from(pio.requests()));
         for n in 0..2 {
             for (first, (tx, rx)) in [(TREQ_SPI0, self.spis[n].dreq()), (TREQ_UART0, self.uarts[n].dreq())] {
                 let shift = first + 2 * n as u32;
@@ -79,6 +79,16 @@ impl Rp2040Peripherals {
             bus.write(to, bytes, value);
         }
         self.dma.transfer_done(&transfer, access.now_cycles);
+        self.watch_pio_requests(access);
+        self.reschedule();
         Some(transfer)
+    }
+
+    /// Tells the PIOs which of their requests a channel waits for: only those are events.
+    pub(super) fn watch_pio_requests(&mut self, access: &mut Access) {
+        let paced = self.dma.awaited_requests();
+        for (n, pio) in self.pios.iter_mut().enumerate() {
+            pio.watch_requests(paced >> (8 * n) & 0xff, access);
+        }
     }
 }

@@ -63,6 +63,8 @@ macro_rules! scheduled {
         on_block!(&mut $self.clocks, $name, $body);
         on_block!(&mut $self.rtc, $name, $body);
         on_block!(&mut $self.pwm, $name, $body);
+        on_block!(&mut $self.pios[0], $name, $body);
+        on_block!(&mut $self.pios[1], $name, $body);
     }};
 }
 

@@ -1,7 +1,7 @@
 //! DMA (RP2040 data sheet 2.5): twelve channels, one transfer per cycle.
 //!
-//! A transfer reads and writes in the same cycle and never loses arbitration. Pacing: unpaced, UART and SPI
-//! requests, and the pacing timers. The sniffer keeps its registers and computes nothing.
+//! A transfer reads and writes in the same cycle and never loses arbitration. Pacing: unpaced, requests of
+//! PIO, UART and SPI, and the pacing timers. The sniffer keeps its registers and computes nothing.
 
 use crate::{Access, NEVER, Peripheral, RateCounter};
 
@@ -118,6 +118,13 @@ impl Dma {
     #[must_use]
     pub fn transfer_due(&self, requests: u64) -> u64 {
         (0..CHANNELS).map(|channel| self.ready_at(channel, requests)).min().unwrap_or(NEVER)
+    }
+
+    /// The requests below 32 that busy channels wait for, a bit for each TREQ number.
+    #[must_use]
+    pub fn awaited_requests(&self) -> u32 {
+        let waiting = self.channels.iter().filter(|c| c.busy && c.ctrl & CTRL_EN != 0).map(|c| c.ctrl >> 15 & 0x3f);
+        waiting.filter(|&treq| treq < 32).fold(0, |bits, treq| bits | 1 << treq)
     }
 
     /// The transfer to make at `now`, if one is due: high priority first, then round-robin.

@@ -46,9 +46,9 @@ const fn read(
     Limit { blocks, touch: Touch::Read, asks, about, example }
 }
 
-/// TREQ numbers that something raises: SPI and UART, the pacing timers, permanent.
+/// TREQ numbers that something raises: PIO, SPI and UART, the pacing timers, permanent.
 fn is_paced(treq: u32) -> bool {
-    matches!(treq, 16..=23 | 0x3b..=0x3f)
+    matches!(treq, 0..=23 | 0x3b..=0x3f)
 }
 
 /// True at the places of a DMA channel's control register.
@@ -56,9 +56,9 @@ fn is_channel_control(offset: u32) -> bool {
     offset < 0x300 && matches!(offset & 0x3f, 0x0c | 0x10 | 0x20 | 0x30)
 }
 
-/// Functions of a pin whose outputs do not reach it: all but UART, PWM, SIO and none.
+/// Functions of a pin whose outputs do not reach it: all but UART, PWM, SIO, PIO and none.
 fn is_undrawn(function: u32) -> bool {
-    !matches!(function, 2 | 4 | 5 | 31)
+    !matches!(function, 2 | 4..=7 | 31)
 }
 
 /// Supply voltage at reset, 1.10 V, with the regulator on.
@@ -197,8 +197,8 @@ pub static LIMITS: &[Limit] = &[
     write(
         &[IoBank0],
         |at, value| at < 0xf0 && at & 4 != 0 && is_undrawn(value & 0x1f),
-        "IO_BANK0: of a pin's functions only SIO, UART and PWM reach it",
-        &[(0x4001_4004, Some(6))],
+        "IO_BANK0: of a pin's functions only SIO, UART, PWM and PIO reach it",
+        &[(0x4001_4004, Some(1))],
     ),
     write(
         &[IoQspi],
@@ -210,7 +210,7 @@ pub static LIMITS: &[Limit] = &[
     write(
         &[Dma],
         |at, value| is_channel_control(at) && value & 1 != 0 && !is_paced(value >> 15 & 0x3f),
-        "DMA: only UART, SPI, the pacing timers and no pacing at all make requests",
+        "DMA: only PIO, UART, SPI, the pacing timers and no pacing at all make requests",
         &[(0x5000_0010, Some(36 << 15 | 1))],
     ),
     write(
@@ -274,15 +274,15 @@ pub static LIMITS: &[Limit] = &[
         &[(0x4006_4000, Some(0xd1))],
     ),
     read(
-        &[XipAux, Pio0, Pio1, Usb, UsbDpram],
+        &[XipAux, Usb, UsbDpram],
         |_, _| true,
-        "PIO, USB and the XIP stream: registers are storage, nothing moves",
-        &[(0x5020_0004, None)],
+        "USB and the XIP stream: registers are storage, nothing moves",
+        &[(0x5010_0004, None)],
     ),
     write(
-        &[XipAux, Pio0, Pio1, Usb, UsbDpram],
+        &[XipAux, Usb, UsbDpram],
         |_, _| true,
-        "PIO, USB and the XIP stream: registers are storage, nothing moves",
+        "USB and the XIP stream: registers are storage, nothing moves",
         &[(0x5011_0040, Some(1))],
     ),
 ];
