@@ -4,6 +4,7 @@ use super::bus_map::{Block, block_at};
 use super::dispatch::{on_block, scheduled, with_block};
 use super::limits::Touch;
 use super::*;
+use crate::device::{Attached, Attachments, Connection, nanoseconds};
 use crate::{Access, ClockTree, Effects, NEVER, Peripheral};
 
 /// Levels of the 30 GPIO pads.
@@ -75,6 +76,8 @@ pub struct Rp2040Peripherals {
     pub rtc: Rtc,
     /// DMA.
     pub dma: Dma,
+    /// Devices at serial ports and pins.
+    pub attachments: Attachments,
     usb_dpram: RegFile,
     usb: RegFile,
     /// PIO0 and PIO1.
@@ -125,6 +128,7 @@ impl Rp2040Peripherals {
             pwm: Pwm::default(),
             rtc: Rtc::default(),
             dma: Dma::default(),
+            attachments: Attachments::default(),
             usb_dpram: RegFile::new(0x1000, &[]),
             usb: RegFile::new(0x100, &USB_FIXED),
             pios: [Pio::new(7), Pio::new(9)],
@@ -212,10 +216,10 @@ impl Rp2040Peripherals {
         let value = with_block!(self, block, b => b.read(offset, access));
         access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
-        // makes room in a FIFO of a UART or PIO.
+        // makes room in a FIFO of a UART, or that brings one of the blocks named here up to date.
         let takes_byte = match block {
             Block::Uart0 | Block::Uart1 => offset == 0,
-            Block::Pio0 | Block::Pio1 => true,
+            Block::Pio0 | Block::Pio1 | Block::Spi0 | Block::Spi1 | Block::I2c0 | Block::I2c1 | Block::Adc => true,
             _ => false,
         };
         if takes_byte || self.due <= access.now_cycles {
@@ -379,10 +383,49 @@ impl Rp2040Peripherals {
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
         let inputs = self.io_bank0.sense(self.pads_bank0.inputs(self.pins.levels));
         self.sio.gpio.set_input(inputs);
+        for spi in self.spis.iter_mut().filter(|spi| spi.bus.has_selects()) {
+            let levels = self.pins.levels;
+            spi.bus.select(|pin| Some(levels >> pin & 1 != 0), nanoseconds(now, self.tree.sys_hz));
+        }
         if self.pios[0].sense(inputs, now) | self.pios[1].sense(inputs, now) {
             self.reschedule();
         }
         self.pins
+    }
+
+    /// Attaches a device. The error is one sentence.
+    pub fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+        let missing = |bus: &str, number: u8| format!("the rp2040 has no {bus}{number}; it has {bus}0 and {bus}1");
+        let is_free = match connection {
+            Connection::Spi(n @ 0..=1, select) => {
+                if let Some(pin) = select.filter(|&pin| pin >= 30) {
+                    return Err(format!("the chip has no pin number {pin}"));
+                }
+                self.spis[usize::from(n)].bus.attach(select, device);
+                true
+            }
+            Connection::I2c(n @ 0..=1, address) => self.i2cs[usize::from(n)].bus.attach(address, device),
+            Connection::Uart(n @ 0..=1) => self.attachments.attach_to_port(n, device),
+            Connection::Pins => {
+                self.attachments.attach_to_pins(device);
+                true
+            }
+            Connection::Spi(n, _) => return Err(missing("spi", n)),
+            Connection::I2c(n, _) => return Err(missing("i2c", n)),
+            Connection::Uart(n) => return Err(missing("uart", n)),
+        };
+        if is_free { Ok(()) } else { Err("another device has this address or port already".to_owned()) }
+    }
+
+    /// Sets the voltage at a pin with an ADC input. The error is one sentence.
+    pub fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+        const FIRST: u16 = 26;
+        const SUPPLY_MILLIVOLTS: u32 = 3300;
+        let input = pin.checked_sub(FIRST).filter(|input| *input < 4);
+        let input = input.ok_or_else(|| format!("GP{pin} is no input of the ADC; GP26 to GP29 are"))?;
+        let level = (millivolts.min(SUPPLY_MILLIVOLTS) * 4096 / SUPPLY_MILLIVOLTS).min(4095);
+        self.adc.set_input(usize::from(input), level);
+        Ok(())
     }
 
     /// Pads as the last [`Self::update_pins`] found them.

@@ -63,6 +63,8 @@ pub struct Dma {
     intf: [u32; 2],
     pacers: [Pacer; 4],
     sniff: [u32; 2],
+    /// Busy channels, a bit each: most programs have none, and the machine asks at every turn.
+    busy: u32,
     /// Round-robin position.
     last: usize,
     /// First cycle at which the next transfer may happen.
@@ -78,6 +80,7 @@ impl Dma {
         }
         c.left = c.reload;
         c.busy = true;
+        self.busy |= 1 << channel;
         self.free_at = self.free_at.max(now + 1);
         if c.left == 0 {
             self.finish(channel, now);
@@ -86,6 +89,7 @@ impl Dma {
 
     /// Ends a channel's transfers: raises its interrupt, and triggers the channel that is chained to it.
     fn finish(&mut self, channel: usize, now: u64) {
+        self.busy &= !(1 << channel);
         let c = &mut self.channels[channel];
         c.busy = false;
         if c.ctrl & CTRL_IRQ_QUIET == 0 {
@@ -112,6 +116,13 @@ impl Dma {
             treq if requests >> treq & 1 != 0 => self.free_at,
             _ => NEVER,
         }
+    }
+
+    /// Whether any channel is busy.
+    #[inline]
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.busy != 0
     }
 
     /// clk_sys cycle of the next transfer, or [`NEVER`].
@@ -243,6 +254,7 @@ impl Peripheral for Dma {
                 for channel in (0..CHANNELS).filter(|&channel| value >> channel & 1 != 0) {
                     self.channels[channel].busy = false;
                 }
+                self.busy &= !value;
             }
             0x440 | 0x448 | 0x800..=0xae4 => {}
             _ => access.effects.unmodelled = Some((offset, true)),

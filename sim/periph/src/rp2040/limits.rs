@@ -46,9 +46,9 @@ const fn read(
     Limit { blocks, touch: Touch::Read, asks, about, example }
 }
 
-/// TREQ numbers that something raises: PIO, SPI and UART, the pacing timers, permanent.
+/// TREQ numbers that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers, permanent.
 fn is_paced(treq: u32) -> bool {
-    matches!(treq, 0..=23 | 0x3b..=0x3f)
+    matches!(treq, 0..=23 | 32..=36 | 0x3b..=0x3f)
 }
 
 /// True at the places of a DMA channel's control register.
@@ -210,8 +210,8 @@ pub static LIMITS: &[Limit] = &[
     write(
         &[Dma],
         |at, value| is_channel_control(at) && value & 1 != 0 && !is_paced(value >> 15 & 0x3f),
-        "DMA: only PIO, UART, SPI, the pacing timers and no pacing at all make requests",
-        &[(0x5000_0010, Some(36 << 15 | 1))],
+        "DMA: PWM, XIP and SSI make no requests",
+        &[(0x5000_0010, Some(37 << 15 | 1))],
     ),
     write(
         &[Dma],
@@ -232,18 +232,6 @@ pub static LIMITS: &[Limit] = &[
         &[(0x4005_0000, Some(0x81))],
     ),
     write(
-        &[Adc],
-        |at, value| at == 0 && value & 1 != 0 && value & 0xc != 0,
-        "ADC: conversions take no time, inputs are 0",
-        &[(0x4004_c000, Some(5))],
-    ),
-    write(
-        &[I2c0, I2c1],
-        |at, _| at == 0x10,
-        "I2C: nothing is on the bus, and finding that out takes no time",
-        &[(0x4004_4010, Some(0x100))],
-    ),
-    write(
         &[I2c0, I2c1],
         |at, value| at == 0 && value & 0x40 == 0,
         "I2C: nobody calls a target",
@@ -251,9 +239,9 @@ pub static LIMITS: &[Limit] = &[
     ),
     write(
         &[Spi0, Spi1],
-        |at, _| at == 8,
-        "SPI: nothing is on the bus, and frames take no time",
-        &[(0x4003_c004, Some(2)), (0x4003_c008, Some(1))],
+        |at, value| at == 4 && value & 4 != 0,
+        "SPI: nobody selects a slave",
+        &[(0x4003_c004, Some(4))],
     ),
     read(
         &[Busctrl],

@@ -62,6 +62,14 @@ impl WrittenBits<'_> {
         }
     }
 
+    /// Bits of a register of the I2C of F1 and F4, or of CR1 of the other ones.
+    fn i2c(&self, first: (u32, u32), later: u32) -> bool {
+        match self.device {
+            Device::I2cV1 => self.sets(first.0, first.1),
+            _ => self.sets(0, later),
+        }
+    }
+
     /// A timer with capture/compare channels.
     fn has_channels(&self) -> bool {
         matches!(self.device, Device::Timer(kind) if kind.channels > 0)
@@ -392,6 +400,44 @@ static DBGMCU: &[Limit] = &[limit(
     &[(F103, &[(0xe004_2004, 0x20)]), (F767, &[(0xe004_2004, 0x20)]), (H743, &[(0x5c00_1004, 1 << 20)])],
 )];
 
+/// SPI1 of F1 and F4, with its enable bit.
+const F103_SPI1: (u32, u32) = (0x4002_1018, 1 << 12);
+const F407_SPI1: (u32, u32) = (0x4002_3844, 1 << 12);
+const F407_I2C1: (u32, u32) = (0x4002_3840, 1 << 21);
+const L073_I2C1: (u32, u32) = (0x4002_1038, 1 << 21);
+
+/// SPI.
+static SPI: &[Limit] = &[
+    limit(
+        |at| at.sets(0, 1 << 6) && at.value & 1 << 2 == 0,
+        "SPI: nobody selects a slave",
+        &[(F103, &[F103_SPI1, (0x4001_3000, 0x40)]), (F767, &[F407_SPI1, (0x4001_3000, 0x40)])],
+    ),
+    limit(
+        |at| at.sets(0, 1 << 10) || at.sets(0, 1 << 15) && at.value & 1 << 14 == 0,
+        "SPI: nothing is received without being sent",
+        &[(F407, &[F407_SPI1, (0x4001_3000, 0x704)]), (F407, &[F407_SPI1, (0x4001_3000, 0x8304)])],
+    ),
+    limit(|at| at.sets(0, 1 << 13), "SPI: it computes no CRC", &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)])]),
+    limit(|at| at.sets(4, 3), "SPI: it makes no DMA requests", &[(F407, &[F407_SPI1, (0x4001_3004, 2)])]),
+    limit(|at| at.sets(4, 1 << 4), "SPI: there is no TI format", &[(F407, &[F407_SPI1, (0x4001_3004, 0x10)])]),
+    limit(|at| at.sets(0x1c, 1 << 11), "SPI: there is no I2S", &[(F407, &[F407_SPI1, (0x4001_301c, 0x800)])]),
+];
+
+/// I2C.
+static I2C: &[Limit] = &[
+    limit(
+        |at| at.i2c((0, 0x32), 0xf << 20),
+        "I2C: there is no SMBus and no packet error check",
+        &[(F407, &[F407_I2C1, (0x4000_5400, 0x20)]), (L073, &[L073_I2C1, (0x4000_5400, 1 << 23)])],
+    ),
+    limit(
+        |at| at.i2c((4, 1 << 11), 3 << 14),
+        "I2C: it makes no DMA requests",
+        &[(F407, &[F407_I2C1, (0x4000_5404, 1 << 11)]), (F767, &[F407_I2C1, (0x4000_5400, 1 << 14)])],
+    ),
+];
+
 /// All rows, by block. A new kind of block must say here what it does not do.
 fn rows(device: Device) -> &'static [Limit] {
     match device {
@@ -407,6 +453,8 @@ fn rows(device: Device) -> &'static [Limit] {
         Device::Gpio(_) => GPIO,
         Device::Pwr => PWR,
         Device::Dbgmcu => DBGMCU,
+        Device::Spi(_) => SPI,
+        Device::I2cV1 | Device::I2cV2(_) => I2C,
         // Of RNG see `RNG_CLOCK`. The others do all that their registers ask for.
         Device::Rng | Device::Iwdg | Device::Crc | Device::RtcF1 => &[],
         // Nothing of them is modelled, which the first access tells.
@@ -416,7 +464,7 @@ fn rows(device: Device) -> &'static [Limit] {
 
 /// Every row there is.
 pub fn limits() -> impl Iterator<Item = &'static Limit> {
-    let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU];
+    let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU, SPI, I2C];
     tables.into_iter().flatten().chain(FOUND)
 }
 

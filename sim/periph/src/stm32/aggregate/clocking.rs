@@ -34,7 +34,9 @@ impl Stm32 {
         let bus = slot.row.bus;
         match slot.row.device {
             Device::Timer(_) => clocks.timer_hz[usize::from(bus == Bus::Apb2)],
-            Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) => self.rcc.kernel_hz(clocks, mux, bus),
+            Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) | Device::I2cV2(Some(mux)) => {
+                self.rcc.kernel_hz(clocks, mux, bus)
+            }
             Device::Iwdg => self.spec.rcc.lsi_hz(),
             Device::Rtc | Device::RtcF1 => self.rcc.rtc_hz(),
             _ => clocks.bus_hz(bus),

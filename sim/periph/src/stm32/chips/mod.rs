@@ -7,6 +7,7 @@ use super::gpio::{GpioLayout, GpioReset};
 use super::pwr::PwrKind;
 use super::rcc;
 use super::regfile::{FixedRegisters, fixed};
+use super::spi::SpiLayout;
 use super::syscfg::SyscfgKind;
 use super::timer::TimerKind;
 use super::usart::UsartLayout;
@@ -67,6 +68,10 @@ pub(super) enum Device {
     Usart(u8, Option<(u32, u32)>),
     Lpuart(Option<(u32, u32)>),
     Timer(TimerKind),
+    Spi(SpiLayout),
+    I2cV1,
+    /// Kernel clock multiplexer. `None`: the bus clock.
+    I2cV2(Option<(u32, u32)>),
     Iwdg,
     Wwdg,
     Rtc,
