@@ -1,4 +1,4 @@
-"""Firmware for each STM32 family: writes and reads an EEPROM on I2C1, and exchanges frames on SPI1."""
+"""Firmware for each STM32 family: reads an EEPROM on I2C1, exchanges frames on SPI1, converts the voltage at PA1."""
 
 import subprocess
 from pathlib import Path
@@ -113,11 +113,33 @@ static void use_spi(void) {
     REG(GPIOA + BSRR) = 1u << 4;
 }
 #endif
+#ifdef ADC
+volatile uint32_t level;
+__attribute__((noinline, used)) void high(void) { level++; }
+static void use_adc(void) {
+    REG(ADC + 8) = 1;
+    REG(ADC + 0x34) = 1; /* PA1 */
+#ifdef ADC_CALIBRATES
+    REG(ADC + 8) = 1 | 1u << 2;
+    while (REG(ADC + 8) & 1u << 2) {}
+    REG(ADC + 8) = 1 | 15u << 17;
+    REG(ADC + 8) = 1 | 15u << 17 | 1u << 22;
+#else
+    REG(ADC + 8) = 1 | 1u << 30;
+#endif
+    while (!(REG(ADC) & 2)) {}
+    level = REG(ADC + 0x4c);
+    if (level > 3000) high();
+}
+#endif
 void reset(void) {
     REG(RCC_GPIO) |= 1u << GPIO_BIT;
     REG(RCC_APB1) |= 1u << 21;
-    REG(RCC_APB2) |= 1u << 12;
+    REG(RCC_APB2) |= 1u << 12 | APB2_ADC;
     PIN_4_IS_OUTPUT;
+#ifdef ADC
+    use_adc();
+#endif
     use_i2c();
 #ifdef SPI_CR2
     use_spi();
@@ -139,23 +161,24 @@ SECTIONS {
 _MODER: Final = "REG(GPIOA)=(REG(GPIOA)&~(3u<<8))|1u<<8"
 _F4: Final = {
     "GPIOA": "0x40020000u", "BSRR": "0x18", "RCC_GPIO": "0x40023830u", "GPIO_BIT": "0", "RCC_APB1": "0x40023840u",
-    "RCC_APB2": "0x40023844u", "PIN_4_IS_OUTPUT": _MODER,
+    "RCC_APB2": "0x40023844u", "PIN_4_IS_OUTPUT": _MODER, "ADC": "0x40012000u", "APB2_ADC": "1u<<8",
 }  # fmt: skip
 FAMILIES: Final = {
     "nucleo-f103rb": ("cortex-m3", {
         "FIRST": "1", "GPIOA": "0x40010800u", "BSRR": "0x10", "RCC_GPIO": "0x40021018u", "GPIO_BIT": "2",
         "RCC_APB1": "0x4002101cu", "RCC_APB2": "0x40021018u", "SPI_CR2": "0",
+        "ADC": "0x40012400u", "ADC_CALIBRATES": "1", "APB2_ADC": "1u<<9",
         "PIN_4_IS_OUTPUT": "REG(GPIOA)=(REG(GPIOA)&~(15u<<16))|3u<<16",
     }),
     "nucleo-f446re": ("cortex-m4", {**_F4, "FIRST": "1", "SPI_CR2": "0"}),
     "nucleo-f767zi": ("cortex-m7", {**_F4, "SPI_CR2": "(7u<<8|1u<<12)"}),
     "nucleo-l073rz": ("cortex-m0plus", {
         "GPIOA": "0x50000000u", "BSRR": "0x18", "RCC_GPIO": "0x4002102cu", "GPIO_BIT": "0", "SPI_CR2": "0",
-        "RCC_APB1": "0x40021038u", "RCC_APB2": "0x40021034u", "PIN_4_IS_OUTPUT": _MODER,
+        "RCC_APB1": "0x40021038u", "RCC_APB2": "0x40021034u", "PIN_4_IS_OUTPUT": _MODER, "APB2_ADC": "0",
     }),
     "nucleo-h743zi": ("cortex-m7", {
         "GPIOA": "0x58020000u", "BSRR": "0x18", "RCC_GPIO": "0x580244e0u", "GPIO_BIT": "0",
-        "RCC_APB1": "0x580244e8u", "RCC_APB2": "0x580244f0u", "PIN_4_IS_OUTPUT": _MODER,
+        "RCC_APB1": "0x580244e8u", "RCC_APB2": "0x580244f0u", "PIN_4_IS_OUTPUT": _MODER, "APB2_ADC": "0",
     }),
 }  # fmt: skip
 """Each board's CPU, and its addresses as definitions of the C preprocessor."""

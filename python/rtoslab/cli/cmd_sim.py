@@ -14,7 +14,7 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.junit import write_junit
-from rtoslab.cli.names import Duration, KeyValue, PinLevel, parse_option_integer
+from rtoslab.cli.names import Duration, KeyValue, PinLevel, PinVoltage, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
 from rtoslab.intake import read_text
 from rtoslab.targets import MOST_CYCLES, PinDrive, SimRequest, SimResult, parse_pin, parse_script, simulate, unescape
@@ -57,6 +57,13 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     type=PinLevel(),
     multiple=True,
     help="The outside drives a pin, from reset on or from a time on: PC13=0@10ms. May be repeated.",
+)
+@click.option(
+    "--voltage",
+    "voltages",
+    type=PinVoltage(),
+    multiple=True,
+    help="The voltage at a pin that an ADC converts, 0 by default: PA1=1.2. May be repeated.",
 )
 @click.option(
     "--set",
@@ -103,6 +110,7 @@ def command(
     script: Path | None,
     enter: str,
     drives: tuple[tuple[str, bool, float], ...],
+    voltages: tuple[tuple[str, float], ...],
     settings: tuple[tuple[str, str], ...],
     load_address: str | None,
     strict: bool,
@@ -142,6 +150,7 @@ def command(
         strict=strict,
         max_cycles=max_cycles,
         drives=[PinDrive(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
+        voltages=[(parse_pin(facts, pin), volts) for pin, volts in voltages],
         expect=expect,
         fail=fail,
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,

@@ -1,5 +1,6 @@
 //! All peripherals of one chip, with one address decoder.
 
+use super::adc::Adc;
 use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
 use super::crc::Crc;
@@ -98,6 +99,8 @@ pub struct Stm32 {
     pub timers: Vec<Timer>,
     /// SPIs, in the order of the memory map.
     pub spis: Vec<Spi>,
+    /// ADCs of F1, F4 and F7, in the order of the memory map.
+    pub adcs: Vec<Adc>,
     /// I2Cs of F1 and F4, in the order of the memory map.
     pub i2cs_v1: Vec<I2cV1>,
     /// I2Cs of L0, F7 and H7.
@@ -149,6 +152,7 @@ impl Stm32 {
             usarts: Vec::new(),
             timers: Vec::new(),
             spis: Vec::new(),
+            adcs: Vec::new(),
             i2cs_v1: Vec::new(),
             i2cs_v2: Vec::new(),
             crc: Crc::new(spec.window_and_crc),
@@ -205,6 +209,7 @@ impl Stm32 {
                     Place::Timer(push(&mut self.timers, Timer::new(kind)))
                 }
                 Device::Spi(layout) => Place::Spi(push(&mut self.spis, Spi::new(layout))),
+                Device::Adc(layout) => Place::Adc(push(&mut self.adcs, Adc::new(layout))),
                 Device::I2cV1 => Place::I2cV1(push(&mut self.i2cs_v1, I2cV1::default())),
                 Device::I2cV2(_) => Place::I2cV2(push(&mut self.i2cs_v2, I2cV2::default())),
                 Device::Dbgmcu => Place::File(push(&mut self.files, RegFile::new(0x400, self.spec.dbgmcu, false))),
@@ -326,8 +331,19 @@ impl Stm32 {
     }
 
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
-    pub fn set_analog(&mut self, _pin: u16, _millivolts: u32) -> Result<(), String> {
-        Err("the ADC of this chip is not modelled, so no voltage can be set".to_owned())
+    pub fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+        if self.adcs.is_empty() {
+            return Err("the ADC of this chip is not modelled, so no voltage can be set".to_owned());
+        }
+        // Channels 0 to 7 are PA0 to PA7, 8 and 9 PB0 and PB1, 10 to 15 PC0 to PC5.
+        let channel = match (pin / 16, pin % 16) {
+            (0, n @ 0..=7) => n,
+            (1, n @ 0..=1) => 8 + n,
+            (2, n @ 0..=5) => 10 + n,
+            _ => return Err("this pin is no input of the ADC; PA0 to PA7, PB0, PB1 and PC0 to PC5 are".to_owned()),
+        };
+        self.adcs.iter_mut().for_each(|adc| adc.set_channel(usize::from(channel), millivolts));
+        Ok(())
     }
 
     /// Attaches a device. The error is one sentence.

@@ -5,6 +5,7 @@
 //! are ST's reference manuals: RM0367 (L0x3), RM0008 (F103), RM0090 (F407), RM0383 (F411), RM0390 (F446), RM0410 (F767),
 //! RM0433 (H743).
 
+mod adc;
 mod aggregate;
 mod block;
 mod chips;
@@ -35,6 +36,7 @@ pub mod unsupported;
 mod usart;
 mod wwdg;
 
+pub use adc::{Adc, AdcLayout};
 pub use aggregate::{Options, Pin, Stm32, Wire};
 pub use block::{Access, Block};
 pub use chips::Chip;

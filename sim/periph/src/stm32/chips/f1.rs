@@ -1,8 +1,9 @@
 //! Blocks of the F103xB (RM0008: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC_F1, STUB};
+use super::stubs::STUB;
 use super::{ADVANCED, GENERAL, NONE, Row, gate, row};
+use crate::stm32::adc::AdcLayout;
 use crate::stm32::clocks::Bus::*;
 use crate::stm32::spi::SpiLayout;
 
@@ -38,8 +39,8 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("GPIOC", 0x4001_1000, Gpio(2), Apb2, gate(0x18, 4), &[]),
     row("GPIOD", 0x4001_1400, Gpio(3), Apb2, gate(0x18, 5), &[]),
     row("GPIOE", 0x4001_1800, Gpio(4), Apb2, gate(0x18, 6), &[]),
-    row("ADC1", 0x4001_2400, ADC_F1, Apb2, gate(0x18, 9), &[]),
-    row("ADC2", 0x4001_2800, ADC_F1, Apb2, gate(0x18, 10), &[]),
+    row("ADC1", 0x4001_2400, Adc(AdcLayout::F1), Apb2, gate(0x18, 9), &[(0x1, 18)]),
+    row("ADC2", 0x4001_2800, Adc(AdcLayout::F1), Apb2, gate(0x18, 10), &[(0x1, 18)]),
     row("TIM1", 0x4001_2c00, Timer(ADVANCED), Apb2, gate(0x18, 11), &[(0x1, 24), (0x2, 25), (0x4, 26), (0x8, 27)]),
     row("SPI1", 0x4001_3000, Spi(SpiLayout::Buffer), Apb2, gate(0x18, 12), &[(0x1, 35)]),
     row("USART1", 0x4001_3800, Usart(1, None), Apb2, gate(0x18, 14), &[(0x1, 37)]),

@@ -1,8 +1,9 @@
 //! Blocks of the F407, F411 and F446 (RM0090, RM0383, RM0390: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC, ETH, FMC, I2S, OTG, STUB};
+use super::stubs::{ETH, FMC, I2S, OTG, STUB};
 use super::{ADVANCED, BASIC, F407, F411, F446, GENERAL, NONE, ONE, Row, TWO, WIDE, gate, row};
+use crate::stm32::adc::AdcLayout;
 use crate::stm32::clocks::Bus::*;
 use crate::stm32::spi::SpiLayout;
 
@@ -43,7 +44,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
         .only(F407 | F446),
     row("USART1", 0x4001_1000, Usart(1, None), Apb2, gate(0x44, 4), &[(0x1, 37)]),
     row("USART6", 0x4001_1400, Usart(6, None), Apb2, gate(0x44, 5), &[(0x1, 71)]),
-    row("ADC1", 0x4001_2000, ADC, Apb2, gate(0x44, 8), &[]),
+    row("ADC1", 0x4001_2000, Adc(AdcLayout::F4), Apb2, gate(0x44, 8), &[(0x1, 18)]),
     row("SDIO", 0x4001_2c00, STUB, Apb2, gate(0x44, 11), &[]),
     row("SPI1", 0x4001_3000, Spi(SpiLayout::Buffer), Apb2, gate(0x44, 12), &[(0x1, 35)]),
     row("SPI4", 0x4001_3400, Spi(SpiLayout::Buffer), Apb2, gate(0x44, 13), &[(0x1, 84)]).only(F411),

@@ -1,8 +1,9 @@
 //! Blocks of the F767 (RM0410: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC, ETH, FMC, OTG, STUB};
+use super::stubs::{ETH, FMC, OTG, STUB};
 use super::{ADVANCED, BASIC, GENERAL, NONE, ONE, Row, TWO, WIDE, gate, row};
+use crate::stm32::adc::AdcLayout;
 use crate::stm32::clocks::Bus::*;
 use crate::stm32::spi::SpiLayout;
 
@@ -45,7 +46,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("USART1", 0x4001_1000, Usart(1, Some((0x90, 0))), Apb2, gate(0x44, 4), &[(0x1, 37)]),
     row("USART6", 0x4001_1400, Usart(6, Some((0x90, 10))), Apb2, gate(0x44, 5), &[(0x1, 71)]),
     row("SDMMC2", 0x4001_1c00, STUB, Apb2, gate(0x44, 7), &[]),
-    row("ADC1", 0x4001_2000, ADC, Apb2, gate(0x44, 8), &[]),
+    row("ADC1", 0x4001_2000, Adc(AdcLayout::F4), Apb2, gate(0x44, 8), &[(0x1, 18)]),
     row("SDMMC1", 0x4001_2c00, STUB, Apb2, gate(0x44, 11), &[]),
     row("SPI1", 0x4001_3000, Spi(SpiLayout::Fifo), Apb2, gate(0x44, 12), &[(0x1, 35)]),
     row("SPI4", 0x4001_3400, Spi(SpiLayout::Fifo), Apb2, gate(0x44, 13), &[(0x1, 84)]),

@@ -1,5 +1,6 @@
 //! The eight chips as data: which block is where, on which bus, after which enable bit, on which interrupt lines.
 
+use super::adc::AdcLayout;
 use super::clocks::Bus;
 use super::exti::ExtiLayout;
 use super::flash;
@@ -69,6 +70,7 @@ pub(super) enum Device {
     Lpuart(Option<(u32, u32)>),
     Timer(TimerKind),
     Spi(SpiLayout),
+    Adc(AdcLayout),
     I2cV1,
     /// Kernel clock multiplexer. `None`: the bus clock.
     I2cV2(Option<(u32, u32)>),

@@ -25,10 +25,6 @@ pub(super) const STUB: Device = stub(&[]);
 pub(super) const I2S: Device = stub(&[constant(0x08, 2), start(0x10, 7), start(0x20, 0xa)]);
 /// SPI of the H7: transmission complete, room in the FIFO.
 pub(super) const SPI_H7: Device = stub(&[constant(0x14, 0x1002), start(0x40, 0x107)]);
-/// ADC of the F1: calibration and its reset are over at once.
-pub(super) const ADC_F1: Device = stub(&[fixed(0x08, 0, !0xc), start(0x24, 0xfff)]);
-/// ADC1 to ADC3 of F4 and F7, 0x100 apart.
-pub(super) const ADC: Device = stub(&[start(0x24, 0xfff), start(0x124, 0xfff), start(0x224, 0xfff)]);
 /// ADC of L0 and H7: calibration is over at once.
 pub(super) const ADC_V4: Device = stub(&[fixed(0x08, 0, 0x7fff_ffff)]);
 /// Clock recovery.
