@@ -9,6 +9,7 @@ board = rtoslab.board("nucleo-f446re", "image.elf")      # docs/python-api.md
 board.run_until("main")
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'rtoslab' has no attribute {name!r}")
     if name == "devices":
         # `from rtoslab import devices` would ask for the attribute again.
-        import rtoslab.devices as package  # noqa: PLC0415
-
-        return package
+        return import_module("rtoslab.devices")
     from rtoslab import api, base  # noqa: PLC0415
 
     return getattr(base if name == "__version__" else api, name)

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import Board, Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
@@ -136,10 +136,7 @@ def command(
     is, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
-    if cores is not None and cores > facts.cores:
-        raise PlanError(
-            f"The board {facts.id} has {facts.cores} cores, {cores} were asked for; choose --cores 1 to {facts.cores}."
-        )
+    _require_cores(facts, cores)
     request = SimRequest(
         until=until,
         between=between,
@@ -171,6 +168,14 @@ def command(
     else:
         _print_result(result, faults)
     return _exit_code(result)
+
+
+def _require_cores(board: Board, cores: int | None) -> None:
+    """Raises PlanError if the board has fewer cores."""
+    if cores is not None and cores > board.cores:
+        raise PlanError(
+            f"The board {board.id} has {board.cores} cores, {cores} were asked for; choose --cores 1 to {board.cores}."
+        )
 
 
 def _exit_code(result: SimResult) -> int:

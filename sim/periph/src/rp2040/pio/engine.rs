@@ -241,7 +241,7 @@ impl Engine {
             0 => machine.change_divider(now, |divider| divider.set(value, now)),
             1 => machine.execctrl = value & 0x7fff_ff9f,
             2 => machine.set_shiftctrl(value),
-            4 => machine.forced = Some((value as u16, now + 1)),
+            4 => (machine.forced, machine.side_done) = (Some((value as u16, now + 1)), false),
             5 => machine.pinctrl = value,
             _ => {}
         }

@@ -56,7 +56,14 @@ impl StateMachine {
     pub(super) fn run(&mut self, view: View, acts: &mut Acts) {
         let ticks = self.next <= view.cycle;
         match self.forced {
-            Some((instruction, at)) if at <= view.cycle => self.force(instruction, ticks, view, acts),
+            Some((instruction, at)) if at <= view.cycle => {
+                self.force(instruction, ticks, view, acts);
+                // Filling the OSR goes on at the ticks.
+                let at_tick = self.enabled && self.divider.tick(view.cycle, 0) == view.cycle;
+                if at_tick && !is_out(instruction) {
+                    self.refill_if_empty();
+                }
+            }
             _ if ticks => self.execute_next(view, acts),
             // A tick of a delay or of a stall.
             _ => {
@@ -106,7 +113,7 @@ impl StateMachine {
             let delay = if matches!(outcome, Inserted) { 0 } else { self.delay_of(instruction) };
             (self.stall, self.next) = (None, self.divider.tick(view.cycle + 1, delay));
         }
-        if instruction >> 13 != 3 {
+        if !is_out(instruction) {
             self.refill_if_empty();
         }
     }
@@ -118,9 +125,18 @@ impl StateMachine {
         }
     }
 
-    /// Tries to execute an instruction.
+    /// Tries to execute an instruction. Its side-set happens at the first try, also if it stalls (3.5.1).
     fn execute(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
-        acts.side = self.side_set(instruction);
+        if !self.side_done {
+            acts.side = self.side_set(instruction);
+        }
+        let outcome = self.operate(instruction, view, acts);
+        self.side_done = matches!(outcome, Stalled(_));
+        outcome
+    }
+
+    /// Tries to do what an instruction says, apart from side-set.
+    fn operate(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
         let low = u32::from(instruction) & 31;
         let field = u32::from(instruction) >> 5 & 7;
         match instruction >> 13 {
@@ -372,6 +388,11 @@ impl StateMachine {
     pub(super) fn held_pins(&self) -> PinWrite {
         if self.exec_bit(OUT_STICKY) { self.last_write } else { PinWrite::NOTHING }
     }
+}
+
+/// Whether an instruction is OUT, which fills the OSR by itself.
+fn is_out(instruction: u16) -> bool {
+    instruction >> 13 == 3
 }
 
 /// Decrements a scratch register. Returns whether it was not zero before.

@@ -56,6 +56,8 @@ pub(super) struct StateMachine {
     pub inserted: Option<u16>,
     /// An instruction that was written to INSTR, and the cycle in which it executes: [`NEVER`] while it stalls.
     pub forced: Option<(u16, u64)>,
+    /// The present instruction has stalled: its side-set is done.
+    pub side_done: bool,
     /// An IRQ WAIT has raised its flag.
     pub raised: bool,
     /// The last write to pins of OUT, SET or MOV, for OUT_STICKY.
@@ -85,6 +87,7 @@ impl StateMachine {
             stall: None,
             inserted: None,
             forced: None,
+            side_done: false,
             raised: false,
             last_write: PinWrite::NOTHING,
         }
@@ -236,6 +239,7 @@ impl StateMachine {
         self.stall = None;
         self.inserted = None;
         self.forced = None;
+        self.side_done = false;
         self.raised = false;
         self.last_write = PinWrite::NOTHING;
         if self.enabled {
