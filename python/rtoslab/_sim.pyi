@@ -294,6 +294,14 @@ class Machine:
         """Pends an exception (16 for interrupt 0) in a cycle that has not passed, as a pulse on its line would."""
     def inject_pin(self, cycle: int, pin: int, level: bool) -> None:
         """The outside drives a pin from this cycle on. Pins are numbered as in events."""
+    def attach(
+        self, device: object, bus: str, number: int = 0, *, address: int | None = None, select: int | None = None
+    ) -> None:
+        """Attaches a device to `spi`, `i2c`, `uart` or `pins`. `number` is the manual's, 0 for an LPUART1; `select` is the
+        pin that selects a device on SPI while low. Raises SimError. An exception of the device ends the run that meets it.
+        """
+    def set_analog(self, pin: int, millivolts: int) -> None:
+        """Sets the voltage at a pin that an ADC converts. Raises SimError for other pins."""
     def debug(
         self,
         address: str,

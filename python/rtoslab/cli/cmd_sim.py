@@ -9,12 +9,12 @@ import click
 from rich.table import Table
 
 from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import Board, Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.junit import write_junit
-from rtoslab.cli.names import Duration, KeyValue, PinLevel, parse_option_integer
+from rtoslab.cli.names import Duration, KeyValue, PinLevel, PinVoltage, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
 from rtoslab.intake import read_text
 from rtoslab.targets import MOST_CYCLES, PinDrive, SimRequest, SimResult, parse_pin, parse_script, simulate, unescape
@@ -72,6 +72,13 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     help="Drive a pin from outside, from reset or from TIME: PC13=0@10ms. May be repeated.",
 )
 @click.option(
+    "--voltage",
+    "voltages",
+    type=PinVoltage(),
+    multiple=True,
+    help="The voltage at a pin that an ADC converts, 0 by default: PA1=1.2. May be repeated.",
+)
+@click.option(
     "--set",
     "settings",
     type=KeyValue(),
@@ -118,6 +125,7 @@ def command(
     script: Path | None,
     enter: str,
     drives: tuple[tuple[str, bool, float], ...],
+    voltages: tuple[tuple[str, float], ...],
     settings: tuple[tuple[str, str], ...],
     load_address: str | None,
     strict: bool,
@@ -143,10 +151,7 @@ def command(
     prints the results so far, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
-    if cores is not None and cores > facts.cores:
-        raise PlanError(
-            f"The board {facts.id} has {facts.cores} cores, not {cores}; choose --cores 1 to {facts.cores}."
-        )
+    _require_cores(facts, cores)
     request = SimRequest(
         until=until,
         between=between,
@@ -157,6 +162,7 @@ def command(
         strict=strict,
         max_cycles=max_cycles,
         drives=[PinDrive(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
+        voltages=[(parse_pin(facts, pin), volts) for pin, volts in voltages],
         expect=expect,
         fail=fail,
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,
@@ -177,6 +183,14 @@ def command(
     else:
         _print_result(result, faults)
     return _exit_code(result)
+
+
+def _require_cores(board: Board, cores: int | None) -> None:
+    """Raises PlanError if the board has fewer cores."""
+    if cores is not None and cores > board.cores:
+        raise PlanError(
+            f"The board {board.id} has {board.cores} cores, not {cores}; choose --cores 1 to {board.cores}."
+        )
 
 
 def _exit_code(result: SimResult) -> int:

@@ -124,6 +124,20 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
         return match["pin"].upper(), match["level"] == "1", int(match["time"] or 0) * self._UNITS[match["unit"]]
 
 
+class PinVoltage(click.ParamType[tuple[str, float]]):
+    """`PA1=1.2`: a pin and the voltage at it."""
+
+    name = "PIN=VOLTS"
+    _FORM = re.compile(r"(?P<pin>[A-Za-z]{0,2}[0-9]{1,2})=(?P<volts>[0-9]{1,2}(?:\.[0-9]{1,6})?)V?")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        """Returns pin, volts."""
+        match = self._FORM.fullmatch(str(value))
+        if match is None:
+            self.fail(f"{quote(str(value))} is no voltage at a pin; write PA1=1.2.", param, ctx)
+        return match["pin"].upper(), float(match["volts"])
+
+
 class Duration(click.ParamType[int]):
     """`250ms` or `30s`, converted to milliseconds."""
 

@@ -130,6 +130,8 @@ class SimRequest:
     """Input for the first RTT buffer down."""
     drives: Sequence[PinDrive] = ()
     """Levels of pins from outside."""
+    voltages: Sequence[tuple[int, float]] = ()
+    """Pins that an ADC converts, and the volts there."""
     itm: bool = False
     """A debugger opens the ITM's ports at reset."""
     semihosting_typed: bytes = b""
@@ -159,6 +161,9 @@ def simulate(
     if request.semihosting_typed:
         machine.type_semihosting(request.semihosting_typed)
     load_image(machine, content, image.name)
+    with simulator_errors(PlanError):
+        for pin, volts in request.voltages:
+            machine.set_analog(pin, round(volts * 1000))
     by_symbol = request.until is not None and parse_cycle_count(request.until) is None
     with simulator_errors(SymbolError):
         if by_symbol and request.until is not None:

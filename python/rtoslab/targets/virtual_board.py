@@ -4,6 +4,7 @@ Places are symbols (`main`), addresses as text (`0x08000100`) or as numbers. Cyc
 unless a clock tree says otherwise (RP2040: clk_sys). Nothing here costs the firmware a cycle.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from rtoslab.targets.board import (
     find_address,
     load_image,
     make_machine,
+    parse_pin,
     pin_number,
     simulator_errors,
 )
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from rtoslab._sim import Snapshot as MachineSnapshot
 
 Place = str | int
+_BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
 DEFAULT_LIMIT_S: Final = 10.0
 """The default limit of virtual time, for `run_until`."""
 
@@ -198,6 +201,25 @@ class VirtualBoard:
         """Drives a pin from outside, from cycle `at` on (default: now). Raises RunError."""
         with simulator_errors(RunError):
             self._machine.inject_pin(self.cycle if at is None else at, pin_number(pin), bool(level))
+
+    def attach(self, device: object, bus: str, *, address: int | None = None, select: int | str | None = None) -> None:
+        """Attaches a device to a bus such as `i2c0`, `spi1` or `usart2`, or to the `pins`. Raises RunError.
+
+        `address`: of an I2C device. `select`: the pin that selects an SPI device while low, or none if it always is.
+        """
+        match = _BUS.fullmatch(bus.lower())
+        if match is None:
+            raise RunError(f"There is no bus {bus!r}; give one such as i2c0, spi1 or uart0, or pins.")
+        kind = "uart" if match[1].endswith("rt") else match[1]
+        number = 0 if match[1] == "lpuart" else int(match[2] or 0)
+        with simulator_errors(RunError):
+            chosen = None if select is None else parse_pin(self.facts, str(select))
+            self._machine.attach(device, kind, number, address=address, select=chosen)
+
+    def set_voltage(self, pin: int | str, volts: float) -> None:
+        """Sets the voltage at a pin that an ADC converts. Raises RunError."""
+        with simulator_errors(RunError):
+            self._machine.set_analog(parse_pin(self.facts, str(pin)), round(max(volts, 0.0) * 1000))
 
     def snapshot(self) -> Snapshot:
         """Returns the board's present state."""

@@ -4,6 +4,7 @@
 
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_lab::{Between, Console, Event, Observer, Probes, Stimulus};
+use rtoslab_periph::device::{Attached, Connection};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Wire;
 use rtoslab_timing::Setting;
@@ -160,6 +161,10 @@ pub trait Board {
     fn adopt_probes(&mut self, snapshot: &Snapshot);
     /// Schedules a stimulus for a cycle. The error is one sentence.
     fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
+    /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
+    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String>;
+    /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
+    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
     /// The debugger that is attached: what it answers and collects.
     fn debugger(&mut self) -> &mut Debugger;
     /// Whether the firmware asked for the ITM, which only a debugger would have opened.

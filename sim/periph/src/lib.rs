@@ -7,6 +7,7 @@
 //! cycle count. A peripheral that needs to act later says when through [`Peripheral::due`].
 
 pub mod clock_tree;
+pub mod device;
 pub mod rate;
 pub mod rp2040;
 pub mod stm32;

@@ -1,6 +1,7 @@
 //! Python face of the virtual boards: wraps, converts, maps errors; decides nothing.
 
 mod debug;
+mod devices;
 mod flat;
 mod logs;
 mod observed;
@@ -57,7 +58,10 @@ impl Machine {
         let wires = wires.map_err(|error| SettingError::new_err(error.0))?;
         let options = Options { cores, flash_bytes, crystal_hz, console_port, strict, wires };
         let inner = board(chip, &options).map_err(|error| SettingError::new_err(error.0))?;
-        Ok(Machine { inner, make: Arc::new(snapshot::Make { chip: chip.to_owned(), options }) })
+        Ok(Machine {
+            inner,
+            make: Arc::new(snapshot::Make { chip: chip.to_owned(), options, failure: devices::Failure::default() }),
+        })
     }
 
     fn settings(&self) -> Vec<(String, u64, String, String)> {
@@ -91,6 +95,7 @@ impl Machine {
             let start = self.inner.cycle();
             let inner = Shared(&mut *self.inner);
             let stop = py.detach(move || inner.run(slice));
+            self.make.failure.raise()?;
             left -= (self.inner.cycle() - start).min(left);
             if stop.reason.name() != "cycles" || left == 0 {
                 return stop_to_dict(py, &stop);

@@ -9,12 +9,15 @@ use rtoslab_machine::board::Options;
 use rtoslab_machine::boards::board_from;
 use rtoslab_machine::sweep::{Plan, sweep};
 
+use crate::devices::Failure;
 use crate::{Machine, SettingError, SimError};
 
 /// How a board was made: what another one of its kind needs.
 pub struct Make {
     pub chip: String,
     pub options: Options,
+    /// The first exception that a device has raised and no run has reported.
+    pub failure: Failure,
 }
 
 /// A board as it stood.
@@ -55,7 +58,7 @@ impl Snapshot {
             None => Stimulus::Exception { core, number: exception },
         };
         let plan = Plan { stimulus, core, exception, task: task.map(|address| address & !1), patience_cycles };
-        let Make { chip, options } = &*self.make;
+        let Make { chip, options, .. } = &*self.make;
         let arrivals = py.detach(|| sweep(chip, options, &self.inner, &plan, &cycles, threads));
         let mut bytes = Vec::with_capacity(32 * cycles.len());
         for arrival in arrivals.map_err(SimError::new_err)? {

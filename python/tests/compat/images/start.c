@@ -23,6 +23,7 @@ WEAK(irq_timer1);
 WEAK(irq_timer2);
 WEAK(irq_timer3);
 WEAK(irq_usb);
+WEAK(irq_pio1_0);
 WEAK(irq_dma0);
 WEAK(irq_sio0);
 WEAK(irq_sio1);
@@ -35,6 +36,7 @@ __attribute__((section(".vectors"), used)) const void *const vectors[48] = {
     [15] = (void *)systick,              [16] = (void *)irq_timer0,
     [17] = (void *)irq_timer1,           [18] = (void *)irq_timer2,
     [19] = (void *)irq_timer3,           [21] = (void *)irq_usb,
+    [25] = (void *)irq_pio1_0,
     [27] = (void *)irq_dma0,             [31] = (void *)irq_sio0,
     [32] = (void *)irq_sio1,             [36] = (void *)irq_uart0,
     [42] = (void *)irq_26,

@@ -3,6 +3,7 @@
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
+use rtoslab_periph::device::{Attached, Connection};
 use rtoslab_periph::rp2040::LockStats;
 
 use super::machine::{Machine, Options};
@@ -120,6 +121,14 @@ impl Board for Machine {
 
     fn executable(&mut self, address: u32) -> bool {
         self.system.region(address & !1).is_some()
+    }
+
+    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+        self.system.periph.attach(connection, device)
+    }
+
+    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+        self.system.periph.set_analog(pin, millivolts)
     }
 
     fn debugger(&mut self) -> &mut Debugger {

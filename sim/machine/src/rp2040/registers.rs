@@ -3,12 +3,16 @@
 use rtoslab_cpu::systick::Rate;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_lab::{Kind, Stimulus};
+use rtoslab_periph::device::nanoseconds;
 use rtoslab_periph::rp2040::{ResetCause, block_at};
 use rtoslab_periph::{Access, Effects};
 use rtoslab_timing::rp2040::key;
 
 use super::system::System;
 use crate::board::ProfileRow;
+
+/// How often devices may answer a change of pins with other ones in one cycle.
+const MOST_ANSWERS: usize = 16;
 
 impl System {
     /// Reads a register of the SIO.
@@ -31,7 +35,7 @@ impl System {
             0x10..=0x4c if self.effects.pins_changed => {
                 self.effects.pins_changed = false;
                 self.sample_pins(core.id, now);
-                if [self.lines(0), self.lines(1)] != self.driven_lines {
+                if [self.lines(0), self.lines(1)] != self.driven_lines || self.periph.pio_due() < self.due {
                     self.end_core_turn(core);
                 }
             }
@@ -45,6 +49,7 @@ impl System {
         if is_xip_counter(address) {
             self.count_fetches(core);
         }
+        self.catch_up_pios(core.id, now);
         // Polling is the commonest access, and has no consequences.
         let quiet = self.due != 0 && self.periph.due() > now && self.periph.is_steady(address);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
@@ -62,10 +67,25 @@ impl System {
             self.count_fetches(core);
             self.end_core_turn(core); // from now on steps are logged
         }
+        self.catch_up_pios(core.id, now);
         let mut access = Access { now_cycles: now, core: core.id, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.write(address, value, address >> 12 & 3, &mut access);
         self.after_access(core, address, now);
         Some(())
+    }
+
+    /// Carries out the events of PIOs up to an access: a core that waits for the bus accesses after the cycle in which its
+    /// instruction began.
+    #[inline]
+    fn catch_up_pios(&mut self, core: usize, now: u64) {
+        while self.periph.pio_due() <= now {
+            let due = self.periph.pio_due();
+            let mut access = Access { now_cycles: due, core, clocks: &self.clocks, effects: &mut self.effects };
+            self.periph.advance_pios(&mut access);
+            if std::mem::take(&mut self.effects.pins_changed) {
+                self.sample_pins(core, due);
+            }
+        }
     }
 
     /// Deals with an access's effects. Requests that concern the cores wait for the machine, which is asked to look.
@@ -99,6 +119,10 @@ impl System {
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
             if let Some(text) = self.consoles[usize::from(port)].receive(byte) {
                 self.type_text(usize::from(port), &text);
+            }
+            let answer = self.periph.attachments.receive(port, byte, nanoseconds(now, self.clocks.sys_hz));
+            if !answer.is_empty() {
+                self.type_text(usize::from(port), &answer);
             }
         }
         if std::mem::take(&mut self.effects.pins_changed) {
@@ -226,9 +250,38 @@ impl System {
         }
     }
 
-    /// Recomputes the pads and traces the ones that changed.
+    /// Recomputes the pads, traces the ones that changed, and tells the devices that look at them.
     pub(super) fn sample_pins(&mut self, core: usize, now: u64) {
-        let levels = self.periph.update_pins().levels;
+        let changed = self.trace_pins(core, now);
+        if changed != 0 && self.periph.attachments.has_pins() {
+            self.tell_devices(core, changed, now);
+        }
+    }
+
+    /// Tells devices which pins have changed, until they drive no others.
+    fn tell_devices(&mut self, core: usize, mut changed: u32, now: u64) {
+        let now_ns = nanoseconds(now, self.clocks.sys_hz);
+        for _ in 0..MOST_ANSWERS {
+            let levels = self.pins;
+            let pins = (0..30_u16).filter(|pin| changed >> pin & 1 != 0);
+            let answers: Vec<(u16, bool)> = pins
+                .flat_map(|pin| self.periph.attachments.change(pin, levels >> pin & 1 != 0, now_ns))
+                .filter(|&(pin, _)| pin < 30)
+                .collect();
+            if answers.is_empty() {
+                return;
+            }
+            for (pin, level) in answers {
+                self.periph.drive_pin(u32::from(pin), level);
+            }
+            changed = self.trace_pins(core, now);
+            (self.lines_may_differ, self.due) = (true, 0);
+        }
+    }
+
+    /// Recomputes the pads and traces the ones that changed, which are returned.
+    fn trace_pins(&mut self, core: usize, now: u64) -> u32 {
+        let levels = self.periph.update_pins(now).levels;
         if self.probes.trace_pins {
             let mut changed = levels ^ self.pins;
             while changed != 0 {
@@ -237,7 +290,7 @@ impl System {
                 self.probes.record(Kind::Pin, core, now, pin as u16, levels >> pin & 1, 0);
             }
         }
-        self.pins = levels;
+        std::mem::replace(&mut self.pins, levels) ^ levels
     }
 
     /// Recomputes the cost of a cache miss from the SSI's set-up and the timing rules.

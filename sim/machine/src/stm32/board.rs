@@ -3,6 +3,7 @@
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
+use rtoslab_periph::device::{Attached, Connection};
 use rtoslab_periph::stm32::{Chip, ResetCause};
 
 use super::families::{F1, F4, F7H7, Run};
@@ -108,6 +109,14 @@ impl<F: Run> Board for Machine<F> {
 
     fn executable(&mut self, address: u32) -> bool {
         self.system.region(address & !1).is_some()
+    }
+
+    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+        self.system.periph.attach(connection, device)
+    }
+
+    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+        self.system.periph.set_analog(pin, millivolts)
     }
 
     fn debugger(&mut self) -> &mut Debugger {

@@ -52,8 +52,8 @@ impl<F: Family> System<F> {
             self.chip_reset = Some(cause);
             core.limit = 0;
         }
-        outputs::record_pins(&mut self.effects, &mut self.probes);
-        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port);
+        outputs::record_pins(&mut self.effects, &mut self.periph, &mut self.probes);
+        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port, now);
         self.erase();
         self.drive_lines(core);
         core.limit = core.limit.min(self.periph.due());

@@ -1,10 +1,26 @@
 //! The outputs of a chip through its pins and serial ports, on their way to the instruments.
 
 use rtoslab_lab::{Console, Kind, Probes};
-use rtoslab_periph::stm32::{Effects, Stm32};
+use rtoslab_periph::device::nanoseconds;
+use rtoslab_periph::stm32::{Effects, PinChange, Stm32};
 
-/// Records the pin edges since the last call, if somebody asked for them. A pin's number is 16 times its port's, plus its own.
-pub(super) fn record_pins(effects: &mut Effects, probes: &mut Probes) {
+/// How often devices may answer a change of pins with other ones in one cycle.
+const MOST_ANSWERS: usize = 16;
+
+/// Tells devices which pins have changed since the last call, and records all edges, if somebody asked for them. A pin's
+/// number is 16 times its port's, plus its own.
+pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mut Probes) {
+    let mut notified = 0;
+    for _ in 0..MOST_ANSWERS {
+        if !periph.attachments.has_pins() || notified == effects.pins.len() {
+            break;
+        }
+        for change in effects.pins.split_off(notified) {
+            effects.pins.push(change);
+            notified += 1;
+            tell_devices(change, effects, periph);
+        }
+    }
     for change in std::mem::take(&mut effects.pins) {
         let mut rest = if probes.trace_pins { change.changed } else { 0 };
         while rest != 0 {
@@ -16,12 +32,27 @@ pub(super) fn record_pins(effects: &mut Effects, probes: &mut Probes) {
     }
 }
 
-/// Passes the output of the serial ports on to the console.
-pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Console, port: &mut u8) {
+/// Tells devices a port's changed pins, and drives what they answer. New changes come after those that are known.
+fn tell_devices(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
+    let now_ns = nanoseconds(change.cycle, periph.clocks().core_hz);
+    for pin in (0..16_u16).filter(|pin| change.changed >> pin & 1 != 0) {
+        let number = u16::from(change.port) * 16 + pin;
+        for (answered, level) in periph.attachments.change(number, change.levels >> pin & 1 != 0, now_ns) {
+            periph.drive_pin((answered / 16) as u8, (answered % 16) as u8, level, change.cycle, effects);
+        }
+    }
+}
+
+/// Passes the output of the serial ports on to the console and to devices.
+pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Console, port: &mut u8, now: u64) {
     for (number, byte) in std::mem::take(&mut effects.uart_tx) {
         *port = number;
         if let Some(text) = console.receive(byte) {
             periph.uart_push(number, &text);
+        }
+        let answer = periph.attachments.receive(number, byte, nanoseconds(now, periph.clocks().core_hz));
+        if !answer.is_empty() {
+            periph.uart_push(number, &answer);
         }
     }
 }

@@ -10,6 +10,8 @@ mod published_buses;
 mod rp2040_dma;
 mod rp2040_flash;
 mod rp2040_lockup;
+mod rp2040_pio;
+mod sram_image;
 mod stm32_flash;
 mod stm32_l0;
 mod stops;

@@ -2,8 +2,8 @@
 
 use crate::board::Board;
 use crate::rp2040::{Machine, Options};
+use crate::tests::sram_image::{SRAM, image};
 
-const SRAM: u32 = 0x2000_0000;
 const FROM: u32 = SRAM + 0x200;
 const TO: u32 = SRAM + 0x300;
 const WORD: u32 = 0xdeca_fbad;
@@ -20,18 +20,6 @@ const CODE: [u16; 10] = [
     (SRAM & 0xffff) as u16 + 0x40,
     (SRAM >> 16) as u16,
 ];
-
-/// An ELF image with one segment at the start of the SRAM.
-fn elf(content: &[u8]) -> Vec<u8> {
-    let bytes = content.len() as u32;
-    let mut image = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    image.extend([2_u16, 40].iter().flat_map(|half| half.to_le_bytes()));
-    image.extend([1, SRAM | 1, 52, 0, 0x0500_0000_u32].iter().flat_map(|word| word.to_le_bytes()));
-    image.extend([52_u16, 32, 1, 40, 0, 0].iter().flat_map(|half| half.to_le_bytes()));
-    image.extend([1, 84, SRAM, SRAM, bytes, bytes, 5, 4_u32].iter().flat_map(|word| word.to_le_bytes()));
-    image.extend(content);
-    image
-}
 
 /// A machine whose core 0 starts one transfer of 1 << `size` bytes from `FROM` to `to`.
 fn machine(to: u32, size: u32) -> Machine {
@@ -51,7 +39,7 @@ fn machine(to: u32, size: u32) -> Machine {
     content.extend(WORD.to_le_bytes());
     content.resize((TO - SRAM) as usize + 8, 0);
     let mut machine = Machine::new(Options { cores: 1, ..Options::default() });
-    machine.load(&elf(&content), "test.elf").expect("an image");
+    machine.load(&image(&content), "test.elf").expect("an image");
     machine
 }
 

@@ -1,8 +1,10 @@
-//! ADC (RP2040 data sheet 4.9): conversions finish at once with constant values.
+//! ADC (RP2040 data sheet 4.9): a conversion in 96 cycles of clk_adc, once or paced by DIV, and a FIFO of four results.
+//!
+//! Inputs have the level that the user gives, the temperature sensor reads 27 degrees.
 
 use std::collections::VecDeque;
 
-use crate::{Access, Peripheral};
+use crate::{Access, NEVER, Peripheral, RateCounter};
 
 const CS_EN: u32 = 1;
 const CS_START_ONCE: u32 = 1 << 2;
@@ -10,11 +12,23 @@ const CS_START_MANY: u32 = 1 << 3;
 const CS_READY: u32 = 1 << 8;
 const CS_MASK: u32 = 0x001f_700b;
 const FCS_EN: u32 = 1;
+const FCS_SHIFT: u32 = 2;
+const FCS_DREQ_EN: u32 = 8;
 const FIFO_DEPTH: usize = 4;
 const IRQ_ADC_FIFO: u32 = 22;
 const INPUT_TEMPERATURE: u32 = 4;
 /// 27 degrees: 0.706 V of 3.3 V in 12 bits.
 const TEMPERATURE: u32 = 876;
+/// clk_adc cycles of a conversion.
+const CONVERSION: u64 = 96;
+
+/// A conversion that is under way or will be.
+#[derive(Debug, Clone, Copy)]
+struct Conversion {
+    start: u64,
+    end: u64,
+    input: u32,
+}
 
 /// The ADC block.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +42,10 @@ pub struct Adc {
     underrun: bool,
     inte: bool,
     intf: bool,
+    conversion: Option<Conversion>,
+    /// Starts of free-running conversions, and how many there were.
+    starts: RateCounter,
+    started: u64,
     /// 12-bit level of the four pin inputs.
     inputs: [u32; 4],
 }
@@ -38,23 +56,79 @@ impl Adc {
         self.inputs[input] = level & 0xfff;
     }
 
-    /// Completes a conversion: takes the selected input's value, and pushes it into the FIFO if that is enabled.
-    fn convert(&mut self) {
-        let selected = (self.cs >> 12) & 7;
-        self.result = match selected {
+    /// The request to the DMA: the FIFO has data.
+    #[must_use]
+    pub fn dreq(&self) -> bool {
+        self.fcs & FCS_DREQ_EN != 0 && !self.fifo.is_empty()
+    }
+
+    /// Input that the next conversion takes.
+    fn selected_input(&self) -> u32 {
+        self.cs >> 12 & 7
+    }
+
+    /// Plans a conversion that starts at a cycle.
+    fn start_at(&mut self, start: u64, access: &Access) {
+        let cycles = match access.clocks.adc_hz {
+            0 => NEVER,
+            hz => (CONVERSION * access.clocks.sys_hz).div_ceil(hz),
+        };
+        self.conversion = Some(Conversion { start, end: start.saturating_add(cycles), input: self.selected_input() });
+    }
+
+    /// Starts free-running conversions: one every 1 + DIV cycles of clk_adc, at least 96.
+    fn run_freely(&mut self, access: &Access) {
+        let units = u64::from(self.div) + 256;
+        let period = units.max(256 * CONVERSION);
+        let now = access.now_cycles;
+        self.starts = RateCounter::start(now, 0, 256 * access.clocks.adc_hz, period, access.clocks.sys_hz);
+        self.started = 0;
+        self.start_at(now, access);
+    }
+
+    /// Writes CS.
+    fn control(&mut self, value: u32, access: &Access) {
+        let ran = self.cs & (CS_EN | CS_START_MANY) == CS_EN | CS_START_MANY;
+        self.cs = value & CS_MASK;
+        let runs = self.cs & (CS_EN | CS_START_MANY) == CS_EN | CS_START_MANY;
+        if self.cs & CS_EN == 0 {
+            self.conversion = None;
+        } else if runs && !ran {
+            self.run_freely(access);
+        } else if value & CS_START_ONCE != 0 && !runs && !self.is_busy(access.now_cycles) {
+            self.start_at(access.now_cycles, access);
+        } else if ran && !runs && !self.is_busy(access.now_cycles) {
+            self.conversion = None;
+        }
+    }
+
+    /// Whether a conversion is under way.
+    fn is_busy(&self, now: u64) -> bool {
+        self.conversion.is_some_and(|conversion| conversion.start <= now)
+    }
+
+    /// Completes a conversion: takes its input's value, and pushes it into the FIFO if that is enabled.
+    fn complete(&mut self, conversion: Conversion, access: &Access) {
+        self.result = match conversion.input {
             INPUT_TEMPERATURE => TEMPERATURE,
-            0..=3 => self.inputs[selected as usize],
+            0..=3 => self.inputs[conversion.input as usize],
             _ => 0,
         };
         if self.fcs & FCS_EN != 0 {
             // FCS.SHIFT keeps the upper 8 bits.
-            let value = if self.fcs & 2 != 0 { self.result >> 4 } else { self.result };
+            let value = if self.fcs & FCS_SHIFT != 0 { self.result >> 4 } else { self.result };
             if self.fifo.len() < FIFO_DEPTH { self.fifo.push_back(value) } else { self.overrun = true }
         }
-        let robin = (self.cs >> 16) & 0x1f;
+        let robin = self.cs >> 16 & 0x1f;
         if robin != 0 {
-            let next = (1..=5).map(|n| (selected + n) % 5).find(|n| robin >> n & 1 != 0).unwrap_or(selected);
+            let from = conversion.input;
+            let next = (1..=5).map(|n| (from + n) % 5).find(|n| robin >> n & 1 != 0).unwrap_or(from);
             self.cs = self.cs & !(7 << 12) | next << 12;
+        }
+        if self.cs & CS_START_MANY != 0 {
+            self.started += 1;
+            let next = self.starts.cycle_of(self.started);
+            self.start_at(next.max(conversion.end), access);
         }
     }
 
@@ -89,14 +163,11 @@ impl Peripheral for Adc {
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
         match offset {
             0x0c => {
                 let value = self.fifo.pop_front();
                 self.underrun |= value.is_none();
-                // Free-running conversions are made when somebody looks: the FIFO never runs dry.
-                if self.cs & CS_START_MANY != 0 {
-                    self.convert();
-                }
                 value.unwrap_or(0)
             }
             0x00..=0x20 => self.peek(offset, access),
@@ -108,19 +179,20 @@ impl Peripheral for Adc {
     }
 
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
         match offset {
-            0x00 => {
-                self.cs = value & CS_MASK;
-                if self.cs & CS_EN != 0 && value & (CS_START_ONCE | CS_START_MANY) != 0 {
-                    self.convert();
-                }
-            }
+            0x00 => self.control(value, access),
             0x08 => {
                 self.fcs = value & 0x0f00_000f;
                 self.underrun &= value & 1 << 10 == 0;
                 self.overrun &= value & 1 << 11 == 0;
             }
-            0x10 => self.div = value & 0xff_ffff,
+            0x10 => {
+                self.div = value & 0xff_ffff;
+                if self.cs & (CS_EN | CS_START_MANY) == CS_EN | CS_START_MANY {
+                    self.run_freely(access);
+                }
+            }
             0x18 => self.inte = value & 1 != 0,
             0x1c => self.intf = value & 1 != 0,
             0x04 | 0x0c | 0x14 | 0x20 => {}
@@ -128,9 +200,12 @@ impl Peripheral for Adc {
         }
     }
 
-    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
-            0x00 => self.cs | if self.cs & CS_EN != 0 { CS_READY } else { 0 },
+            0x00 => {
+                let ready = self.cs & CS_EN != 0 && !self.is_busy(access.now_cycles);
+                self.cs | if ready { CS_READY } else { 0 }
+            }
             0x04 => self.result,
             0x08 => self.fifo_status(),
             0x10 => self.div,
@@ -139,6 +214,16 @@ impl Peripheral for Adc {
             0x1c => u32::from(self.intf),
             0x20 => u32::from(self.ints()),
             _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        self.conversion.map_or(NEVER, |conversion| conversion.end)
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        while let Some(conversion) = self.conversion.take_if(|conversion| conversion.end <= access.now_cycles) {
+            self.complete(conversion, access);
         }
     }
 
@@ -152,19 +237,62 @@ mod tests {
     use super::*;
     use crate::rp2040::testing::Bench;
 
+    /// 96 cycles of 48 MHz in cycles of 125 MHz.
+    const CYCLES: u64 = 250;
+
     #[test]
-    fn ready_once_enabled_and_converts_the_selected_input() {
+    fn a_conversion_takes_its_cycles() {
         let mut bench = Bench::new();
         let mut adc = Adc::default();
         assert_eq!(adc.read(0, &mut bench.access()), 0);
         adc.set_input(2, 0x1234);
         adc.write(0, CS_EN | 2 << 12, &mut bench.access());
         assert_eq!(adc.read(0, &mut bench.access()) & CS_READY, CS_READY);
-        assert_eq!(adc.read(4, &mut bench.access()), 0);
-        adc.write(0, CS_EN | CS_START_ONCE | 2 << 12, &mut bench.access());
-        assert_eq!(adc.read(4, &mut bench.access()), 0x234);
+        adc.write(0, CS_EN | CS_START_ONCE | 2 << 12, &mut bench.at(10));
+        assert_eq!((adc.read(0, &mut bench.access()) & CS_READY, adc.due()), (0, 10 + CYCLES));
+        assert_eq!(adc.read(4, &mut bench.at(9 + CYCLES)), 0);
+        assert_eq!(adc.read(4, &mut bench.at(10 + CYCLES)), 0x234);
+        assert_eq!((adc.read(0, &mut bench.access()), adc.due()), (CS_EN | CS_READY | 2 << 12, NEVER));
         adc.write(0, CS_EN | 2 | CS_START_ONCE | 4 << 12, &mut bench.access());
-        assert_eq!(adc.read(4, &mut bench.access()), TEMPERATURE);
+        assert_eq!(adc.read(4, &mut bench.at(1000)), TEMPERATURE);
+    }
+
+    #[test]
+    fn free_running_conversions_are_paced_by_div() {
+        for (div, period) in [(0, CYCLES), (95 << 8, CYCLES), (191 << 8, 2 * CYCLES), (287 << 8 | 128, 751)] {
+            let mut bench = Bench::new();
+            let mut adc = Adc::default();
+            adc.write(8, FCS_EN, &mut bench.access());
+            adc.write(0x10, div, &mut bench.access());
+            adc.write(0, CS_EN | CS_START_MANY, &mut bench.access());
+            let mut ends = Vec::new();
+            for _ in 0..3 {
+                ends.push(adc.due());
+                adc.advance(&mut bench.at(*ends.last().unwrap()));
+            }
+            assert_eq!(ends[0], CYCLES);
+            assert!(ends[1].abs_diff(CYCLES + period) <= 1, "{ends:?} {div:#x}");
+            assert_eq!(adc.read(8, &mut bench.access()) >> 16, 3);
+            adc.write(0, CS_EN, &mut bench.access());
+            adc.advance(&mut bench.at(10_000));
+            assert_eq!(adc.due(), NEVER);
+        }
+    }
+
+    #[test]
+    fn without_a_clock_nothing_is_converted() {
+        let mut bench = Bench::new();
+        bench.tree.adc_hz = 0;
+        let mut adc = Adc::default();
+        adc.write(0, CS_EN | CS_START_ONCE, &mut bench.access());
+        assert_eq!(adc.due(), NEVER);
+    }
+
+    /// Converts once.
+    fn convert(adc: &mut Adc, bench: &mut Bench, cs: u32) {
+        adc.write(0, cs | CS_EN | CS_START_ONCE, &mut bench.access());
+        let due = adc.due();
+        adc.advance(&mut bench.at(due));
     }
 
     #[test]
@@ -173,12 +301,13 @@ mod tests {
         let mut adc = Adc::default();
         adc.set_input(0, 0x100);
         adc.set_input(1, 0x200);
-        adc.write(8, FCS_EN | 2 << 24, &mut bench.access());
+        adc.write(8, FCS_EN | FCS_DREQ_EN | 2 << 24, &mut bench.access());
         adc.write(0x18, 1, &mut bench.access());
-        adc.write(0, CS_EN | CS_START_ONCE | 3 << 16, &mut bench.access());
-        assert_eq!(adc.irq_levels(), 0);
+        assert!(!adc.dreq());
+        convert(&mut adc, &mut bench, 3 << 16);
+        assert_eq!((adc.irq_levels(), adc.dreq()), (0, true));
         let cs = adc.read(0, &mut bench.access());
-        adc.write(0, cs | CS_START_ONCE, &mut bench.access());
+        convert(&mut adc, &mut bench, cs);
         assert_eq!(adc.irq_levels(), 1 << 22);
         assert_eq!((adc.read(0xc, &mut bench.access()), adc.read(0xc, &mut bench.access())), (0x100, 0x200));
         assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 1);
@@ -191,23 +320,32 @@ mod tests {
         let mut bench = Bench::new();
         let mut adc = Adc::default();
         adc.set_input(0, 0xabc);
-        adc.write(8, FCS_EN | 2, &mut bench.access());
+        adc.write(8, FCS_EN | FCS_SHIFT, &mut bench.access());
         adc.read(0xc, &mut bench.access());
         for _ in 0..5 {
-            adc.write(0, CS_EN | CS_START_ONCE, &mut bench.access());
+            convert(&mut adc, &mut bench, 0);
         }
         assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 0b1110);
-        adc.write(8, FCS_EN | 2 | 1 << 10, &mut bench.access());
+        adc.write(8, FCS_EN | FCS_SHIFT | 1 << 10, &mut bench.access());
         assert_eq!(adc.read(8, &mut bench.access()) >> 8 & 0xf, 0b1010);
-        adc.write(8, FCS_EN | 2 | 1 << 11, &mut bench.access());
-        assert_eq!(adc.read(8, &mut bench.access()), 4 << 16 | 1 << 9 | FCS_EN | 2);
+        adc.write(8, FCS_EN | FCS_SHIFT | 1 << 11, &mut bench.access());
+        assert_eq!(adc.read(8, &mut bench.access()), 4 << 16 | 1 << 9 | FCS_EN | FCS_SHIFT);
         assert_eq!(adc.read(0xc, &mut bench.access()), 0xab);
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.
     #[test]
     fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [(CS_EN, 0), (CS_START_ONCE, 2), (CS_START_MANY, 3), (CS_READY, 8), (FCS_EN, 0)] {
+        let bits = [
+            (CS_EN, 0),
+            (CS_START_ONCE, 2),
+            (CS_START_MANY, 3),
+            (CS_READY, 8),
+            (FCS_EN, 0),
+            (FCS_SHIFT, 1),
+            (FCS_DREQ_EN, 3),
+        ];
+        for (mask, number) in bits {
             assert_eq!(mask, 1u32 << number);
         }
     }

@@ -4,6 +4,7 @@ use super::bus_map::{Block, block_at};
 use super::dispatch::{on_block, scheduled, with_block};
 use super::limits::Touch;
 use super::*;
+use crate::device::{Attached, Attachments, Connection, nanoseconds};
 use crate::{Access, ClockTree, Effects, NEVER, Peripheral};
 
 /// Levels of the 30 GPIO pads.
@@ -75,9 +76,12 @@ pub struct Rp2040Peripherals {
     pub rtc: Rtc,
     /// DMA.
     pub dma: Dma,
+    /// Devices at serial ports and pins.
+    pub attachments: Attachments,
     usb_dpram: RegFile,
     usb: RegFile,
-    pios: [RegFile; 2],
+    /// PIO0 and PIO1.
+    pub pios: [Pio; 2],
     xip_aux: RegFile,
     tree: ClockTree,
     due: u64,
@@ -124,9 +128,10 @@ impl Rp2040Peripherals {
             pwm: Pwm::default(),
             rtc: Rtc::default(),
             dma: Dma::default(),
+            attachments: Attachments::default(),
             usb_dpram: RegFile::new(0x1000, &[]),
             usb: RegFile::new(0x100, &USB_FIXED),
-            pios: [RegFile::new(0x200, &PIO_FIXED), RegFile::new(0x200, &PIO_FIXED)],
+            pios: [Pio::new(7), Pio::new(9)],
             xip_aux: RegFile::new(4, &[]),
             tree,
             due: NEVER,
@@ -186,7 +191,7 @@ impl Rp2040Peripherals {
     }
 
     /// Recomputes the cycle of the next event of all blocks.
-    fn reschedule(&mut self) {
+    pub(super) fn reschedule(&mut self) {
         let mut due = NEVER;
         scheduled!(self, block => due = due.min(block.due()));
         self.due = due;
@@ -211,8 +216,12 @@ impl Rp2040Peripherals {
         let value = with_block!(self, block, b => b.read(offset, access));
         access.effects.limit = access.effects.limit.or_else(|| limits::requests(block, Touch::Read, offset, value));
         // Polling is the commonest access, and the only read that moves a schedule ahead of time is one that
-        // makes room in a UART's receive FIFO.
-        let takes_byte = offset == 0 && matches!(block, Block::Uart0 | Block::Uart1);
+        // makes room in a FIFO of a UART, or that brings one of the blocks named here up to date.
+        let takes_byte = match block {
+            Block::Uart0 | Block::Uart1 => offset == 0,
+            Block::Pio0 | Block::Pio1 | Block::Spi0 | Block::Spi1 | Block::I2c0 | Block::I2c1 | Block::Adc => true,
+            _ => false,
+        };
         if takes_byte || self.due <= access.now_cycles {
             self.settle(access);
         }
@@ -246,6 +255,9 @@ impl Rp2040Peripherals {
         if block == Block::IoQspi && self.ssi.flash.force_select(self.io_qspi.forced_chip_select()) {
             access.effects.limit = Some(&limits::RAW_FLASH);
         }
+        if block == Block::Dma {
+            self.watch_pio_requests(access);
+        }
         self.settle(access);
     }
 
@@ -253,6 +265,21 @@ impl Rp2040Peripherals {
     pub fn advance(&mut self, access: &mut Access) {
         scheduled!(self, block => block.advance(access));
         self.settle(access);
+    }
+
+    /// clk_sys cycle of the next event of a PIO. One of them comes before an access of the same cycle or a later one.
+    #[inline]
+    #[must_use]
+    pub fn pio_due(&self) -> u64 {
+        self.pios[0].due().min(self.pios[1].due())
+    }
+
+    /// Carries out what is due of the PIOs alone.
+    pub fn advance_pios(&mut self, access: &mut Access) {
+        for pio in &mut self.pios {
+            pio.advance(access);
+        }
+        self.reschedule();
     }
 
     /// Applies the effects that concern other blocks and recomputes the due time.
@@ -286,7 +313,8 @@ impl Rp2040Peripherals {
             };
             if bits >> bit & 1 != 0 {
                 with_block!(self, block, b => b.reset());
-                effects.pins_changed |= matches!(block, Block::IoBank0 | Block::PadsBank0 | Block::Pwm);
+                effects.pins_changed |=
+                    matches!(block, Block::IoBank0 | Block::PadsBank0 | Block::Pwm | Block::Pio0 | Block::Pio1);
                 effects.clocks_changed |= matches!(block, Block::PllSys | Block::PllUsb | Block::Timer);
             }
         }
@@ -320,7 +348,8 @@ impl Rp2040Peripherals {
 
     /// The lines that benchmarks seldom use.
     fn slow_irq_levels(&self) -> u32 {
-        let pairs = self.spis[0].irq_levels() | self.spis[1].irq_levels();
+        let pios = self.pios[0].irq_levels() | self.pios[1].irq_levels();
+        let pairs = pios | self.spis[0].irq_levels() | self.spis[1].irq_levels();
         let pairs = pairs | self.i2cs[0].irq_levels() | self.i2cs[1].irq_levels();
         pairs | self.pwm.irq_levels() | self.dma.irq_levels() | self.adc.irq_levels() | self.rtc.irq_levels()
     }
@@ -344,16 +373,59 @@ impl Rp2040Peripherals {
         self.outside = self.outside & !(1 << pin) | u32::from(level) << pin;
     }
 
-    /// Recomputes the pads from all outputs and the outside, latches edges and refreshes GPIO_IN. The machine
-    /// calls it after every call that set `effects.pins_changed`.
+    /// Recomputes the pads from all outputs and the outside at the end of cycle `now`, latches edges and refreshes GPIO_IN.
+    /// The machine calls it after every call that set `effects.pins_changed`.
     #[inline]
-    pub fn update_pins(&mut self) -> PinLevels {
-        let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe(), self.pwm.levels());
+    pub fn update_pins(&mut self, now: u64) -> PinLevels {
+        let pios = self.pios.each_ref().map(Pio::pins);
+        let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe(), self.pwm.levels(), pios);
         let (levels, oe) = self.pads_bank0.levels(driven.out, driven.oe, self.outside_driven, self.outside);
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
         let inputs = self.io_bank0.sense(self.pads_bank0.inputs(self.pins.levels));
         self.sio.gpio.set_input(inputs);
+        for spi in self.spis.iter_mut().filter(|spi| spi.bus.has_selects()) {
+            let levels = self.pins.levels;
+            spi.bus.select(|pin| Some(levels >> pin & 1 != 0), nanoseconds(now, self.tree.sys_hz));
+        }
+        if self.pios[0].sense(inputs, now) | self.pios[1].sense(inputs, now) {
+            self.reschedule();
+        }
         self.pins
+    }
+
+    /// Attaches a device. The error is one sentence.
+    pub fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+        let missing = |bus: &str, number: u8| format!("the rp2040 has no {bus}{number}; it has {bus}0 and {bus}1");
+        let is_free = match connection {
+            Connection::Spi(n @ 0..=1, select) => {
+                if let Some(pin) = select.filter(|&pin| pin >= 30) {
+                    return Err(format!("the chip has no pin number {pin}"));
+                }
+                self.spis[usize::from(n)].bus.attach(select, device);
+                true
+            }
+            Connection::I2c(n @ 0..=1, address) => self.i2cs[usize::from(n)].bus.attach(address, device),
+            Connection::Uart(n @ 0..=1) => self.attachments.attach_to_port(n, device),
+            Connection::Pins => {
+                self.attachments.attach_to_pins(device);
+                true
+            }
+            Connection::Spi(n, _) => return Err(missing("spi", n)),
+            Connection::I2c(n, _) => return Err(missing("i2c", n)),
+            Connection::Uart(n) => return Err(missing("uart", n)),
+        };
+        if is_free { Ok(()) } else { Err("another device has this address or port already".to_owned()) }
+    }
+
+    /// Sets the voltage at a pin with an ADC input. The error is one sentence.
+    pub fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+        const FIRST: u16 = 26;
+        const SUPPLY_MILLIVOLTS: u32 = 3300;
+        let input = pin.checked_sub(FIRST).filter(|input| *input < 4);
+        let input = input.ok_or_else(|| format!("GP{pin} is no input of the ADC; GP26 to GP29 are"))?;
+        let level = (millivolts.min(SUPPLY_MILLIVOLTS) * 4096 / SUPPLY_MILLIVOLTS).min(4095);
+        self.adc.set_input(usize::from(input), level);
+        Ok(())
     }
 
     /// Pads as the last [`Self::update_pins`] found them.
@@ -372,13 +444,6 @@ const USB_FIXED: [FixedRegisters; 3] = [
     FixedRegisters { offset: 0x50, reset: 0, mask: 0 },
     FixedRegisters { offset: 0x58, reset: 0, mask: 0 },
     FixedRegisters { offset: 0x8c, reset: 0, mask: 0 },
-];
-/// PIO: CTRL's strobes read 0, FSTAT shows empty FIFOs, IRQ no flags, DBG_CFGINFO the real sizes.
-const PIO_FIXED: [FixedRegisters; 4] = [
-    FixedRegisters { offset: 0x00, reset: 0, mask: 0xf },
-    FixedRegisters { offset: 0x04, reset: 0x0f00_0f00, mask: 0 },
-    FixedRegisters { offset: 0x30, reset: 0, mask: 0 },
-    FixedRegisters { offset: 0x44, reset: 0x0020_0404, mask: 0 },
 ];
 
 /// Blocks with a RESETS bit.

@@ -11,9 +11,11 @@ pub trait DmaBus {
     fn write(&mut self, address: u32, bytes: u32, value: u32);
 }
 
-/// First TREQ numbers of SPI0 and UART0. Each block has transmit, then receive (data sheet table "DREQ").
+/// First TREQ numbers of SPI0, UART0 and I2C0. Each block has transmit, then receive (data sheet table "DREQ").
 const TREQ_SPI0: u32 = 16;
 const TREQ_UART0: u32 = 20;
+const TREQ_I2C0: u32 = 32;
+const TREQ_ADC: u32 = 36;
 
 /// The 1, 2 or 4 bytes at an address, from the word that contains them.
 fn lanes(value: u32, address: u32, bytes: u32) -> u32 {
@@ -34,11 +36,17 @@ fn replicate(value: u32, bytes: u32) -> u32 {
 }
 
 impl Rp2040Peripherals {
-    /// The data requests of all serial ports, a bit for each TREQ number.
+    /// The data requests of PIOs, serial ports, I2C and ADC, a bit for each TREQ number.
     fn dma_requests(&self) -> u64 {
-        let mut requests = 0;
+        let mut requests = self.pios.iter().rev().fold(0, |bits, pio| bits << 8 | u64::from(pio.requests()));
+        requests |= u64::from(self.adc.dreq()) << TREQ_ADC;
         for n in 0..2 {
-            for (first, (tx, rx)) in [(TREQ_SPI0, self.spis[n].dreq()), (TREQ_UART0, self.uarts[n].dreq())] {
+            let ports = [
+                (TREQ_SPI0, self.spis[n].dreq()),
+                (TREQ_UART0, self.uarts[n].dreq()),
+                (TREQ_I2C0, self.i2cs[n].dreq()),
+            ];
+            for (first, (tx, rx)) in ports {
                 let shift = first + 2 * n as u32;
                 requests |= (u64::from(tx) | u64::from(rx) << 1) << shift;
             }
@@ -49,8 +57,15 @@ impl Rp2040Peripherals {
     /// clk_sys cycle at which [`Self::run_dma`] has a transfer to make, or [`NEVER`]. Separate from
     /// [`Self::due`], because only the machine can lend the memories. Requests from a UART change when
     /// [`Self::due`] is served: ask again afterwards.
+    #[inline]
     #[must_use]
     pub fn dma_due(&self) -> u64 {
+        if self.dma.is_busy() { self.transfer_due() } else { NEVER }
+    }
+
+    /// The same while channels are busy.
+    #[inline(never)]
+    fn transfer_due(&self) -> u64 {
         if self.resets.held_bits() >> reset_bit::DMA & 1 != 0 {
             return NEVER;
         }
@@ -79,6 +94,16 @@ impl Rp2040Peripherals {
             bus.write(to, bytes, value);
         }
         self.dma.transfer_done(&transfer, access.now_cycles);
+        self.watch_pio_requests(access);
+        self.reschedule();
         Some(transfer)
+    }
+
+    /// Tells the PIOs which of their requests a channel waits for: only those are events.
+    pub(super) fn watch_pio_requests(&mut self, access: &mut Access) {
+        let paced = self.dma.awaited_requests();
+        for (n, pio) in self.pios.iter_mut().enumerate() {
+            pio.watch_requests(paced >> (8 * n) & 0xff, access);
+        }
     }
 }

@@ -110,7 +110,7 @@ impl Rp2040Peripherals {
         }
         effects.clocks_changed = true;
         self.apply_effects(now_cycles, &mut effects);
-        self.update_pins();
+        self.update_pins(now_cycles);
         u32::from(restarts(PSM_PROC0)) | u32::from(restarts(PSM_PROC1)) << 1
     }
 

@@ -63,6 +63,13 @@ macro_rules! scheduled {
         on_block!(&mut $self.clocks, $name, $body);
         on_block!(&mut $self.rtc, $name, $body);
         on_block!(&mut $self.pwm, $name, $body);
+        on_block!(&mut $self.pios[0], $name, $body);
+        on_block!(&mut $self.pios[1], $name, $body);
+        on_block!(&mut $self.spis[0], $name, $body);
+        on_block!(&mut $self.spis[1], $name, $body);
+        on_block!(&mut $self.i2cs[0], $name, $body);
+        on_block!(&mut $self.i2cs[1], $name, $body);
+        on_block!(&mut $self.adc, $name, $body);
     }};
 }
 

@@ -1,7 +1,7 @@
 //! DMA (RP2040 data sheet 2.5): twelve channels, one transfer per cycle.
 //!
-//! A transfer reads and writes in the same cycle and never loses arbitration. Pacing: unpaced, UART and SPI
-//! requests, and the pacing timers. The sniffer keeps its registers and computes nothing.
+//! A transfer reads and writes in the same cycle and never loses arbitration. Pacing: unpaced, requests of
+//! PIO, UART and SPI, and the pacing timers. The sniffer keeps its registers and computes nothing.
 
 use crate::{Access, NEVER, Peripheral, RateCounter};
 
@@ -63,6 +63,8 @@ pub struct Dma {
     intf: [u32; 2],
     pacers: [Pacer; 4],
     sniff: [u32; 2],
+    /// Busy channels, a bit each: most programs have none, and the machine asks at every turn.
+    busy: u32,
     /// Round-robin position.
     last: usize,
     /// First cycle at which the next transfer may happen.
@@ -78,6 +80,7 @@ impl Dma {
         }
         c.left = c.reload;
         c.busy = true;
+        self.busy |= 1 << channel;
         self.free_at = self.free_at.max(now + 1);
         if c.left == 0 {
             self.finish(channel, now);
@@ -86,6 +89,7 @@ impl Dma {
 
     /// Ends a channel's transfers: raises its interrupt, and triggers the channel that is chained to it.
     fn finish(&mut self, channel: usize, now: u64) {
+        self.busy &= !(1 << channel);
         let c = &mut self.channels[channel];
         c.busy = false;
         if c.ctrl & CTRL_IRQ_QUIET == 0 {
@@ -114,10 +118,24 @@ impl Dma {
         }
     }
 
+    /// Whether any channel is busy.
+    #[inline]
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.busy != 0
+    }
+
     /// clk_sys cycle of the next transfer, or [`NEVER`].
     #[must_use]
     pub fn transfer_due(&self, requests: u64) -> u64 {
         (0..CHANNELS).map(|channel| self.ready_at(channel, requests)).min().unwrap_or(NEVER)
+    }
+
+    /// The requests below 32 that busy channels wait for, a bit for each TREQ number.
+    #[must_use]
+    pub fn awaited_requests(&self) -> u32 {
+        let waiting = self.channels.iter().filter(|c| c.busy && c.ctrl & CTRL_EN != 0).map(|c| c.ctrl >> 15 & 0x3f);
+        waiting.filter(|&treq| treq < 32).fold(0, |bits, treq| bits | 1 << treq)
     }
 
     /// The transfer to make at `now`, if one is due: high priority first, then round-robin.
@@ -236,6 +254,7 @@ impl Peripheral for Dma {
                 for channel in (0..CHANNELS).filter(|&channel| value >> channel & 1 != 0) {
                     self.channels[channel].busy = false;
                 }
+                self.busy &= !value;
             }
             0x440 | 0x448 | 0x800..=0xae4 => {}
             _ => access.effects.unmodelled = Some((offset, true)),

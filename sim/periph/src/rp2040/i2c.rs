@@ -1,16 +1,35 @@
-//! DW_apb_i2c (RP2040 data sheet 4.3) on an empty bus: every transfer ends at once with "address not
-//! acknowledged", as on a board with no device attached.
+//! DW_apb_i2c (RP2040 data sheet 4.3) as a master: commands from a FIFO of sixteen, at the rate of the SCL counts.
+//!
+//! An address or data byte takes nine periods of SCL, a START and a STOP one each. A period is HCNT + SPKLEN + 7 cycles high
+//! and LCNT + 1 cycles low (4.3.14). While commands are missing, SCL stays low and the transfer goes on with the next one.
 
-use crate::{Access, Peripheral};
+use std::collections::VecDeque;
 
+use crate::device::{I2cBus, nanoseconds};
+use crate::{Access, NEVER, Peripheral};
+
+const FIFO_DEPTH: usize = 16;
+const INT_RX_UNDER: u32 = 1;
+const INT_RX_OVER: u32 = 1 << 1;
+const INT_RX_FULL: u32 = 1 << 2;
+const INT_TX_OVER: u32 = 1 << 3;
 const INT_TX_EMPTY: u32 = 1 << 4;
 const INT_TX_ABRT: u32 = 1 << 6;
+const INT_ACTIVITY: u32 = 1 << 8;
 const INT_STOP_DET: u32 = 1 << 9;
-/// TX_ABRT_SOURCE.ABRT_7B_ADDR_NOACK.
-const ABORT_NO_ACK: u32 = 1;
-/// STATUS: transmit FIFO not full and empty.
-const STATUS: u32 = 1 << 1 | 1 << 2;
+const INT_START_DET: u32 = 1 << 10;
+const INT_RESTART_DET: u32 = 1 << 12;
+/// TX_ABRT_SOURCE: nobody acknowledged a seven-bit address, a ten-bit one, or a data byte. ABORT_USER is by request.
+const ABORT_7B_ADDRESS: u32 = 1;
+const ABORT_10B_ADDRESS: u32 = 1 << 1;
+const ABORT_DATA: u32 = 1 << 3;
+const ABORT_USER: u32 = 1 << 16;
 const CON_RESET: u32 = 0x65;
+const CON_TEN_BITS: u32 = 1 << 4;
+const CON_TX_EMPTY_CTRL: u32 = 1 << 8;
+const COMMAND_READ: u32 = 1 << 8;
+const COMMAND_STOP: u32 = 1 << 9;
+const COMMAND_RESTART: u32 = 1 << 10;
 
 /// Plain registers with their offset, reset value and writable bits.
 const PLAIN: [(u32, u32, u32); 14] = [
@@ -32,6 +51,21 @@ const PLAIN: [(u32, u32, u32); 14] = [
 /// Constants: COMP_PARAM_1, COMP_VERSION, COMP_TYPE.
 const CONSTANTS: [(u32, u32); 3] = [(0xf4, 0), (0xf8, 0x3230_312a), (0xfc, 0x4457_0140)];
 
+/// The present phase of the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// No transfer.
+    Idle,
+    /// START or repeated START and the address, before this command's byte.
+    Address(u32),
+    /// A byte of data.
+    Data(u32),
+    /// A transfer that waits for the next command, with its direction.
+    Waiting { reads: bool },
+    /// STOP.
+    Stop,
+}
+
 /// One I2C block.
 #[derive(Debug, Clone)]
 pub struct I2c {
@@ -39,50 +73,209 @@ pub struct I2c {
     con: u32,
     plain: [u32; PLAIN.len()],
     mask: u32,
+    /// Raw interrupts that are latched.
     raw: u32,
     enabled: bool,
     abort_source: u32,
+    tx: VecDeque<u32>,
+    rx: VecDeque<u8>,
+    phase: Phase,
+    /// Cycle at which the phase ends.
+    end: u64,
+    /// The devices at the other end.
+    pub bus: I2cBus,
 }
 
 impl I2c {
     /// An I2C on NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
-        let plain = PLAIN.map(|(_, reset, _)| reset);
-        Self { irq, con: CON_RESET, plain, mask: 0x8ff, raw: 0, enabled: false, abort_source: 0 }
-    }
-
-    /// Executes a command. On an enabled controller it is not acknowledged, and the controller releases the bus.
-    fn command(&mut self) {
-        if self.enabled {
-            self.raw |= INT_TX_ABRT | INT_STOP_DET;
-            self.abort_source = ABORT_NO_ACK;
+        Self {
+            irq,
+            con: CON_RESET,
+            plain: PLAIN.map(|(_, reset, _)| reset),
+            mask: 0x8ff,
+            raw: 0,
+            enabled: false,
+            abort_source: 0,
+            tx: VecDeque::new(),
+            rx: VecDeque::new(),
+            phase: Phase::Idle,
+            end: NEVER,
+            bus: I2cBus::default(),
         }
     }
 
-    /// Raw interrupts: a disabled controller does not report its empty FIFO.
+    /// Value of a plain register.
+    fn plain(&self, offset: u32) -> u32 {
+        PLAIN.iter().position(|plain| plain.0 == offset).map_or(0, |index| self.plain[index])
+    }
+
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dreq(&self) -> (bool, bool) {
+        let control = self.plain(0x88);
+        let room = self.tx.len() as u32 <= self.plain(0x8c) && self.enabled;
+        (control & 2 != 0 && room, control & 1 != 0 && self.rx.len() as u32 > self.plain(0x90))
+    }
+
+    /// clk_sys cycles of a period of SCL.
+    fn period(&self) -> u64 {
+        let (high, low) = if self.con >> 1 & 3 == 1 { (0x14, 0x18) } else { (0x1c, 0x20) };
+        u64::from(self.plain(high) + self.plain(0xa0) + 7 + self.plain(low) + 1)
+    }
+
+    /// Whether targets have ten-bit addresses.
+    fn ten_bits(&self) -> bool {
+        self.con & CON_TEN_BITS != 0
+    }
+
+    /// Whether a byte or an address is on the bus.
+    fn is_sending(&self) -> bool {
+        matches!(self.phase, Phase::Address(_) | Phase::Data(_))
+    }
+
+    /// Enters a phase that takes so many periods of SCL.
+    fn enter(&mut self, phase: Phase, at: u64, periods: u64) {
+        self.phase = phase;
+        self.end = at + periods * self.period();
+    }
+
+    /// Carries on with the next command at cycle `at`, if one is there and nothing is on the bus.
+    fn next_command(&mut self, at: u64) {
+        let reads = match self.phase {
+            Phase::Idle if self.enabled => None,
+            Phase::Waiting { reads } => Some(reads),
+            _ => return,
+        };
+        let Some(command) = self.tx.pop_front() else { return };
+        let starts = reads.is_none_or(|reads| reads != (command & COMMAND_READ != 0) || command & COMMAND_RESTART != 0);
+        if starts {
+            self.raw |= INT_ACTIVITY | INT_START_DET | if reads.is_some() { INT_RESTART_DET } else { 0 };
+            // The address again as one byte after a repeated START of a ten-bit transfer.
+            let bytes = if self.ten_bits() && reads.is_none() { 2 } else { 1 };
+            self.enter(Phase::Address(command), at, 1 + 9 * bytes);
+        } else {
+            self.enter(Phase::Data(command), at, 9);
+        }
+    }
+
+    /// Gives the transfer up: what waits is discarded, and the bus is released.
+    fn abort(&mut self, source: u32, at: u64) {
+        self.raw |= INT_TX_ABRT;
+        self.abort_source |= source;
+        self.tx.clear();
+        self.enter(Phase::Stop, at, 1);
+    }
+
+    /// The end of a phase.
+    fn finish_phase(&mut self, at: u64, now_ns: u64) {
+        self.end = NEVER;
+        match self.phase {
+            Phase::Address(command) => {
+                let address = (self.plain(0x04) & if self.ten_bits() { 0x3ff } else { 0x7f }) as u16;
+                if self.bus.start(address, command & COMMAND_READ != 0, now_ns) {
+                    self.enter(Phase::Data(command), at, 9);
+                } else {
+                    self.abort(if self.ten_bits() { ABORT_10B_ADDRESS } else { ABORT_7B_ADDRESS }, at);
+                }
+            }
+            Phase::Data(command) if command & COMMAND_READ != 0 => {
+                let byte = self.bus.read(now_ns);
+                if self.rx.len() < FIFO_DEPTH {
+                    self.rx.push_back(byte)
+                } else {
+                    self.raw |= INT_RX_OVER
+                }
+                self.after_data(command, at);
+            }
+            Phase::Data(command) => {
+                if self.bus.write(command as u8, now_ns) {
+                    self.after_data(command, at);
+                } else {
+                    self.abort(ABORT_DATA, at);
+                }
+            }
+            Phase::Stop => {
+                self.bus.stop(now_ns);
+                self.raw |= INT_STOP_DET;
+                self.phase = Phase::Idle;
+                self.next_command(at);
+            }
+            Phase::Idle | Phase::Waiting { .. } => {}
+        }
+    }
+
+    /// Goes on after a byte: with STOP, with the next command, or waiting for one.
+    fn after_data(&mut self, command: u32, at: u64) {
+        if command & COMMAND_STOP != 0 {
+            self.enter(Phase::Stop, at, 1);
+        } else {
+            self.phase = Phase::Waiting { reads: command & COMMAND_READ != 0 };
+            self.next_command(at);
+        }
+    }
+
+    /// Writes IC_ENABLE: disabling ends a transfer and empties the FIFOs.
+    fn enable(&mut self, value: u32, access: &Access) {
+        let at = access.now_cycles;
+        if value & 2 != 0 && self.phase != Phase::Idle {
+            self.abort(ABORT_USER, at);
+        }
+        self.enabled = value & 1 != 0;
+        if !self.enabled {
+            if self.phase != Phase::Idle {
+                self.bus.stop(nanoseconds(at, access.clocks.sys_hz));
+            }
+            (self.phase, self.end) = (Phase::Idle, NEVER);
+            self.tx.clear();
+            self.rx.clear();
+        }
+    }
+
+    /// Raw interrupts: latched ones and the levels of the FIFOs. A disabled controller does not report an empty FIFO.
     fn raw(&self) -> u32 {
-        self.raw | if self.enabled { INT_TX_EMPTY } else { 0 }
+        let sent = self.con & CON_TX_EMPTY_CTRL == 0 || !self.is_sending();
+        let empty = self.enabled && sent && self.tx.len() as u32 <= self.plain(0x3c);
+        let full = self.rx.len() as u32 > self.plain(0x38);
+        self.raw | if empty { INT_TX_EMPTY } else { 0 } | if full { INT_RX_FULL } else { 0 }
+    }
+
+    /// STATUS.
+    fn status(&self) -> u32 {
+        let active = self.phase != Phase::Idle;
+        let flags = [
+            active,
+            self.tx.len() < FIFO_DEPTH,
+            self.tx.is_empty(),
+            !self.rx.is_empty(),
+            self.rx.len() == FIFO_DEPTH,
+            active,
+        ];
+        flags.iter().enumerate().fold(0, |bits, (number, &flag)| bits | u32::from(flag) << number)
     }
 
     /// Whether a register has a fixed value.
     fn is_constant(&self, offset: u32) -> bool {
-        matches!(offset, 0x2c | 0x34 | 0x40..=0x68 | 0x70..=0x78 | 0x80 | 0x9c | 0xf4..=0xfc)
+        matches!(offset, 0x2c | 0x34 | 0x40..=0x68 | 0x70..=0x78 | 0x80 | 0x9c | 0xa8 | 0xf4..=0xfc)
     }
 
     /// Clears the interrupt whose CLR register was read.
     fn clear(&mut self, offset: u32) {
-        match offset {
-            0x40 => {
-                self.raw = 0;
-                self.abort_source = 0;
-            }
-            0x54 => {
-                self.raw &= !INT_TX_ABRT;
-                self.abort_source = 0;
-            }
-            0x60 => self.raw &= !INT_STOP_DET,
-            _ => {}
+        self.raw &= !match offset {
+            0x40 => u32::MAX,
+            0x44 => INT_RX_UNDER,
+            0x48 => INT_RX_OVER,
+            0x4c => INT_TX_OVER,
+            0x54 => INT_TX_ABRT,
+            0x5c if self.phase == Phase::Idle => INT_ACTIVITY,
+            0x60 => INT_STOP_DET,
+            0x64 => INT_START_DET,
+            0xa8 => INT_RESTART_DET,
+            _ => 0,
+        };
+        if matches!(offset, 0x40 | 0x54) {
+            self.abort_source = 0;
         }
     }
 }
@@ -91,13 +284,19 @@ impl Peripheral for I2c {
     const NAME: &'static str = "I2C";
 
     fn reset(&mut self) {
-        *self = Self::new(self.irq);
+        *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.irq) };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
-        if (0x40..=0x68).contains(&offset) {
+        self.advance(access);
+        if matches!(offset, 0x40..=0x68 | 0xa8) {
             self.clear(offset);
             return 0;
+        }
+        if offset == 0x10 {
+            let byte = self.rx.pop_front();
+            self.raw |= if byte.is_none() { INT_RX_UNDER } else { 0 };
+            return u32::from(byte.unwrap_or(0));
         }
         if offset > 0xfc {
             access.effects.unmodelled = Some((offset, false));
@@ -106,18 +305,22 @@ impl Peripheral for I2c {
     }
 
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
         match offset {
             0x00 => self.con = value & 0x3ff,
-            0x10 => self.command(),
+            // What comes after an abort is discarded until firmware has acknowledged it.
+            0x10 if !self.enabled || self.raw & INT_TX_ABRT != 0 => {}
+            0x10 if self.tx.len() == FIFO_DEPTH => self.raw |= INT_TX_OVER,
+            0x10 => self.tx.push_back(value & 0x7ff),
             0x30 => self.mask = value & 0x1fff,
-            // ABORT (bit 1) finishes at once, so only ENABLE is kept.
-            0x6c => self.enabled = value & 1 != 0,
+            0x6c => self.enable(value, access),
             _ => match PLAIN.iter().position(|plain| plain.0 == offset) {
                 Some(index) => self.plain[index] = value & PLAIN[index].2,
                 None if self.is_constant(offset) => {}
                 None => access.effects.unmodelled = Some((offset, true)),
             },
         }
+        self.next_command(access.now_cycles);
     }
 
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
@@ -126,14 +329,14 @@ impl Peripheral for I2c {
             0x2c => self.raw() & self.mask,
             0x30 => self.mask,
             0x34 => self.raw(),
-            0x6c => u32::from(self.enabled),
-            0x70 => STATUS,
+            0x6c | 0x9c => u32::from(self.enabled),
+            0x70 => self.status(),
+            0x74 => self.tx.len() as u32,
+            0x78 => self.rx.len() as u32,
             0x80 => self.abort_source,
-            0x9c => u32::from(self.enabled),
             _ => {
-                let plain = PLAIN.iter().position(|plain| plain.0 == offset).map(|index| self.plain[index]);
                 let constant = CONSTANTS.iter().find(|constant| constant.0 == offset).map(|constant| constant.1);
-                plain.or(constant).unwrap_or(0)
+                constant.unwrap_or_else(|| self.plain(offset))
             }
         }
     }
@@ -142,51 +345,21 @@ impl Peripheral for I2c {
         offset == 0x10
     }
 
+    fn due(&self) -> u64 {
+        self.end
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        while self.end <= access.now_cycles {
+            let end = self.end;
+            self.finish_phase(end, nanoseconds(end, access.clocks.sys_hz));
+        }
+    }
+
     fn irq_levels(&self) -> u32 {
         u32::from(self.raw() & self.mask != 0) << self.irq
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rp2040::testing::Bench;
-
-    #[test]
-    fn transfers_without_a_device_fail() {
-        let mut bench = Bench::new();
-        let mut i2c = I2c::new(23);
-        i2c.write(0x30, INT_TX_ABRT, &mut bench.access());
-        i2c.write(0x10, 0x100, &mut bench.access());
-        assert_eq!(i2c.irq_levels(), 0);
-        i2c.write(0x6c, 1, &mut bench.access());
-        i2c.write(0x10, 0x100, &mut bench.access());
-        assert_eq!(i2c.irq_levels(), 1 << 23);
-        assert_eq!(i2c.read(0x80, &mut bench.access()), 1);
-        assert_eq!(i2c.read(0x34, &mut bench.access()), INT_TX_EMPTY | INT_TX_ABRT | INT_STOP_DET);
-        i2c.read(0x54, &mut bench.access());
-        i2c.read(0x60, &mut bench.access());
-        assert_eq!(i2c.read(0x34, &mut bench.access()), INT_TX_EMPTY);
-        assert_eq!((i2c.read(0x80, &mut bench.access()), i2c.read(0x70, &mut bench.access())), (0, 6));
-    }
-
-    #[test]
-    fn set_up_registers_keep_their_values() {
-        let mut bench = Bench::new();
-        let mut i2c = I2c::new(24);
-        assert_eq!(i2c.read(0xfc, &mut bench.access()), 0x4457_0140);
-        i2c.write(0x04, 0x1050, &mut bench.access());
-        assert_eq!(i2c.read(0x04, &mut bench.access()), 0x050);
-        assert_eq!(bench.effects.unmodelled, None);
-        i2c.write(0xb0, 0, &mut bench.access());
-        assert_eq!(bench.effects.unmodelled, Some((0xb0, true)));
-    }
-
-    /// The other tests use the names, so a wrong bit number would cancel out in them.
-    #[test]
-    fn bit_numbers_are_the_data_sheets() {
-        for (mask, number) in [(INT_TX_EMPTY, 4), (INT_TX_ABRT, 6), (INT_STOP_DET, 9), (ABORT_NO_ACK, 0)] {
-            assert_eq!(mask, 1u32 << number);
-        }
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! User GPIO multiplexer and interrupts (RP2040 data sheet 2.19).
 //!
 //! Pins are computed 32 at a time from masks that are rebuilt only when a CTRL register changes, because GPIO
-//! toggles are the commonest event on a benchmark board. SIO and PWM drive levels. UART TX idles high (its bits are not
+//! toggles are the commonest event on a benchmark board. SIO, PWM and PIO drive levels. UART TX idles high (its bits are not
 //! drawn on the pin). The other functions leave the pin undriven.
 
 use crate::{Access, Peripheral};
@@ -13,6 +13,8 @@ const CTRL_MASK: u32 = 0x3003_331f;
 const FUNC_UART: u32 = 2;
 const FUNC_PWM: u32 = 4;
 const FUNC_SIO: u32 = 5;
+const FUNC_PIO0: u32 = 6;
+const FUNC_PIO1: u32 = 7;
 const IRQ_IO_BANK0: u32 = 13;
 /// EDGE_LOW and EDGE_HIGH of each of the eight pins in one INTR register: the latched kinds.
 const EDGES: u32 = 0xcccc_cccc;
@@ -23,6 +25,7 @@ struct Masks {
     sio: u32,
     uart_tx: u32,
     pwm: u32,
+    pio: [u32; 2],
     out_invert: u32,
     out_low: u32,
     out_high: u32,
@@ -110,6 +113,8 @@ impl IoBank0 {
             match ctrl & 0x1f {
                 FUNC_SIO => masks.sio |= bit,
                 FUNC_PWM => masks.pwm |= bit,
+                FUNC_PIO0 => masks.pio[0] |= bit,
+                FUNC_PIO1 => masks.pio[1] |= bit,
                 FUNC_UART if Self::is_uart_tx(pin) => masks.uart_tx |= bit,
                 _ => {}
             }
@@ -132,12 +137,15 @@ impl IoBank0 {
         (self.masks.pwm | self.masks.pwm >> 16) & 0xffff
     }
 
-    /// Returns what the pads get from SIO's and PWM's outputs and the selected functions.
+    /// Returns what the pads get from the outputs of SIO, PWM and both PIOs (levels and directions) and the selected
+    /// functions.
     #[inline]
-    pub fn drive(&mut self, sio_out: u32, sio_oe: u32, pwm: u32) -> Driven {
+    pub fn drive(&mut self, sio_out: u32, sio_oe: u32, pwm: u32, [pio0, pio1]: [(u32, u32); 2]) -> Driven {
         let m = &self.masks;
-        let out = (sio_out & m.sio) | m.uart_tx | ((pwm | pwm << 16) & m.pwm);
-        let oe = (sio_oe & m.sio) | m.uart_tx | m.pwm;
+        let pio_out = pio0.0 & m.pio[0] | pio1.0 & m.pio[1];
+        let pio_oe = pio0.1 & m.pio[0] | pio1.1 & m.pio[1];
+        let out = (sio_out & m.sio) | m.uart_tx | ((pwm | pwm << 16) & m.pwm) | pio_out;
+        let oe = (sio_oe & m.sio) | m.uart_tx | m.pwm | pio_oe;
         self.driven = Driven {
             out: ((out ^ m.out_invert) & !m.out_low) | m.out_high,
             oe: ((oe ^ m.oe_invert) & !m.oe_off) | m.oe_on,
@@ -269,15 +277,17 @@ mod tests {
     use super::*;
     use crate::rp2040::testing::Bench;
 
+    const NO_PIO: [(u32, u32); 2] = [(0, 0); 2];
+
     #[test]
     fn only_the_sio_function_passes_sio_levels() {
         let mut bench = Bench::new();
         let mut io = IoBank0::default();
         assert_eq!(io.read(25 * 8 + 4, &mut bench.access()), 0x1f);
-        assert_eq!(io.drive(1 << 25, 1 << 25, 0), Driven::default());
+        assert_eq!(io.drive(1 << 25, 1 << 25, 0, NO_PIO), Driven::default());
         io.write(25 * 8 + 4, FUNC_SIO, &mut bench.access());
         assert!(bench.effects.pins_changed);
-        assert_eq!(io.drive(1 << 25 | 1, 1 << 25 | 1, 0), Driven { out: 1 << 25, oe: 1 << 25 });
+        assert_eq!(io.drive(1 << 25 | 1, 1 << 25 | 1, 0, NO_PIO), Driven { out: 1 << 25, oe: 1 << 25 });
         assert_eq!(io.read(25 * 8, &mut bench.access()), 1 << 9 | 1 << 13);
     }
 
@@ -288,7 +298,7 @@ mod tests {
         for pin in 0..2 {
             io.write(pin * 8 + 4, FUNC_UART, &mut bench.access());
         }
-        assert_eq!(io.drive(0, 0, 0), Driven { out: 1, oe: 1 });
+        assert_eq!(io.drive(0, 0, 0, NO_PIO), Driven { out: 1, oe: 1 });
     }
 
     #[test]
@@ -298,7 +308,7 @@ mod tests {
         for (pin, field) in [(0, 1 << 8), (1, 2 << 8), (2, 3 << 8), (3, 1 << 12), (4, 2 << 12), (5, 3 << 12)] {
             io.write(pin * 8 + 4, FUNC_SIO | field, &mut bench.access());
         }
-        assert_eq!(io.drive(0b000111, 0b010111, 0), Driven { out: 0b000110 & !0b10, oe: 0b101111 });
+        assert_eq!(io.drive(0b000111, 0b010111, 0, NO_PIO), Driven { out: 0b000110 & !0b10, oe: 0b101111 });
         for (pin, field) in [(0, 1 << 16), (1, 2 << 16), (2, 3 << 16)] {
             io.write(pin * 8 + 4, field, &mut bench.access());
         }

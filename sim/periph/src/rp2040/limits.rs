@@ -46,9 +46,9 @@ const fn read(
     Limit { blocks, touch: Touch::Read, asks, about, example }
 }
 
-/// TREQ numbers that something raises: SPI and UART, the pacing timers, permanent.
+/// TREQ numbers that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers, permanent.
 fn is_paced(treq: u32) -> bool {
-    matches!(treq, 16..=23 | 0x3b..=0x3f)
+    matches!(treq, 0..=23 | 32..=36 | 0x3b..=0x3f)
 }
 
 /// True at the places of a DMA channel's control register.
@@ -56,9 +56,9 @@ fn is_channel_control(offset: u32) -> bool {
     offset < 0x300 && matches!(offset & 0x3f, 0x0c | 0x10 | 0x20 | 0x30)
 }
 
-/// Functions of a pin whose outputs do not reach it: all but UART, PWM, SIO and none.
+/// Functions of a pin whose outputs do not reach it: all but UART, PWM, SIO, PIO and none.
 fn is_undrawn(function: u32) -> bool {
-    !matches!(function, 2 | 4 | 5 | 31)
+    !matches!(function, 2 | 4..=7 | 31)
 }
 
 /// Supply voltage at reset, 1.10 V, with the regulator on.
@@ -202,8 +202,8 @@ pub static LIMITS: &[Limit] = &[
     write(
         &[IoBank0],
         |at, value| at < 0xf0 && at & 4 != 0 && is_undrawn(value & 0x1f),
-        "IO_BANK0: only the pin functions SIO, UART and PWM are modelled",
-        &[(0x4001_4004, Some(6))],
+        "IO_BANK0: only the pin functions SIO, UART, PWM and PIO are modelled",
+        &[(0x4001_4004, Some(1))],
     ),
     write(
         &[IoQspi],
@@ -215,8 +215,8 @@ pub static LIMITS: &[Limit] = &[
     write(
         &[Dma],
         |at, value| is_channel_control(at) && value & 1 != 0 && !is_paced(value >> 15 & 0x3f),
-        "DMA: only UART, SPI, pacing timers and unpaced transfers are modelled, and other requests never come",
-        &[(0x5000_0010, Some(36 << 15 | 1))],
+        "DMA: requests of PWM, XIP and SSI are not modelled and never come",
+        &[(0x5000_0010, Some(37 << 15 | 1))],
     ),
     write(
         &[Dma],
@@ -237,18 +237,6 @@ pub static LIMITS: &[Limit] = &[
         &[(0x4005_0000, Some(0x81))],
     ),
     write(
-        &[Adc],
-        |at, value| at == 0 && value & 1 != 0 && value & 0xc != 0,
-        "ADC: conversions take no time, and inputs read 0",
-        &[(0x4004_c000, Some(5))],
-    ),
-    write(
-        &[I2c0, I2c1],
-        |at, _| at == 0x10,
-        "I2C: no device is connected, and transfers fail without taking time",
-        &[(0x4004_4010, Some(0x100))],
-    ),
-    write(
         &[I2c0, I2c1],
         |at, value| at == 0 && value & 0x40 == 0,
         "I2C: target mode is not modelled, because no controller is connected",
@@ -256,9 +244,9 @@ pub static LIMITS: &[Limit] = &[
     ),
     write(
         &[Spi0, Spi1],
-        |at, _| at == 8,
-        "SPI: no device is connected, and frames take no time",
-        &[(0x4003_c004, Some(2)), (0x4003_c008, Some(1))],
+        |at, value| at == 4 && value & 4 != 0,
+        "SPI: slave mode is not modelled, because no master is connected",
+        &[(0x4003_c004, Some(4))],
     ),
     read(
         &[Busctrl],
@@ -279,15 +267,15 @@ pub static LIMITS: &[Limit] = &[
         &[(0x4006_4000, Some(0xd1))],
     ),
     read(
-        &[XipAux, Pio0, Pio1, Usb, UsbDpram],
+        &[XipAux, Usb, UsbDpram],
         |_, _| true,
-        "PIO, USB and the XIP stream are not modelled, and their registers only store values",
-        &[(0x5020_0004, None)],
+        "USB and the XIP stream are not modelled, and their registers only store values",
+        &[(0x5010_0004, None)],
     ),
     write(
-        &[XipAux, Pio0, Pio1, Usb, UsbDpram],
+        &[XipAux, Usb, UsbDpram],
         |_, _| true,
-        "PIO, USB and the XIP stream are not modelled, and their registers only store values",
+        "USB and the XIP stream are not modelled, and their registers only store values",
         &[(0x5011_0040, Some(1))],
     ),
 ];

@@ -1,20 +1,30 @@
-//! PL022 SPI (RP2040 data sheet 4.4) with nothing on its pins: it accepts every frame at once, receives zeros,
-//! and is never busy, so that a driver's loops end.
+//! PL022 SPI (RP2040 data sheet 4.4) as a master: FIFOs of eight frames, a frame at the rate of CPSR and SCR.
+//!
+//! A frame takes its bits in periods of SSPCLKOUT. In the Motorola format with SPH = 0 the frame select rises between two
+//! frames, which takes one period more.
 
 use std::collections::VecDeque;
 
-use crate::{Access, Peripheral};
+use crate::device::{SpiBus, nanoseconds};
+use crate::{Access, NEVER, Peripheral};
 
 const FIFO_DEPTH: usize = 8;
 const SR_TFE: u32 = 1;
 const SR_TNF: u32 = 2;
 const SR_RNE: u32 = 4;
 const SR_RFF: u32 = 8;
+const SR_BSY: u32 = 16;
 const INT_ROR: u32 = 1;
+const INT_RT: u32 = 2;
 const INT_RX: u32 = 4;
 const INT_TX: u32 = 8;
 const CR1_SSE: u32 = 2;
 const CR1_LBM: u32 = 1;
+const CR0_SPH: u32 = 1 << 7;
+/// Bits of a frame format other than Motorola's.
+const CR0_FRF: u32 = 3 << 4;
+/// Bit periods until words that nobody reads raise an interrupt.
+const TIMEOUT_PERIODS: u64 = 32;
 /// PeriphID and PrimeCell ID bytes from offset 0xfe0.
 const IDS: [u32; 8] = [0x22, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1];
 
@@ -28,26 +38,90 @@ pub struct Spi {
     imsc: u32,
     dmacr: u32,
     overrun: bool,
+    timed_out: bool,
+    /// Cycle at which words that nobody has read raise their interrupt.
+    timeout: u64,
+    tx: VecDeque<u32>,
     rx: VecDeque<u32>,
+    /// The word that comes back with the present frame.
+    answer: u32,
+    /// Cycle at which the present frame ends.
+    end: u64,
+    /// The devices at the other end.
+    pub bus: SpiBus,
 }
 
 impl Spi {
     /// An SPI on NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
-        Self { irq, cr0: 0, cr1: 0, cpsr: 0, imsc: 0, dmacr: 0, overrun: false, rx: VecDeque::new() }
+        Self {
+            irq,
+            cr0: 0,
+            cr1: 0,
+            cpsr: 0,
+            imsc: 0,
+            dmacr: 0,
+            overrun: false,
+            timed_out: false,
+            timeout: NEVER,
+            tx: VecDeque::new(),
+            rx: VecDeque::new(),
+            answer: 0,
+            end: NEVER,
+            bus: SpiBus::default(),
+        }
     }
 
     /// Requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
-        (self.dmacr & 2 != 0, self.dmacr & 1 != 0 && !self.rx.is_empty())
+        (self.dmacr & 2 != 0 && self.tx.len() < FIFO_DEPTH, self.dmacr & 1 != 0 && !self.rx.is_empty())
+    }
+
+    /// Bits of a frame.
+    fn bits(&self) -> u32 {
+        (self.cr0 & 15) + 1
+    }
+
+    /// clk_sys cycles of a number of bit periods.
+    fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
+        let prescaler = u64::from(self.cpsr) * (1 + u64::from(self.cr0 >> 8));
+        match access.clocks.peri_hz {
+            0 => NEVER,
+            _ if prescaler == 0 => NEVER,
+            hz => (periods * prescaler * access.clocks.sys_hz).div_ceil(hz),
+        }
+    }
+
+    /// Begins a frame at cycle `at`, if there is one to send.
+    fn begin(&mut self, at: u64, access: &Access) {
+        if self.end != NEVER || self.cr1 & CR1_SSE == 0 {
+            return;
+        }
+        let Some(frame) = self.tx.pop_front() else { return };
+        let bits = self.bits();
+        let frame = frame & ((1 << bits) - 1);
+        self.answer = if self.cr1 & CR1_LBM != 0 {
+            frame
+        } else {
+            self.bus.exchange(frame, bits, nanoseconds(at, access.clocks.sys_hz))
+        };
+        self.end = at.saturating_add(self.cycles_of(u64::from(bits), access));
     }
 
     /// SSPRIS: raw interrupts.
     fn ris(&self) -> u32 {
+        let tx = if self.tx.len() <= FIFO_DEPTH / 2 { INT_TX } else { 0 };
         let rx = if self.rx.len() >= FIFO_DEPTH / 2 { INT_RX } else { 0 };
-        INT_TX | rx | if self.overrun { INT_ROR } else { 0 }
+        tx | rx | if self.overrun { INT_ROR } else { 0 } | if self.timed_out { INT_RT } else { 0 }
+    }
+
+    /// Starts the time until unread words raise an interrupt.
+    fn restart_timeout(&mut self, now: u64, access: &Access) {
+        self.timed_out = false;
+        let wait = self.cycles_of(TIMEOUT_PERIODS, access);
+        self.timeout = if self.rx.is_empty() { NEVER } else { now.saturating_add(wait) };
     }
 }
 
@@ -55,12 +129,17 @@ impl Peripheral for Spi {
     const NAME: &'static str = "SPI";
 
     fn reset(&mut self) {
-        *self = Self::new(self.irq);
+        *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.irq) };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
         match offset {
-            0x08 => self.rx.pop_front().unwrap_or(0),
+            0x08 => {
+                let word = self.rx.pop_front().unwrap_or(0);
+                self.restart_timeout(access.now_cycles, access);
+                word
+            }
             0x00..=0x24 | 0xfe0..=0xffc => self.peek(offset, access),
             _ => {
                 access.effects.unmodelled = Some((offset, false));
@@ -70,30 +149,35 @@ impl Peripheral for Spi {
     }
 
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
         match offset {
             0x00 => self.cr0 = value & 0xffff,
             0x04 => self.cr1 = value & 0xf,
-            0x08 if self.cr1 & CR1_SSE != 0 => {
-                let bits = (self.cr0 & 15) + 1;
-                let echo = if self.cr1 & CR1_LBM != 0 { value & ((1 << bits) - 1) } else { 0 };
-                if self.rx.len() < FIFO_DEPTH { self.rx.push_back(echo) } else { self.overrun = true }
-            }
+            0x08 if self.tx.len() < FIFO_DEPTH => self.tx.push_back(value & 0xffff),
             0x10 => self.cpsr = value & 0xfe,
             0x14 => self.imsc = value & 0xf,
-            0x20 => self.overrun &= value & INT_ROR == 0,
+            0x20 => {
+                self.overrun &= value & INT_ROR == 0;
+                self.timed_out &= value & INT_RT == 0;
+            }
             0x24 => self.dmacr = value & 3,
             0x08 | 0x0c | 0x18 | 0x1c => {}
             _ => access.effects.unmodelled = Some((offset, true)),
         }
+        self.begin(access.now_cycles, access);
     }
 
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         match offset {
             0x00 => self.cr0,
             0x04 => self.cr1,
             0x0c => {
-                let received = if self.rx.is_empty() { 0 } else { SR_RNE };
-                SR_TFE | SR_TNF | received | if self.rx.len() == FIFO_DEPTH { SR_RFF } else { 0 }
+                flag(self.tx.is_empty(), SR_TFE)
+                    | flag(self.tx.len() < FIFO_DEPTH, SR_TNF)
+                    | flag(!self.rx.is_empty(), SR_RNE)
+                    | flag(self.rx.len() == FIFO_DEPTH, SR_RFF)
+                    | flag(self.end != NEVER || !self.tx.is_empty(), SR_BSY)
             }
             0x10 => self.cpsr,
             0x14 => self.imsc,
@@ -109,6 +193,29 @@ impl Peripheral for Spi {
         matches!(offset, 0x08 | 0x20)
     }
 
+    fn due(&self) -> u64 {
+        self.end.min(self.timeout)
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        let now = access.now_cycles;
+        while self.end <= now {
+            let end = std::mem::replace(&mut self.end, NEVER);
+            if self.rx.len() < FIFO_DEPTH {
+                self.rx.push_back(self.answer)
+            } else {
+                self.overrun = true
+            }
+            self.restart_timeout(end, access);
+            let gap = if self.cr0 & (CR0_SPH | CR0_FRF) == 0 { self.cycles_of(1, access) } else { 0 };
+            self.begin(end.saturating_add(gap), access);
+        }
+        if self.timeout <= now {
+            self.timeout = NEVER;
+            self.timed_out = true;
+        }
+    }
+
     fn irq_levels(&self) -> u32 {
         u32::from(self.ris() & self.imsc != 0) << self.irq
     }
@@ -117,47 +224,137 @@ impl Peripheral for Spi {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::tests::Memory;
     use crate::rp2040::testing::Bench;
 
-    #[test]
-    fn every_sent_frame_receives_one() {
-        let mut bench = Bench::new();
+    /// An SPI that sends eight bits in 80 cycles, with the format SPH = 1.
+    fn enabled(bench: &mut Bench, cr1: u32) -> Spi {
         let mut spi = Spi::new(18);
         assert_eq!(spi.read(0x0c, &mut bench.access()), SR_TFE | SR_TNF);
-        spi.write(0x00, 7, &mut bench.access());
-        spi.write(0x04, CR1_SSE, &mut bench.access());
-        spi.write(0x08, 0xab, &mut bench.access());
+        spi.write(0x00, 4 << 8 | CR0_SPH | 7, &mut bench.access());
+        spi.write(0x10, 2, &mut bench.access());
+        spi.write(0x04, CR1_SSE | cr1, &mut bench.access());
+        spi
+    }
+
+    #[test]
+    fn a_frame_takes_its_bits_and_comes_back() {
+        let mut bench = Bench::new();
+        let mut spi = enabled(&mut bench, CR1_LBM);
+        spi.write(0x08, 0x1ab, &mut bench.at(5));
+        assert_eq!((spi.read(0x0c, &mut bench.access()), spi.due()), (SR_TFE | SR_TNF | SR_BSY, 85));
+        spi.advance(&mut bench.at(84));
+        assert_eq!(spi.read(0x0c, &mut bench.access()) & SR_RNE, 0);
+        spi.advance(&mut bench.at(85));
         assert_eq!(spi.read(0x0c, &mut bench.access()), SR_TFE | SR_TNF | SR_RNE);
-        assert_eq!(spi.read(0x08, &mut bench.access()), 0);
-        spi.write(0x04, CR1_SSE | CR1_LBM, &mut bench.access());
-        for n in 0..9 {
-            spi.write(0x08, 0x1f0 + n, &mut bench.access());
+        assert_eq!(spi.read(0x08, &mut bench.access()), 0xab);
+    }
+
+    #[test]
+    fn frames_follow_each_other_with_a_gap_in_mode_0() {
+        let mut bench = Bench::new();
+        for (cr0, gap) in [(0, 10), (CR0_SPH, 0), (1 << 4, 0)] {
+            let mut spi = enabled(&mut bench, 0);
+            bench.now = 0;
+            spi.write(0x00, 4 << 8 | cr0 | 7, &mut bench.access());
+            for frame in 0..3 {
+                spi.write(0x08, frame, &mut bench.access());
+            }
+            let ends: Vec<u64> = (0..3)
+                .map(|_| {
+                    let end = spi.end;
+                    spi.advance(&mut bench.at(end));
+                    end
+                })
+                .collect();
+            assert_eq!(ends, [80, 160 + gap, 240 + 2 * gap]);
         }
-        assert_eq!(spi.read(0x0c, &mut bench.access()) & SR_RFF, SR_RFF);
-        assert_eq!(spi.read(0x08, &mut bench.access()), 0xf0);
-        spi.write(0x14, INT_ROR, &mut bench.access());
-        assert_eq!(spi.irq_levels(), 1 << 18);
+    }
+
+    #[test]
+    fn the_peripheral_clock_paces_it() {
+        let mut bench = Bench::new();
+        bench.tree.peri_hz = 48_000_000;
+        let mut spi = enabled(&mut bench, 0);
+        spi.write(0x08, 0, &mut bench.access());
+        assert_eq!(spi.due(), (80 * 125_u64).div_ceil(48));
+    }
+
+    #[test]
+    fn a_device_answers() {
+        let mut bench = Bench::new();
+        let mut spi = enabled(&mut bench, 0);
+        spi.bus.attach(None, Memory::boxed());
+        for (at, frame, answer) in [(0, 0x11, 0), (100, 0x22, 0x11)] {
+            spi.write(0x08, frame, &mut bench.at(at));
+            assert_eq!(spi.read(0x08, &mut bench.at(at + 80)), answer);
+        }
+        spi.reset();
+        assert!(spi.bus.has_selects(), "a reset of the block detaches nothing");
+    }
+
+    #[test]
+    fn overrun_and_interrupts() {
+        let mut bench = Bench::new();
+        let mut spi = enabled(&mut bench, 0);
+        spi.write(0x14, INT_RX | INT_ROR, &mut bench.access());
+        for frame in 0..9 {
+            assert_eq!(spi.irq_levels(), if frame < 4 { 0 } else { 1 << 18 }, "{frame}");
+            spi.write(0x08, frame, &mut bench.access());
+            let end = spi.end;
+            spi.advance(&mut bench.at(end));
+        }
+        assert_eq!(spi.read(0x18, &mut bench.access()), INT_TX | INT_RX | INT_ROR);
         spi.write(0x20, INT_ROR, &mut bench.access());
+        assert_eq!(spi.read(0x1c, &mut bench.access()), INT_RX);
+    }
+
+    #[test]
+    fn words_that_nobody_reads_time_out() {
+        let mut bench = Bench::new();
+        let mut spi = enabled(&mut bench, 0);
+        spi.write(0x14, INT_RT, &mut bench.access());
+        spi.write(0x08, 0, &mut bench.access());
+        spi.advance(&mut bench.at(80));
+        assert_eq!(spi.due(), 80 + 320);
+        spi.advance(&mut bench.at(400));
+        assert_eq!((spi.irq_levels(), spi.due()), (1 << 18, NEVER));
+        spi.read(0x08, &mut bench.access());
         assert_eq!(spi.irq_levels(), 0);
-        assert_eq!(spi.read(0xfe0, &mut bench.access()), 0x22);
+    }
+
+    #[test]
+    fn requests_and_the_transmit_level() {
+        let mut bench = Bench::new();
+        let mut spi = enabled(&mut bench, 0);
+        spi.write(0x24, 3, &mut bench.access());
+        assert_eq!((spi.dreq(), spi.ris()), ((true, false), INT_TX));
+        // One frame is on its way, eight wait.
+        for frame in 0..9 {
+            spi.write(0x08, frame, &mut bench.access());
+        }
+        assert_eq!((spi.dreq(), spi.ris()), ((false, false), 0));
+        spi.advance(&mut bench.at(80));
+        assert_eq!(spi.dreq(), (true, true));
+    }
+
+    #[test]
+    fn without_a_clock_nothing_is_sent() {
+        let mut bench = Bench::new();
+        let mut spi = Spi::new(18);
+        spi.write(0x04, CR1_SSE, &mut bench.access());
+        spi.write(0x08, 0, &mut bench.access());
+        assert_eq!(spi.due(), NEVER);
     }
 
     #[test]
     fn identification_and_strobes() {
         let mut bench = Bench::new();
-        let mut spi = Spi::new(18);
+        let mut spi = Spi::new(19);
         let ids: Vec<u32> = (0..8).map(|n| spi.read(0xfe0 + 4 * n, &mut bench.access())).collect();
         assert_eq!(ids, [0x22, 0x10, 0x34, 0, 0x0d, 0xf0, 0x05, 0xb1]);
         let strobes: Vec<u32> = (0..0x28).step_by(4).filter(|&offset| spi.is_strobe(offset)).collect();
         assert_eq!(strobes, [0x08, 0x20]);
-        spi.write(0x24, 3, &mut bench.access());
-        assert_eq!(spi.dreq(), (true, false));
-        spi.write(0x04, CR1_SSE, &mut bench.access());
-        for _ in 0..4 {
-            assert_eq!(spi.read(0x18, &mut bench.access()), INT_TX);
-            spi.write(0x08, 0, &mut bench.access());
-        }
-        assert_eq!((spi.dreq(), spi.read(0x18, &mut bench.access())), ((true, true), INT_TX | INT_RX));
     }
 
     /// The other tests use the names, so a wrong bit number would cancel out in them.
@@ -168,11 +365,14 @@ mod tests {
             (SR_TNF, 1),
             (SR_RNE, 2),
             (SR_RFF, 3),
+            (SR_BSY, 4),
             (INT_ROR, 0),
+            (INT_RT, 1),
             (INT_RX, 2),
             (INT_TX, 3),
             (CR1_LBM, 0),
             (CR1_SSE, 1),
+            (CR0_SPH, 7),
         ] {
             assert_eq!(mask, 1u32 << number);
         }

@@ -1,5 +1,6 @@
 //! All peripherals of one chip, with one address decoder.
 
+use super::adc::Adc;
 use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
 use super::crc::Crc;
@@ -7,6 +8,8 @@ use super::effects::Effects;
 use super::exti::Exti;
 use super::flash::{Flash, FlashControl};
 use super::gpio::Gpio;
+use super::i2c_v1::I2cV1;
+use super::i2c_v2::I2cV2;
 use super::iwdg::Iwdg;
 use super::map::PageMap;
 use super::pwr::Pwr;
@@ -16,11 +19,13 @@ use super::rng::Rng;
 use super::rtc::Rtc;
 use super::rtc_f1::RtcF1;
 use super::slots::{Lines, Place, Slot};
+use super::spi::Spi;
 use super::syscfg::Syscfg;
 use super::timer::{Timer, TimerKind};
 use super::usart::{Usart, UsartLayout};
 use super::wwdg::Wwdg;
 use crate::NEVER;
+use crate::device::{Attached, Attachments, Connection};
 
 /// A pin of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +97,14 @@ pub struct Stm32 {
     pub usarts: Vec<Usart>,
     /// Timers, in the order of the memory map.
     pub timers: Vec<Timer>,
+    /// SPIs, in the order of the memory map.
+    pub spis: Vec<Spi>,
+    /// ADCs of F1, F4 and F7, in the order of the memory map.
+    pub adcs: Vec<Adc>,
+    /// I2Cs of F1 and F4, in the order of the memory map.
+    pub i2cs_v1: Vec<I2cV1>,
+    /// I2Cs of L0, F7 and H7.
+    pub i2cs_v2: Vec<I2cV2>,
     /// CRC unit.
     pub crc: Crc,
     /// Random number generator, where there is one.
@@ -117,6 +130,8 @@ pub struct Stm32 {
     due: u64,
     /// The unsupported requests so far.
     told: Vec<&'static str>,
+    /// Devices at serial ports and pins.
+    pub attachments: Attachments,
 }
 
 impl Stm32 {
@@ -136,6 +151,10 @@ impl Stm32 {
             gpios: Vec::new(),
             usarts: Vec::new(),
             timers: Vec::new(),
+            spis: Vec::new(),
+            adcs: Vec::new(),
+            i2cs_v1: Vec::new(),
+            i2cs_v2: Vec::new(),
             crc: Crc::new(spec.window_and_crc),
             rng: Rng::new(options.seed),
             iwdg: Iwdg::new(spec.window_and_crc),
@@ -152,6 +171,7 @@ impl Stm32 {
             lines: Lines::new(),
             due: NEVER,
             told: Vec::new(),
+            attachments: Attachments::default(),
         };
         chip.populate(options);
         let mut effects = Effects::default();
@@ -188,6 +208,10 @@ impl Stm32 {
                     let kind = TimerKind { remap: self.spec.uif_remap, ..kind };
                     Place::Timer(push(&mut self.timers, Timer::new(kind)))
                 }
+                Device::Spi(layout) => Place::Spi(push(&mut self.spis, Spi::new(layout))),
+                Device::Adc(layout) => Place::Adc(push(&mut self.adcs, Adc::new(layout))),
+                Device::I2cV1 => Place::I2cV1(push(&mut self.i2cs_v1, I2cV1::default())),
+                Device::I2cV2(_) => Place::I2cV2(push(&mut self.i2cs_v2, I2cV2::default())),
                 Device::Dbgmcu => Place::File(push(&mut self.files, RegFile::new(0x400, self.spec.dbgmcu, false))),
                 Device::File(size, fixed, inert) => {
                     bytes = size;
@@ -304,6 +328,70 @@ impl Stm32 {
             }
             _ => None,
         }
+    }
+
+    /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
+    pub fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+        if self.adcs.is_empty() {
+            return Err("the ADC of this chip is not modelled, so no voltage can be set".to_owned());
+        }
+        // Channels 0 to 7 are PA0 to PA7, 8 and 9 PB0 and PB1, 10 to 15 PC0 to PC5.
+        let channel = match (pin / 16, pin % 16) {
+            (0, n @ 0..=7) => n,
+            (1, n @ 0..=1) => 8 + n,
+            (2, n @ 0..=5) => 10 + n,
+            _ => return Err("this pin is no input of the ADC; PA0 to PA7, PB0, PB1 and PC0 to PC5 are".to_owned()),
+        };
+        self.adcs.iter_mut().for_each(|adc| adc.set_channel(usize::from(channel), millivolts));
+        Ok(())
+    }
+
+    /// Attaches a device. The error is one sentence.
+    pub fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+        match connection {
+            Connection::Uart(number) if self.usart_index(number).is_some() => {
+                let is_free = self.attachments.attach_to_port(number, device);
+                if is_free { Ok(()) } else { Err(format!("another device is at serial port {number} already")) }
+            }
+            Connection::Uart(number) => Err(format!("the chip has no serial port {number}")),
+            Connection::Pins => {
+                self.attachments.attach_to_pins(device);
+                Ok(())
+            }
+            Connection::Spi(number, select) => self.attach_to_spi(number, select, device),
+            Connection::I2c(number, address) => self.attach_to_i2c(number, address, device),
+        }
+    }
+
+    /// The block of a name, such as SPI1.
+    fn place_of(&self, name: &str) -> Option<Place> {
+        self.slots.iter().find(|slot| slot.row.name == name).map(|slot| slot.place)
+    }
+
+    fn attach_to_spi(&mut self, number: u8, select: Option<u16>, device: Attached) -> Result<(), String> {
+        if let Some(pin) = select.filter(|&pin| self.gpio((pin / 16) as u8).is_none()) {
+            return Err(format!("the chip has no pin number {pin}"));
+        }
+        match self.place_of(&format!("SPI{number}")) {
+            Some(Place::Spi(index)) => {
+                self.spis[usize::from(index)].bus.attach(select, device);
+                Ok(())
+            }
+            Some(_) => Err(format!("SPI{number} of this chip is not modelled, so nothing can be attached to it")),
+            None => Err(format!("the chip has no spi{number}")),
+        }
+    }
+
+    fn attach_to_i2c(&mut self, number: u8, address: u16, device: Attached) -> Result<(), String> {
+        let bus = match self.place_of(&format!("I2C{number}")) {
+            Some(Place::I2cV1(index)) => &mut self.i2cs_v1[usize::from(index)].bus,
+            Some(Place::I2cV2(index)) => &mut self.i2cs_v2[usize::from(index)].bus,
+            _ => return Err(format!("the chip has no i2c{number}")),
+        };
+        if bus.attach(address, device) {
+            return Ok(());
+        }
+        Err(format!("another device has the address 0x{address:02x} already"))
     }
 
     /// The index in [`Self::usarts`] of a serial port, by its number. 0 is LPUART1.

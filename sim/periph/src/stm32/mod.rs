@@ -5,6 +5,7 @@
 //! are ST's reference manuals: RM0367 (L0x3), RM0008 (F103), RM0090 (F407), RM0383 (F411), RM0390 (F446), RM0410 (F767),
 //! RM0433 (H743).
 
+mod adc;
 mod aggregate;
 mod block;
 mod chips;
@@ -14,6 +15,8 @@ mod effects;
 mod exti;
 mod flash;
 mod gpio;
+mod i2c_v1;
+mod i2c_v2;
 mod iwdg;
 mod limits;
 mod map;
@@ -24,6 +27,7 @@ mod rng;
 mod rtc;
 mod rtc_f1;
 mod slots;
+mod spi;
 mod syscfg;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -32,6 +36,7 @@ pub mod unsupported;
 mod usart;
 mod wwdg;
 
+pub use adc::{Adc, AdcLayout};
 pub use aggregate::{Options, Pin, Stm32, Wire};
 pub use block::{Access, Block};
 pub use chips::Chip;
@@ -41,6 +46,8 @@ pub use effects::{Effects, FlashErase, PinChange, ResetCause};
 pub use exti::{Exti, ExtiLayout};
 pub use flash::{Flash, FlashControl, FlashStore};
 pub use gpio::{Gpio, GpioLayout};
+pub use i2c_v1::I2cV1;
+pub use i2c_v2::I2cV2;
 pub use iwdg::Iwdg;
 pub use pwr::{Pwr, PwrKind};
 pub use rcc::{Rcc, StartUp};
@@ -48,6 +55,7 @@ pub use regfile::{FixedRegisters, RegFile};
 pub use rng::Rng;
 pub use rtc::Rtc;
 pub use rtc_f1::RtcF1;
+pub use spi::{Spi, SpiLayout};
 pub use syscfg::{Syscfg, SyscfgKind};
 pub use timer::{Timer, TimerKind};
 pub use usart::{Usart, UsartLayout};

@@ -148,6 +148,11 @@ impl Rcc {
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
     }
 
+    /// The F1's divider of the ADC's clock: ADCPRE.
+    pub(super) fn f1_adc_divider(&self) -> u64 {
+        2 * (u64::from(self.get(field(0x04, 14, 2))) + 1)
+    }
+
     /// Frequency that reaches the random number generator.
     pub(super) fn rng_hz(&self, clocks: &Clocks) -> u64 {
         (self.spec.rng)(self, clocks)

@@ -4,6 +4,7 @@
 //! Left out is what shows nothing on silicon either while all around a chip is well: noise filters and sampling modes
 //! without noise, security systems of clocks that do not fail, detectors of a supply voltage that does not fall.
 
+use super::adc::AdcLayout;
 use super::chips::{Chip, Device, Spec};
 use super::usart::UsartLayout;
 
@@ -59,6 +60,19 @@ impl WrittenBits<'_> {
             F767 => self.sets(0x0c, 0x3f << 8),
             H743 => self.sets(0x28, 0x3f),
             F103 | F407 | F411 => self.sets(0x04, 1 << 8),
+        }
+    }
+
+    /// Bits of a register of any of an ADC's converters.
+    fn converter(&self, register: u32, bits: u32) -> bool {
+        self.offset < 0x300 && self.offset & 0xff == register && self.value & bits != 0
+    }
+
+    /// Bits of a register of the I2C of F1 and F4, or of CR1 of the other ones.
+    fn i2c(&self, first: (u32, u32), later: u32) -> bool {
+        match self.device {
+            Device::I2cV1 => self.sets(first.0, first.1),
+            _ => self.sets(0, later),
         }
     }
 
@@ -395,6 +409,84 @@ static DBGMCU: &[Limit] = &[limit(
     &[(F103, &[(0xe004_2004, 0x20)]), (F767, &[(0xe004_2004, 0x20)]), (H743, &[(0x5c00_1004, 1 << 20)])],
 )];
 
+/// SPI1 of F1 and F4, with its enable bit.
+const F103_SPI1: (u32, u32) = (0x4002_1018, 1 << 12);
+const F407_SPI1: (u32, u32) = (0x4002_3844, 1 << 12);
+const F103_ADC1: (u32, u32) = (0x4002_1018, 1 << 9);
+const F407_ADC1: (u32, u32) = (0x4002_3844, 1 << 8);
+const F407_I2C1: (u32, u32) = (0x4002_3840, 1 << 21);
+const L073_I2C1: (u32, u32) = (0x4002_1038, 1 << 21);
+
+/// SPI.
+static SPI: &[Limit] = &[
+    limit(
+        |at| at.sets(0, 1 << 6) && at.value & 1 << 2 == 0,
+        "SPI: slave mode is not modelled, because no master is connected",
+        &[(F103, &[F103_SPI1, (0x4001_3000, 0x40)]), (F767, &[F407_SPI1, (0x4001_3000, 0x40)])],
+    ),
+    limit(
+        |at| at.sets(0, 1 << 10) || at.sets(0, 1 << 15) && at.value & 1 << 14 == 0,
+        "SPI: receive-only mode is not modelled",
+        &[(F407, &[F407_SPI1, (0x4001_3000, 0x704)]), (F407, &[F407_SPI1, (0x4001_3000, 0x8304)])],
+    ),
+    limit(|at| at.sets(0, 1 << 13), "SPI: the CRC is not modelled", &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)])]),
+    limit(|at| at.sets(4, 3), "SPI: DMA requests are not modelled", &[(F407, &[F407_SPI1, (0x4001_3004, 2)])]),
+    limit(|at| at.sets(4, 1 << 4), "SPI: the TI format is not modelled", &[(F407, &[F407_SPI1, (0x4001_3004, 0x10)])]),
+    limit(|at| at.sets(0x1c, 1 << 11), "SPI: I2S is not modelled", &[(F407, &[F407_SPI1, (0x4001_301c, 0x800)])]),
+];
+
+/// ADC. An F4's three converters are 0x100 apart.
+static ADC: &[Limit] = &[
+    limit(
+        |at| at.converter(8, 1 << 8),
+        "ADC: DMA requests are not modelled",
+        &[(F407, &[F407_ADC1, (0x4001_2008, 1 << 8)]), (F103, &[F103_ADC1, (0x4001_2408, 1 << 8)])],
+    ),
+    limit(
+        |at| match at.device {
+            Device::Adc(AdcLayout::F1) => at.sets(8, 1 << 20) && at.value >> 17 & 7 != 7,
+            _ => at.converter(8, 3 << 28),
+        },
+        "ADC: starting a conversion by a timer or a pin is not modelled",
+        &[(F407, &[F407_ADC1, (0x4001_2008, 1 << 28)]), (F103, &[F103_ADC1, (0x4001_2408, 1 << 20)])],
+    ),
+    limit(
+        |at| match at.device {
+            Device::Adc(AdcLayout::F1) => at.sets(8, 1 << 21 | 1 << 15),
+            _ => at.converter(8, 1 << 22 | 3 << 20),
+        },
+        "ADC: injected conversions are not modelled",
+        &[(F407, &[F407_ADC1, (0x4001_2008, 1 << 22)]), (F103, &[F103_ADC1, (0x4001_2408, 1 << 21)])],
+    ),
+    limit(
+        |at| at.converter(4, 3 << 22),
+        "ADC: the analog watchdog is not modelled",
+        &[(F407, &[F407_ADC1, (0x4001_2004, 1 << 23)])],
+    ),
+    limit(
+        |at| match at.device {
+            Device::Adc(AdcLayout::F1) => at.sets(4, 0xf << 16),
+            _ => at.sets(0x304, 0x1f),
+        },
+        "ADC: modes with several converters are not modelled",
+        &[(F407, &[F407_ADC1, (0x4001_2304, 6)]), (F103, &[F103_ADC1, (0x4001_2404, 6 << 16)])],
+    ),
+];
+
+/// I2C.
+static I2C: &[Limit] = &[
+    limit(
+        |at| at.i2c((0, 0x32), 0xf << 20),
+        "I2C: SMBus and packet error checking are not modelled",
+        &[(F407, &[F407_I2C1, (0x4000_5400, 0x20)]), (L073, &[L073_I2C1, (0x4000_5400, 1 << 23)])],
+    ),
+    limit(
+        |at| at.i2c((4, 1 << 11), 3 << 14),
+        "I2C: DMA requests are not modelled",
+        &[(F407, &[F407_I2C1, (0x4000_5404, 1 << 11)]), (F767, &[F407_I2C1, (0x4000_5400, 1 << 14)])],
+    ),
+];
+
 /// All rows, by block. A new kind of block must say here what it does not do.
 fn rows(device: Device) -> &'static [Limit] {
     match device {
@@ -410,6 +502,9 @@ fn rows(device: Device) -> &'static [Limit] {
         Device::Gpio(_) => GPIO,
         Device::Pwr => PWR,
         Device::Dbgmcu => DBGMCU,
+        Device::Spi(_) => SPI,
+        Device::Adc(_) => ADC,
+        Device::I2cV1 | Device::I2cV2(_) => I2C,
         // Of RNG see `RNG_CLOCK`. The others do all that their registers ask for.
         Device::Rng | Device::Iwdg | Device::Crc | Device::RtcF1 => &[],
         // Nothing of them is modelled, which the first access tells.
@@ -419,7 +514,7 @@ fn rows(device: Device) -> &'static [Limit] {
 
 /// Every row there is.
 pub fn limits() -> impl Iterator<Item = &'static Limit> {
-    let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU];
+    let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU, SPI, I2C, ADC];
     tables.into_iter().flatten().chain(FOUND)
 }
 

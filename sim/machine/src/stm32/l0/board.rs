@@ -3,6 +3,7 @@
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v6m::bus::Bus;
 use rtoslab_lab::{Console, Probes};
+use rtoslab_periph::device::{Attached, Connection};
 
 use super::machine::Machine;
 use super::system::System;
@@ -95,6 +96,14 @@ impl Board for Machine {
 
     fn executable(&mut self, address: u32) -> bool {
         self.system.memories.executable(address)
+    }
+
+    fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
+        self.system.devices.periph.attach(connection, device)
+    }
+
+    fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
+        self.system.devices.periph.set_analog(pin, millivolts)
     }
 
     fn debugger(&mut self) -> &mut Debugger {

@@ -134,8 +134,8 @@ impl Devices {
         if let Some(cause) = self.effects.chip_reset.take() {
             self.reset = Some(cause);
         }
-        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port);
-        outputs::record_pins(&mut self.effects, &mut self.probes);
+        outputs::print(&mut self.effects, &mut self.periph, &mut self.console, &mut self.console_port, now);
+        outputs::record_pins(&mut self.effects, &mut self.periph, &mut self.probes);
         if let Some((address, written)) = self.effects.unmodelled.take() {
             self.warn_of_register(address, written, pc, now, "is not modelled");
         }

@@ -30,6 +30,7 @@ fn unpaced_copy_makes_one_transfer_per_cycle() {
     dma.write(0x404, 1, &mut bench.access());
     start(&mut dma, &mut bench, 0, 3, WORD | CTRL_INCR_READ | CTRL_INCR_WRITE | UNPACED);
     assert_eq!(dma.read(12, &mut bench.access()) & CTRL_BUSY, CTRL_BUSY);
+    assert!(dma.is_busy());
     assert_eq!(dma.transfer_due(0), 1);
     for now in 1..=3 {
         let n = now as u32 - 1;
@@ -40,7 +41,7 @@ fn unpaced_copy_makes_one_transfer_per_cycle() {
         );
         assert_eq!(dma.read(8, &mut bench.access()), 2 - n);
     }
-    assert_eq!((dma.transfer_due(0), dma.irq_levels()), (NEVER, 1 << 11));
+    assert_eq!((dma.transfer_due(0), dma.irq_levels(), dma.is_busy()), (NEVER, 1 << 11, false));
     dma.write(0x40c, 1, &mut bench.access());
     assert_eq!((dma.irq_levels(), dma.read(12, &mut bench.access()) & CTRL_BUSY), (0, 0));
 }

@@ -31,7 +31,9 @@ impl Stm32 {
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
-        let takes_data = matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24);
+        let is_serial = matches!(place, Place::Spi(_) | Place::Adc(_) | Place::I2cV1(_) | Place::I2cV2(_));
+        let takes_data =
+            matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24) || is_serial;
         self.tell_once(n, effects);
         if was_due || notified || takes_data {
             self.after(n, now, effects);

@@ -1,6 +1,7 @@
 //! The effects of RCC: gates, resets, frequencies.
 
 use super::Stm32;
+use crate::stm32::adc::AdcLayout;
 use crate::stm32::block::{Access, Block};
 use crate::stm32::chips::Device;
 use crate::stm32::clocks::{Bus, Clocks};
@@ -34,7 +35,11 @@ impl Stm32 {
         let bus = slot.row.bus;
         match slot.row.device {
             Device::Timer(_) => clocks.timer_hz[usize::from(bus == Bus::Apb2)],
-            Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) => self.rcc.kernel_hz(clocks, mux, bus),
+            Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) | Device::I2cV2(Some(mux)) => {
+                self.rcc.kernel_hz(clocks, mux, bus)
+            }
+            // The F1 divides the ADC's clock in RCC_CFGR, F4 and F7 in the block.
+            Device::Adc(AdcLayout::F1) => clocks.bus_hz(bus) / self.rcc.f1_adc_divider(),
             Device::Iwdg => self.spec.rcc.lsi_hz(),
             Device::Rtc | Device::RtcF1 => self.rcc.rtc_hz(),
             _ => clocks.bus_hz(bus),

@@ -1,6 +1,7 @@
 //! Levels of the pins: edges, wires, and the EXTI lines that listen.
 
 use super::{Stm32, Wire};
+use crate::device::nanoseconds;
 use crate::stm32::block::Access;
 use crate::stm32::effects::{Effects, PinChange};
 use crate::stm32::gpio::Gpio;
@@ -51,6 +52,7 @@ impl Stm32 {
         let (port, levels) = (gpio.port(), gpio.levels());
         effects.pins.push(PinChange { cycle: now, port, changed, levels });
         self.sense(port, changed, levels, now, effects);
+        self.select_devices(port, levels, now);
         for n in 0..self.wires.len() {
             let Wire { from, to } = self.wires[n];
             let touched = from.port == port && changed >> from.pin & 1 != 0 && wires_left > 0;
@@ -58,6 +60,14 @@ impl Stm32 {
                 self.gpios[usize::from(index)].drive_pin(to.pin, levels >> from.pin & 1 != 0);
                 self.settle_port(index, wires_left - 1, now, effects);
             }
+        }
+    }
+
+    /// Tells devices on SPI buses the levels of the pins that select them.
+    fn select_devices(&mut self, port: u8, levels: u16, now: u64) {
+        let now_ns = nanoseconds(now, self.clocks.core_hz);
+        for spi in self.spis.iter_mut().filter(|spi| spi.bus.has_selects()) {
+            spi.bus.select(|pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0), now_ns);
         }
     }
 

@@ -1,9 +1,11 @@
 //! Blocks of the F103xB (RM0008: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC_F1, I2C, SPI, STUB};
+use super::stubs::STUB;
 use super::{ADVANCED, GENERAL, NONE, Row, gate, row};
+use crate::stm32::adc::AdcLayout;
 use crate::stm32::clocks::Bus::*;
+use crate::stm32::spi::SpiLayout;
 
 /// Blocks of the family, by address.
 pub(in crate::stm32) static ROWS: &[Row] = &[
@@ -13,11 +15,11 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("RTC", 0x4000_2800, RtcF1, Apb1, NONE, &[(0x1, 3)]),
     row("WWDG", 0x4000_2c00, Wwdg, Apb1, gate(0x1c, 11), &[(0x1, 0)]),
     row("IWDG", 0x4000_3000, Iwdg, Apb1, NONE, &[]),
-    row("SPI2", 0x4000_3800, SPI, Apb1, gate(0x1c, 14), &[(0x1, 36)]),
+    row("SPI2", 0x4000_3800, Spi(SpiLayout::Buffer), Apb1, gate(0x1c, 14), &[(0x1, 36)]),
     row("USART2", 0x4000_4400, Usart(2, None), Apb1, gate(0x1c, 17), &[(0x1, 38)]),
     row("USART3", 0x4000_4800, Usart(3, None), Apb1, gate(0x1c, 18), &[(0x1, 39)]),
-    row("I2C1", 0x4000_5400, I2C, Apb1, gate(0x1c, 21), &[]),
-    row("I2C2", 0x4000_5800, I2C, Apb1, gate(0x1c, 22), &[]),
+    row("I2C1", 0x4000_5400, I2cV1, Apb1, gate(0x1c, 21), &[(0x1, 31), (0x2, 32)]),
+    row("I2C2", 0x4000_5800, I2cV1, Apb1, gate(0x1c, 22), &[(0x1, 33), (0x2, 34)]),
     row("USB", 0x4000_5c00, STUB, Apb1, gate(0x1c, 23), &[]),
     row("USBRAM", 0x4000_6000, STUB, Apb1, NONE, &[]),
     row("CAN", 0x4000_6400, STUB, Apb1, gate(0x1c, 25), &[]),
@@ -37,10 +39,10 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("GPIOC", 0x4001_1000, Gpio(2), Apb2, gate(0x18, 4), &[]),
     row("GPIOD", 0x4001_1400, Gpio(3), Apb2, gate(0x18, 5), &[]),
     row("GPIOE", 0x4001_1800, Gpio(4), Apb2, gate(0x18, 6), &[]),
-    row("ADC1", 0x4001_2400, ADC_F1, Apb2, gate(0x18, 9), &[]),
-    row("ADC2", 0x4001_2800, ADC_F1, Apb2, gate(0x18, 10), &[]),
+    row("ADC1", 0x4001_2400, Adc(AdcLayout::F1), Apb2, gate(0x18, 9), &[(0x1, 18)]),
+    row("ADC2", 0x4001_2800, Adc(AdcLayout::F1), Apb2, gate(0x18, 10), &[(0x1, 18)]),
     row("TIM1", 0x4001_2c00, Timer(ADVANCED), Apb2, gate(0x18, 11), &[(0x1, 24), (0x2, 25), (0x4, 26), (0x8, 27)]),
-    row("SPI1", 0x4001_3000, SPI, Apb2, gate(0x18, 12), &[(0x1, 35)]),
+    row("SPI1", 0x4001_3000, Spi(SpiLayout::Buffer), Apb2, gate(0x18, 12), &[(0x1, 35)]),
     row("USART1", 0x4001_3800, Usart(1, None), Apb2, gate(0x18, 14), &[(0x1, 37)]),
     row(
         "DMA1",

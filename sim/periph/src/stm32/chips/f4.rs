@@ -1,9 +1,11 @@
 //! Blocks of the F407, F411 and F446 (RM0090, RM0383, RM0390: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC, ETH, FMC, I2C, OTG, SPI, STUB};
+use super::stubs::{ETH, FMC, I2S, OTG, STUB};
 use super::{ADVANCED, BASIC, F407, F411, F446, GENERAL, NONE, ONE, Row, TWO, WIDE, gate, row};
+use crate::stm32::adc::AdcLayout;
 use crate::stm32::clocks::Bus::*;
+use crate::stm32::spi::SpiLayout;
 
 /// Blocks of the family, by address.
 pub(in crate::stm32) static ROWS: &[Row] = &[
@@ -19,18 +21,18 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("RTC", 0x4000_2800, Rtc, Apb1, NONE, &[]),
     row("WWDG", 0x4000_2c00, Wwdg, Apb1, gate(0x40, 11), &[(0x1, 0)]),
     row("IWDG", 0x4000_3000, Iwdg, Apb1, NONE, &[]),
-    row("I2S2EXT", 0x4000_3400, SPI, Apb1, gate(0x40, 14), &[]).only(F407 | F411),
-    row("SPI2", 0x4000_3800, SPI, Apb1, gate(0x40, 14), &[(0x1, 36)]),
-    row("SPI3", 0x4000_3c00, SPI, Apb1, gate(0x40, 15), &[(0x1, 51)]),
-    row("I2S3EXT", 0x4000_4000, SPI, Apb1, gate(0x40, 15), &[]).only(F407 | F411),
+    row("I2S2EXT", 0x4000_3400, I2S, Apb1, gate(0x40, 14), &[]).only(F407 | F411),
+    row("SPI2", 0x4000_3800, Spi(SpiLayout::Buffer), Apb1, gate(0x40, 14), &[(0x1, 36)]),
+    row("SPI3", 0x4000_3c00, Spi(SpiLayout::Buffer), Apb1, gate(0x40, 15), &[(0x1, 51)]),
+    row("I2S3EXT", 0x4000_4000, I2S, Apb1, gate(0x40, 15), &[]).only(F407 | F411),
     row("SPDIFRX1", 0x4000_4000, STUB, Apb1, gate(0x40, 16), &[]).only(F446),
     row("USART2", 0x4000_4400, Usart(2, None), Apb1, gate(0x40, 17), &[(0x1, 38)]),
     row("USART3", 0x4000_4800, Usart(3, None), Apb1, gate(0x40, 18), &[(0x1, 39)]).only(F407 | F446),
     row("UART4", 0x4000_4c00, Usart(4, None), Apb1, gate(0x40, 19), &[(0x1, 52)]).only(F407 | F446),
     row("UART5", 0x4000_5000, Usart(5, None), Apb1, gate(0x40, 20), &[(0x1, 53)]).only(F407 | F446),
-    row("I2C1", 0x4000_5400, I2C, Apb1, gate(0x40, 21), &[]),
-    row("I2C2", 0x4000_5800, I2C, Apb1, gate(0x40, 22), &[]),
-    row("I2C3", 0x4000_5c00, I2C, Apb1, gate(0x40, 23), &[]),
+    row("I2C1", 0x4000_5400, I2cV1, Apb1, gate(0x40, 21), &[(0x1, 31), (0x2, 32)]),
+    row("I2C2", 0x4000_5800, I2cV1, Apb1, gate(0x40, 22), &[(0x1, 33), (0x2, 34)]),
+    row("I2C3", 0x4000_5c00, I2cV1, Apb1, gate(0x40, 23), &[(0x1, 72), (0x2, 73)]),
     row("FMPI2C1", 0x4000_6000, STUB, Apb1, gate(0x40, 24), &[]).only(F446),
     row("CAN1", 0x4000_6400, STUB, Apb1, gate(0x40, 25), &[]).only(F407 | F446),
     row("CAN2", 0x4000_6800, STUB, Apb1, gate(0x40, 26), &[]).only(F407 | F446),
@@ -42,11 +44,11 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
         .only(F407 | F446),
     row("USART1", 0x4001_1000, Usart(1, None), Apb2, gate(0x44, 4), &[(0x1, 37)]),
     row("USART6", 0x4001_1400, Usart(6, None), Apb2, gate(0x44, 5), &[(0x1, 71)]),
-    row("ADC1", 0x4001_2000, ADC, Apb2, gate(0x44, 8), &[]),
+    row("ADC1", 0x4001_2000, Adc(AdcLayout::F4), Apb2, gate(0x44, 8), &[(0x1, 18)]),
     row("SDIO", 0x4001_2c00, STUB, Apb2, gate(0x44, 11), &[]),
-    row("SPI1", 0x4001_3000, SPI, Apb2, gate(0x44, 12), &[(0x1, 35)]),
-    row("SPI4", 0x4001_3400, SPI, Apb2, gate(0x44, 13), &[(0x1, 84)]).only(F411),
-    row("SPI4", 0x4001_3400, SPI, Apb2, gate(0x44, 13), &[(0x1, 84)]).only(F446),
+    row("SPI1", 0x4001_3000, Spi(SpiLayout::Buffer), Apb2, gate(0x44, 12), &[(0x1, 35)]),
+    row("SPI4", 0x4001_3400, Spi(SpiLayout::Buffer), Apb2, gate(0x44, 13), &[(0x1, 84)]).only(F411),
+    row("SPI4", 0x4001_3400, Spi(SpiLayout::Buffer), Apb2, gate(0x44, 13), &[(0x1, 84)]).only(F446),
     row("SYSCFG", 0x4001_3800, Syscfg, Apb2, gate(0x44, 14), &[]),
     row(
         "EXTI",
@@ -59,7 +61,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("TIM9", 0x4001_4000, Timer(TWO), Apb2, gate(0x44, 16), &[(0xf, 24)]),
     row("TIM10", 0x4001_4400, Timer(ONE), Apb2, gate(0x44, 17), &[(0xf, 25)]),
     row("TIM11", 0x4001_4800, Timer(ONE), Apb2, gate(0x44, 18), &[(0xf, 26)]),
-    row("SPI5", 0x4001_5000, SPI, Apb2, gate(0x44, 20), &[(0x1, 85)]).only(F411),
+    row("SPI5", 0x4001_5000, Spi(SpiLayout::Buffer), Apb2, gate(0x44, 20), &[(0x1, 85)]).only(F411),
     row("SAI1", 0x4001_5800, STUB, Apb2, gate(0x44, 22), &[]).only(F446),
     row("SAI2", 0x4001_5c00, STUB, Apb2, gate(0x44, 23), &[]).only(F446),
     row("GPIOA", 0x4002_0000, Gpio(0), Ahb1, gate(0x30, 0), &[]),

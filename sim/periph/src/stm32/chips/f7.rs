@@ -1,9 +1,11 @@
 //! Blocks of the F767 (RM0410: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC, ETH, FMC, I2C_V2, OTG, SPI_F7, STUB};
+use super::stubs::{ETH, FMC, OTG, STUB};
 use super::{ADVANCED, BASIC, GENERAL, NONE, ONE, Row, TWO, WIDE, gate, row};
+use crate::stm32::adc::AdcLayout;
 use crate::stm32::clocks::Bus::*;
+use crate::stm32::spi::SpiLayout;
 
 /// Blocks of the family, by address.
 pub(in crate::stm32) static ROWS: &[Row] = &[
@@ -21,17 +23,17 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("WWDG", 0x4000_2c00, Wwdg, Apb1, gate(0x40, 11), &[(0x1, 0)]),
     row("IWDG", 0x4000_3000, Iwdg, Apb1, NONE, &[]),
     row("CAN3", 0x4000_3400, STUB, Apb1, gate(0x40, 13), &[]),
-    row("SPI2", 0x4000_3800, SPI_F7, Apb1, gate(0x40, 14), &[(0x1, 36)]),
-    row("SPI3", 0x4000_3c00, SPI_F7, Apb1, gate(0x40, 15), &[(0x1, 51)]),
+    row("SPI2", 0x4000_3800, Spi(SpiLayout::Fifo), Apb1, gate(0x40, 14), &[(0x1, 36)]),
+    row("SPI3", 0x4000_3c00, Spi(SpiLayout::Fifo), Apb1, gate(0x40, 15), &[(0x1, 51)]),
     row("SPDIFRX1", 0x4000_4000, STUB, Apb1, gate(0x40, 16), &[]),
     row("USART2", 0x4000_4400, Usart(2, Some((0x90, 2))), Apb1, gate(0x40, 17), &[(0x1, 38)]),
     row("USART3", 0x4000_4800, Usart(3, Some((0x90, 4))), Apb1, gate(0x40, 18), &[(0x1, 39)]),
     row("UART4", 0x4000_4c00, Usart(4, Some((0x90, 6))), Apb1, gate(0x40, 19), &[(0x1, 52)]),
     row("UART5", 0x4000_5000, Usart(5, Some((0x90, 8))), Apb1, gate(0x40, 20), &[(0x1, 53)]),
-    row("I2C1", 0x4000_5400, I2C_V2, Apb1, gate(0x40, 21), &[]),
-    row("I2C2", 0x4000_5800, I2C_V2, Apb1, gate(0x40, 22), &[]),
-    row("I2C3", 0x4000_5c00, I2C_V2, Apb1, gate(0x40, 23), &[]),
-    row("I2C4", 0x4000_6000, I2C_V2, Apb1, gate(0x40, 24), &[]),
+    row("I2C1", 0x4000_5400, I2cV2(Some((0x90, 16))), Apb1, gate(0x40, 21), &[(0x1, 31), (0x2, 32)]),
+    row("I2C2", 0x4000_5800, I2cV2(Some((0x90, 18))), Apb1, gate(0x40, 22), &[(0x1, 33), (0x2, 34)]),
+    row("I2C3", 0x4000_5c00, I2cV2(Some((0x90, 20))), Apb1, gate(0x40, 23), &[(0x1, 72), (0x2, 73)]),
+    row("I2C4", 0x4000_6000, I2cV2(Some((0x90, 22))), Apb1, gate(0x40, 24), &[(0x1, 95), (0x2, 96)]),
     row("CAN1", 0x4000_6400, STUB, Apb1, gate(0x40, 25), &[]),
     row("CAN2", 0x4000_6800, STUB, Apb1, gate(0x40, 26), &[]),
     row("CEC", 0x4000_6c00, STUB, Apb1, gate(0x40, 27), &[]),
@@ -44,10 +46,10 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("USART1", 0x4001_1000, Usart(1, Some((0x90, 0))), Apb2, gate(0x44, 4), &[(0x1, 37)]),
     row("USART6", 0x4001_1400, Usart(6, Some((0x90, 10))), Apb2, gate(0x44, 5), &[(0x1, 71)]),
     row("SDMMC2", 0x4001_1c00, STUB, Apb2, gate(0x44, 7), &[]),
-    row("ADC1", 0x4001_2000, ADC, Apb2, gate(0x44, 8), &[]),
+    row("ADC1", 0x4001_2000, Adc(AdcLayout::F4), Apb2, gate(0x44, 8), &[(0x1, 18)]),
     row("SDMMC1", 0x4001_2c00, STUB, Apb2, gate(0x44, 11), &[]),
-    row("SPI1", 0x4001_3000, SPI_F7, Apb2, gate(0x44, 12), &[(0x1, 35)]),
-    row("SPI4", 0x4001_3400, SPI_F7, Apb2, gate(0x44, 13), &[(0x1, 84)]),
+    row("SPI1", 0x4001_3000, Spi(SpiLayout::Fifo), Apb2, gate(0x44, 12), &[(0x1, 35)]),
+    row("SPI4", 0x4001_3400, Spi(SpiLayout::Fifo), Apb2, gate(0x44, 13), &[(0x1, 84)]),
     row("SYSCFG", 0x4001_3800, Syscfg, Apb2, gate(0x44, 14), &[]),
     row(
         "EXTI",
@@ -60,8 +62,8 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("TIM9", 0x4001_4000, Timer(TWO), Apb2, gate(0x44, 16), &[(0xf, 24)]),
     row("TIM10", 0x4001_4400, Timer(ONE), Apb2, gate(0x44, 17), &[(0xf, 25)]),
     row("TIM11", 0x4001_4800, Timer(ONE), Apb2, gate(0x44, 18), &[(0xf, 26)]),
-    row("SPI5", 0x4001_5000, SPI_F7, Apb2, gate(0x44, 20), &[(0x1, 85)]),
-    row("SPI6", 0x4001_5400, SPI_F7, Apb2, gate(0x44, 21), &[(0x1, 86)]),
+    row("SPI5", 0x4001_5000, Spi(SpiLayout::Fifo), Apb2, gate(0x44, 20), &[(0x1, 85)]),
+    row("SPI6", 0x4001_5400, Spi(SpiLayout::Fifo), Apb2, gate(0x44, 21), &[(0x1, 86)]),
     row("SAI1", 0x4001_5800, STUB, Apb2, gate(0x44, 22), &[]),
     row("SAI2", 0x4001_5c00, STUB, Apb2, gate(0x44, 23), &[]),
     row("LTDC", 0x4001_6800, STUB, Apb2, gate(0x44, 26), &[]),

@@ -1,7 +1,7 @@
 //! Blocks of the H743 (RM0433: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC_V4, CRS, FMC, I2C_V2, OTG, SPI_H7, STUB};
+use super::stubs::{ADC_V4, CRS, FMC, OTG, SPI_H7, STUB};
 use super::{ADVANCED, BASIC, GENERAL, NONE, ONE, ONE_REPEATING, Row, TWO, TWO_REPEATING, WIDE, gate, row};
 use crate::stm32::clocks::Bus::*;
 
@@ -24,9 +24,9 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("USART3", 0x4000_4800, Usart(3, Some((0x54, 0))), Apb1, gate(0xe8, 18), &[(0x1, 39)]),
     row("UART4", 0x4000_4c00, Usart(4, Some((0x54, 0))), Apb1, gate(0xe8, 19), &[(0x1, 52)]),
     row("UART5", 0x4000_5000, Usart(5, Some((0x54, 0))), Apb1, gate(0xe8, 20), &[(0x1, 53)]),
-    row("I2C1", 0x4000_5400, I2C_V2, Apb1, gate(0xe8, 21), &[]),
-    row("I2C2", 0x4000_5800, I2C_V2, Apb1, gate(0xe8, 22), &[]),
-    row("I2C3", 0x4000_5c00, I2C_V2, Apb1, gate(0xe8, 23), &[]),
+    row("I2C1", 0x4000_5400, I2cV2(None), Apb1, gate(0xe8, 21), &[(0x1, 31), (0x2, 32)]),
+    row("I2C2", 0x4000_5800, I2cV2(None), Apb1, gate(0xe8, 22), &[(0x1, 33), (0x2, 34)]),
+    row("I2C3", 0x4000_5c00, I2cV2(None), Apb1, gate(0xe8, 23), &[(0x1, 72), (0x2, 73)]),
     row("CEC", 0x4000_6c00, STUB, Apb1, gate(0xe8, 27), &[]),
     row("DAC1", 0x4000_7400, STUB, Apb1, gate(0xe8, 29), &[]),
     row("UART7", 0x4000_7800, Usart(7, Some((0x54, 0))), Apb1, gate(0xe8, 30), &[(0x1, 82)]),
@@ -100,7 +100,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("SYSCFG", 0x5800_0400, Syscfg, Apb4, gate(0xf4, 1), &[]),
     row("LPUART1", 0x5800_0c00, Lpuart(Some((0x58, 0))), Apb4, gate(0xf4, 3), &[(0x1, 142)]),
     row("SPI6", 0x5800_1400, SPI_H7, Apb4, gate(0xf4, 5), &[(0x1, 86)]),
-    row("I2C4", 0x5800_1c00, I2C_V2, Apb4, gate(0xf4, 7), &[]),
+    row("I2C4", 0x5800_1c00, I2cV2(None), Apb4, gate(0xf4, 7), &[(0x1, 95), (0x2, 96)]),
     row("LPTIM2", 0x5800_2400, STUB, Apb4, gate(0xf4, 9), &[]),
     row("LPTIM3", 0x5800_2800, STUB, Apb4, gate(0xf4, 10), &[]),
     row("LPTIM4", 0x5800_2c00, STUB, Apb4, gate(0xf4, 11), &[]),

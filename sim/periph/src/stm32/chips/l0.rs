@@ -1,9 +1,10 @@
 //! Blocks of the L053 and L073 (RM0367: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC_V4, CRS, I2C_V2, SPI, STUB};
+use super::stubs::{ADC_V4, CRS, STUB};
 use super::{BASIC, GENERAL, L073, NONE, Row, TWO, gate, row};
 use crate::stm32::clocks::Bus::*;
+use crate::stm32::spi::SpiLayout;
 
 /// Blocks of the family, by address.
 pub(in crate::stm32) static ROWS: &[Row] = &[
@@ -15,26 +16,26 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("RTC", 0x4000_2800, Rtc, Apb1, NONE, &[]),
     row("WWDG", 0x4000_2c00, Wwdg, Apb1, gate(0x38, 11), &[(0x1, 0)]),
     row("IWDG", 0x4000_3000, Iwdg, Apb1, NONE, &[]),
-    row("SPI2", 0x4000_3800, SPI, Apb1, gate(0x38, 14), &[(0x1, 26)]),
+    row("SPI2", 0x4000_3800, Spi(SpiLayout::Buffer), Apb1, gate(0x38, 14), &[(0x1, 26)]),
     row("USART2", 0x4000_4400, Usart(2, Some((0x4c, 2))), Apb1, gate(0x38, 17), &[(0x1, 28)]),
     row("LPUART1", 0x4000_4800, Lpuart(Some((0x4c, 10))), Apb1, gate(0x38, 18), &[(0x1, 29)]),
     row("USART4", 0x4000_4c00, Usart(4, None), Apb1, gate(0x38, 19), &[(0x1, 14)]).only(L073),
     row("USART5", 0x4000_5000, Usart(5, None), Apb1, gate(0x38, 20), &[(0x1, 14)]).only(L073),
-    row("I2C1", 0x4000_5400, I2C_V2, Apb1, gate(0x38, 21), &[]),
-    row("I2C2", 0x4000_5800, I2C_V2, Apb1, gate(0x38, 22), &[]),
+    row("I2C1", 0x4000_5400, I2cV2(Some((0x4c, 12))), Apb1, gate(0x38, 21), &[(0x3, 23)]),
+    row("I2C2", 0x4000_5800, I2cV2(None), Apb1, gate(0x38, 22), &[(0x3, 24)]),
     row("USB", 0x4000_5c00, STUB, Apb1, gate(0x38, 23), &[]),
     row("USBRAM", 0x4000_6000, STUB, Apb1, NONE, &[]),
     row("CRS", 0x4000_6c00, CRS, Apb1, gate(0x38, 27), &[]),
     row("PWR", 0x4000_7000, Pwr, Apb1, gate(0x38, 28), &[]),
     row("DAC1", 0x4000_7400, STUB, Apb1, gate(0x38, 29), &[]),
-    row("I2C3", 0x4000_7800, I2C_V2, Apb1, gate(0x38, 30), &[]).only(L073),
+    row("I2C3", 0x4000_7800, I2cV2(Some((0x4c, 16))), Apb1, gate(0x38, 30), &[(0x3, 21)]).only(L073),
     row("LPTIM1", 0x4000_7c00, STUB, Apb1, gate(0x38, 31), &[]),
     row("SYSCFG", 0x4001_0000, Syscfg, Apb2, gate(0x34, 0), &[]),
     row("EXTI", 0x4001_0400, Exti, Apb2, NONE, &[(0x3, 5), (0xc, 6), (0xfff0, 7)]),
     row("TIM21", 0x4001_0800, Timer(TWO), Apb2, gate(0x34, 2), &[(0xf, 20)]),
     row("TIM22", 0x4001_1400, Timer(TWO), Apb2, gate(0x34, 5), &[(0xf, 22)]),
     row("ADC1", 0x4001_2400, ADC_V4, Apb2, gate(0x34, 9), &[]),
-    row("SPI1", 0x4001_3000, SPI, Apb2, gate(0x34, 12), &[(0x1, 25)]),
+    row("SPI1", 0x4001_3000, Spi(SpiLayout::Buffer), Apb2, gate(0x34, 12), &[(0x1, 25)]),
     row("USART1", 0x4001_3800, Usart(1, Some((0x4c, 0))), Apb2, gate(0x34, 14), &[(0x1, 27)]),
     row("DBGMCU", 0x4001_5800, Dbgmcu, Apb2, NONE, &[]),
     row("DMA1", 0x4002_0000, Dma, Ahb1, gate(0x30, 0), &[(0x1, 9), (0x6, 10), (0x78, 11)]),

@@ -1,5 +1,6 @@
 //! The eight chips as data: which block is where, on which bus, after which enable bit, on which interrupt lines.
 
+use super::adc::AdcLayout;
 use super::clocks::Bus;
 use super::exti::ExtiLayout;
 use super::flash;
@@ -7,6 +8,7 @@ use super::gpio::{GpioLayout, GpioReset};
 use super::pwr::PwrKind;
 use super::rcc;
 use super::regfile::{FixedRegisters, fixed};
+use super::spi::SpiLayout;
 use super::syscfg::SyscfgKind;
 use super::timer::TimerKind;
 use super::usart::UsartLayout;
@@ -67,6 +69,11 @@ pub(super) enum Device {
     Usart(u8, Option<(u32, u32)>),
     Lpuart(Option<(u32, u32)>),
     Timer(TimerKind),
+    Spi(SpiLayout),
+    Adc(AdcLayout),
+    I2cV1,
+    /// Kernel clock multiplexer. `None`: the bus clock.
+    I2cV2(Option<(u32, u32)>),
     Iwdg,
     Wwdg,
     Rtc,

@@ -21,20 +21,10 @@ const fn start(offset: u32, value: u32) -> FixedRegisters {
 
 /// All registers 0.
 pub(super) const STUB: Device = stub(&[]);
-/// SPI of F1, F4 and L0: the transmit buffer is empty.
-pub(super) const SPI: Device = stub(&[constant(0x08, 2), start(0x10, 7), start(0x20, 0xa)]);
-/// SPI of the F7.
-pub(super) const SPI_F7: Device = stub(&[start(0x04, 0x700), constant(0x08, 2), start(0x10, 7), start(0x20, 0xa)]);
+/// The second half of an I2S of the F4: the transmit buffer is empty.
+pub(super) const I2S: Device = stub(&[constant(0x08, 2), start(0x10, 7), start(0x20, 0xa)]);
 /// SPI of the H7: transmission complete, room in the FIFO.
 pub(super) const SPI_H7: Device = stub(&[constant(0x14, 0x1002), start(0x40, 0x107)]);
-/// I2C of F1 and F4.
-pub(super) const I2C: Device = stub(&[start(0x20, 2)]);
-/// I2C of F7, H7 and L0: TXE, and a clear register that reads 0.
-pub(super) const I2C_V2: Device = stub(&[constant(0x18, 1), constant(0x1c, 0)]);
-/// ADC of the F1: calibration and its reset are over at once.
-pub(super) const ADC_F1: Device = stub(&[fixed(0x08, 0, !0xc), start(0x24, 0xfff)]);
-/// ADC1 to ADC3 of F4 and F7, 0x100 apart.
-pub(super) const ADC: Device = stub(&[start(0x24, 0xfff), start(0x124, 0xfff), start(0x224, 0xfff)]);
 /// ADC of L0 and H7: calibration is over at once.
 pub(super) const ADC_V4: Device = stub(&[fixed(0x08, 0, 0x7fff_ffff)]);
 /// Clock recovery.

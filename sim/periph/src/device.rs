@@ -1,0 +1,316 @@
+//! Devices at the other end of a bus or a pin, and the buses that lead to them.
+//!
+//! A device is called when its byte or frame is complete. It answers at once: time on the bus is the master's. Each call
+//! has the time since reset in nanoseconds, for devices that are busy for a while.
+
+use std::fmt;
+
+/// What is attached to a board. A device has the methods of its own bus.
+pub trait Device: Send + Sync {
+    /// I2C: a START with the device's address. True if it acknowledges.
+    fn start(&mut self, _reads: bool, _now_ns: u64) -> bool {
+        false
+    }
+
+    /// I2C: a byte to the device. True if it acknowledges.
+    fn write(&mut self, _byte: u8, _now_ns: u64) -> bool {
+        false
+    }
+
+    /// I2C: a byte from the device.
+    fn read(&mut self, _now_ns: u64) -> u8 {
+        0xff
+    }
+
+    /// I2C: the transfer ends.
+    fn stop(&mut self, _now_ns: u64) {}
+
+    /// SPI: the pin that selects the device fell (true) or rose.
+    fn select(&mut self, _selected: bool, _now_ns: u64) {}
+
+    /// SPI: a frame of so many bits to the device, and the one that comes back meanwhile.
+    fn exchange(&mut self, _frame: u32, _bits: u32, _now_ns: u64) -> u32 {
+        0
+    }
+
+    /// Serial port: a byte to the device, and what it sends then.
+    fn receive(&mut self, _byte: u8, _now_ns: u64) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Pins: one has changed, and the levels at which the device drives pins from now on.
+    fn change(&mut self, _pin: u16, _level: bool, _now_ns: u64) -> Vec<(u16, bool)> {
+        Vec::new()
+    }
+
+    /// A copy in the same state, for snapshots.
+    fn copy(&self) -> Box<dyn Device>;
+}
+
+/// Where a device is attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connection {
+    /// An SPI by its number in the manual, and the pin that selects the device while low.
+    Spi(u8, Option<u16>),
+    /// An I2C by its number in the manual, and the device's address.
+    I2c(u8, u16),
+    /// A serial port by its number in the manual, 0 for an LPUART1.
+    Uart(u8),
+    /// All pins.
+    Pins,
+}
+
+/// A device of any kind, which is copied with its board.
+pub struct Attached(pub Box<dyn Device>);
+
+impl Clone for Attached {
+    fn clone(&self) -> Self {
+        Self(self.0.copy())
+    }
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Attached")
+    }
+}
+
+/// Nanoseconds of a number of cycles.
+#[must_use]
+pub fn nanoseconds(cycles: u64, hz: u64) -> u64 {
+    (u128::from(cycles) * 1_000_000_000 / u128::from(hz.max(1))) as u64
+}
+
+/// The devices at serial ports and pins.
+#[derive(Debug, Clone, Default)]
+pub struct Attachments {
+    ports: Vec<(u8, Attached)>,
+    pins: Vec<Attached>,
+}
+
+impl Attachments {
+    /// Attaches a device to a serial port. False if one is attached already.
+    pub fn attach_to_port(&mut self, port: u8, device: Attached) -> bool {
+        let is_free = self.ports.iter().all(|&(taken, _)| taken != port);
+        if is_free {
+            self.ports.push((port, device));
+        }
+        is_free
+    }
+
+    /// Attaches a device to the pins.
+    pub fn attach_to_pins(&mut self, device: Attached) {
+        self.pins.push(device);
+    }
+
+    /// Whether a device looks at pins.
+    #[inline]
+    #[must_use]
+    pub fn has_pins(&self) -> bool {
+        !self.pins.is_empty()
+    }
+
+    /// A byte that a serial port has sent, and what comes back.
+    pub fn receive(&mut self, port: u8, byte: u8, now_ns: u64) -> Vec<u8> {
+        let device = self.ports.iter_mut().find(|(own, _)| *own == port);
+        device.map_or(Vec::new(), |(_, device)| device.0.receive(byte, now_ns))
+    }
+
+    /// A pin that has changed, and the levels that devices drive then.
+    pub fn change(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
+        self.pins.iter_mut().flat_map(|device| device.0.change(pin, level, now_ns)).collect()
+    }
+}
+
+/// The devices on an I2C bus.
+#[derive(Debug, Clone, Default)]
+pub struct I2cBus {
+    devices: Vec<(u16, Attached)>,
+    /// The device that acknowledged its address.
+    addressed: Option<usize>,
+}
+
+impl I2cBus {
+    /// Attaches a device. False if its address is taken.
+    pub fn attach(&mut self, address: u16, device: Attached) -> bool {
+        let is_free = self.devices.iter().all(|&(taken, _)| taken != address);
+        if is_free {
+            self.devices.push((address, device));
+        }
+        is_free
+    }
+
+    /// A START, or another one within a transfer. True if a device acknowledges its address.
+    pub fn start(&mut self, address: u16, reads: bool, now_ns: u64) -> bool {
+        let found = self.devices.iter().position(|&(own, _)| own == address);
+        self.addressed = found.filter(|&index| self.devices[index].1.0.start(reads, now_ns));
+        self.addressed.is_some()
+    }
+
+    fn device(&mut self) -> Option<&mut dyn Device> {
+        let index = self.addressed?;
+        Some(&mut *self.devices[index].1.0)
+    }
+
+    /// A byte to the addressed device. True if it acknowledges.
+    pub fn write(&mut self, byte: u8, now_ns: u64) -> bool {
+        self.device().is_some_and(|device| device.write(byte, now_ns))
+    }
+
+    /// A byte from the addressed device. The line is high where nobody pulls it down.
+    pub fn read(&mut self, now_ns: u64) -> u8 {
+        self.device().map_or(0xff, |device| device.read(now_ns))
+    }
+
+    /// The end of a transfer.
+    pub fn stop(&mut self, now_ns: u64) {
+        if let Some(device) = self.device() {
+            device.stop(now_ns);
+        }
+        self.addressed = None;
+    }
+}
+
+/// A device on an SPI bus.
+#[derive(Debug, Clone)]
+struct SpiSlot {
+    /// The pin that selects it while low. Without one it is always selected.
+    select: Option<u16>,
+    selected: bool,
+    device: Attached,
+}
+
+/// The devices on an SPI bus.
+#[derive(Debug, Clone, Default)]
+pub struct SpiBus {
+    slots: Vec<SpiSlot>,
+}
+
+impl SpiBus {
+    /// Attaches a device.
+    pub fn attach(&mut self, select: Option<u16>, device: Attached) {
+        self.slots.push(SpiSlot { select, selected: select.is_none(), device });
+    }
+
+    /// Whether levels of pins select any device.
+    #[inline]
+    #[must_use]
+    pub fn has_selects(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
+    /// Takes over the levels of the pins that select devices. `level` is `None` for a pin that it does not know.
+    pub fn select(&mut self, level: impl Fn(u16) -> Option<bool>, now_ns: u64) {
+        for slot in &mut self.slots {
+            let Some(level) = slot.select.and_then(&level) else { continue };
+            let selected = !level;
+            if selected != std::mem::replace(&mut slot.selected, selected) {
+                slot.device.0.select(selected, now_ns);
+            }
+        }
+    }
+
+    /// A frame to all selected devices, and what the first of them sends. 0 where nobody drives the line.
+    pub fn exchange(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
+        let mut answer = None;
+        for slot in self.slots.iter_mut().filter(|slot| slot.selected) {
+            let sent = slot.device.0.exchange(frame, bits, now_ns);
+            answer = answer.or(Some(sent));
+        }
+        answer.unwrap_or(0) & (u32::MAX >> (32 - bits.clamp(1, 32)))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A memory of 256 bytes whose first byte written is an address. It answers SPI frames with the last frame.
+    #[derive(Debug, Clone)]
+    pub struct Memory {
+        pub bytes: [u8; 256],
+        address: Option<u8>,
+        last_frame: u32,
+    }
+
+    impl Memory {
+        pub fn boxed() -> Attached {
+            Attached(Box::new(Memory { bytes: [0; 256], address: None, last_frame: 0 }))
+        }
+    }
+
+    impl Device for Memory {
+        fn start(&mut self, reads: bool, _: u64) -> bool {
+            if !reads {
+                self.address = None;
+            }
+            true
+        }
+
+        fn write(&mut self, byte: u8, _: u64) -> bool {
+            match self.address {
+                None => self.address = Some(byte),
+                Some(0xff) => return false,
+                Some(at) => {
+                    self.bytes[at as usize] = byte;
+                    self.address = Some(at + 1);
+                }
+            }
+            true
+        }
+
+        fn read(&mut self, _: u64) -> u8 {
+            let at = self.address.unwrap_or(0);
+            self.address = Some(at.wrapping_add(1));
+            self.bytes[at as usize]
+        }
+
+        fn select(&mut self, selected: bool, _: u64) {
+            self.last_frame = if selected { 0x5a } else { 0 };
+        }
+
+        fn exchange(&mut self, frame: u32, _: u32, _: u64) -> u32 {
+            std::mem::replace(&mut self.last_frame, frame)
+        }
+
+        fn copy(&self) -> Box<dyn Device> {
+            Box::new(self.clone())
+        }
+    }
+
+    #[test]
+    fn only_the_addressed_device_answers() {
+        let mut bus = I2cBus::default();
+        assert!(bus.attach(0x50, Memory::boxed()));
+        assert!(!bus.attach(0x50, Memory::boxed()));
+        assert!(!bus.start(0x51, false, 0));
+        assert_eq!((bus.write(1, 0), bus.read(0)), (false, 0xff));
+        assert!(bus.start(0x50, false, 0));
+        assert!(bus.write(7, 0) && bus.write(0xaa, 0));
+        let mut copy = bus.clone();
+        bus.stop(0);
+        assert!(bus.start(0x50, false, 0) && bus.write(7, 0) && bus.start(0x50, true, 0));
+        assert_eq!(bus.read(0), 0xaa);
+        assert!(copy.write(0xbb, 0), "a copy goes on by itself");
+        assert_eq!(bus.read(0), 0);
+    }
+
+    #[test]
+    fn a_selected_device_exchanges_frames() {
+        let mut bus = SpiBus::default();
+        assert_eq!(bus.exchange(1, 8, 0), 0);
+        bus.attach(Some(17), Memory::boxed());
+        assert_eq!(bus.exchange(1, 8, 0), 0);
+        bus.select(|pin| Some(pin != 17), 0);
+        assert_eq!((bus.exchange(0x1ff, 8, 0), bus.exchange(2, 8, 0)), (0x5a, 0xff));
+        bus.select(|_| None, 0);
+        assert_eq!(bus.exchange(4, 8, 0), 2, "nothing is known of the pin");
+        bus.select(|_| Some(true), 0);
+        assert_eq!(bus.exchange(3, 8, 0), 0);
+    }
+
+    #[test]
+    fn time_in_nanoseconds() {
+        assert_eq!((nanoseconds(125, 125_000_000), nanoseconds(1 << 60, 1 << 30)), (1000, 1_000_000_000 << 30));
+    }
+}

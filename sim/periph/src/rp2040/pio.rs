@@ -1,0 +1,264 @@
+//! PIO (RP2040 data sheet 3): four state machines that execute programs of up to 32 instructions beside the cores.
+//!
+//! State machines execute cycle by cycle, but only when somebody looks: at an access, at a change of an input, or when
+//! they change something that the rest of the chip sees (a pin, an interrupt, a DMA request). A copy of the block runs
+//! ahead to find that cycle, and is the block when it comes. Machines that are disabled or stalled schedule nothing.
+
+mod divider;
+mod engine;
+mod fifo;
+mod inputs;
+mod instructions;
+mod machine;
+mod pins;
+
+use engine::{Engine, RXF, Visible};
+use inputs::Inputs;
+
+use crate::{Access, NEVER, Peripheral};
+
+/// Steps that are looked ahead after a change from outside, and at most.
+const FIRST_REACH: u32 = 16;
+const LAST_REACH: u32 = 2048;
+/// DBG_CFGINFO: 32 instructions, four state machines, FIFOs of four words.
+const CONFIGURATION: u32 = 0x0020_0404;
+
+/// A PIO block.
+#[derive(Debug, Clone)]
+pub struct Pio {
+    irq: u32,
+    engine: Box<Engine>,
+    /// The engine after the cycle `due`.
+    ahead: Option<Box<Engine>>,
+    /// The next cycle that changes what is visible, or to which the copy has got.
+    due: u64,
+    /// Steps to look ahead.
+    reach: u32,
+    /// DMA requests that a channel waits for.
+    watched: u32,
+    shown: Visible,
+    /// Levels that the block was last given.
+    sensed: u32,
+    /// No state machine is enabled, and none is about to be.
+    idle: bool,
+}
+
+impl Pio {
+    /// A block whose first interrupt is NVIC line `irq`.
+    #[must_use]
+    pub fn new(irq: u32) -> Self {
+        let engine = Box::new(Engine::new(Inputs::default()));
+        let (shown, reach) = (engine.visible(0), FIRST_REACH);
+        Self { irq, engine, ahead: None, due: NEVER, reach, watched: 0, shown, sensed: 0, idle: true }
+    }
+
+    /// Levels and directions that the block drives.
+    #[inline]
+    #[must_use]
+    pub fn pins(&self) -> (u32, u32) {
+        self.shown.pins
+    }
+
+    /// DMA requests of the TX FIFOs (bits 0 to 3) and of the RX FIFOs (bits 4 to 7).
+    #[must_use]
+    pub fn requests(&self) -> u32 {
+        self.engine.requests()
+    }
+
+    /// Takes over which DMA requests a channel waits for.
+    pub fn watch_requests(&mut self, watched: u32, access: &mut Access) {
+        if watched != self.watched {
+            self.catch_up(access);
+            self.watched = watched;
+            self.show(access);
+            self.look_ahead();
+        }
+    }
+
+    /// Takes over the levels of the pins at the end of a cycle. True if [`Peripheral::due`] may have changed.
+    #[inline]
+    pub fn sense(&mut self, levels: u32, now: u64) -> bool {
+        levels != self.sensed && self.sense_change(levels, now)
+    }
+
+    fn sense_change(&mut self, levels: u32, now: u64) -> bool {
+        self.sensed = levels;
+        if self.idle {
+            self.engine.inputs.change(levels, now);
+            return false;
+        }
+        self.engine.run_through(now);
+        self.engine.inputs.change(levels, now);
+        if let Some(ahead) = self.ahead.as_mut().filter(|ahead| !ahead.looked && !waits_for_pins(ahead)) {
+            ahead.inputs.change(levels, now);
+            return false;
+        }
+        self.look_ahead();
+        true
+    }
+
+    /// Brings the engine to the cycle of an access.
+    fn catch_up(&mut self, access: &mut Access) {
+        self.advance(access);
+        self.engine.run_through(access.now_cycles);
+    }
+
+    /// Finds the cycle in which what is visible changes.
+    fn look_ahead(&mut self) {
+        let mut due = self.engine.due();
+        self.idle =
+            due == NEVER && self.engine.machines.iter().all(|machine| !machine.enabled && machine.forced.is_none());
+        if due == NEVER {
+            (self.ahead, self.due) = (None, NEVER);
+            return;
+        }
+        let ahead = self.ahead.get_or_insert_with(|| self.engine.clone());
+        ahead.clone_from(&self.engine);
+        ahead.looked = false;
+        for _ in 0..self.reach {
+            ahead.step(due);
+            self.due = due;
+            if ahead.visible(self.watched) != self.shown {
+                return;
+            }
+            due = ahead.due();
+            if due == NEVER {
+                (self.ahead, self.due) = (None, NEVER);
+                return;
+            }
+        }
+    }
+
+    /// Shows the rest of the chip what the engine has come to.
+    fn show(&mut self, access: &mut Access) {
+        let visible = self.engine.visible(self.watched);
+        access.effects.pins_changed |= visible.pins != self.shown.pins;
+        self.shown = visible;
+    }
+
+    /// Accepts a store, or the read of a FIFO, which arrives one cycle later.
+    fn accept(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.catch_up(access);
+        self.engine.accept(offset, value, access.now_cycles);
+        self.reach = FIRST_REACH;
+        self.look_ahead();
+    }
+}
+
+/// Whether a state machine waits for a level of a pin.
+fn waits_for_pins(engine: &Engine) -> bool {
+    engine.machines.iter().any(|machine| machine.stall == Some(machine::Stall::Pins))
+}
+
+/// The value of a register.
+fn register(engine: &Engine, offset: u32) -> u32 {
+    let index = (offset / 4) as usize;
+    let by_machine = |bits: &dyn Fn(&machine::StateMachine) -> u32, width: usize| {
+        let machines = engine.machines.iter().enumerate();
+        machines.fold(0, |word, (number, machine)| word | bits(machine) << (width * number))
+    };
+    match offset {
+        0x00 => by_machine(&|machine| u32::from(machine.enabled), 1),
+        0x04 => by_machine(
+            &|machine| {
+                let (tx, rx) = (&machine.tx, &machine.rx);
+                u32::from(tx.is_empty()) << 24
+                    | u32::from(tx.is_full()) << 16
+                    | u32::from(rx.is_empty()) << 8
+                    | u32::from(rx.is_full())
+            },
+            1,
+        ),
+        0x08 => engine.debug,
+        0x0c => by_machine(&|machine| (machine.rx.len() << 4 | machine.tx.len()) as u32, 8),
+        0x20..=0x2c => engine.received(index - 8),
+        0x30 => engine.flags,
+        0x38 => engine.inputs.bypass,
+        0x3c => engine.pins.0,
+        0x40 => engine.pins.1,
+        0x44 => CONFIGURATION,
+        0xc8..=0x124 => {
+            let machine = &engine.machines[(index - 0x32) / 6];
+            match (index - 0x32) % 6 {
+                0 => machine.divider.register(),
+                1 => machine.execctrl | u32::from(machine.forced.is_some()) << 31,
+                2 => machine.shiftctrl,
+                3 => machine.pc,
+                4 => u32::from(engine.program[machine.pc as usize]),
+                _ => machine.pinctrl,
+            }
+        }
+        0x128 => engine.interrupts(),
+        0x12c | 0x138 => engine.enables[(index - 0x4b) / 3],
+        0x130 | 0x13c => engine.forces[(index - 0x4c) / 3],
+        0x134 | 0x140 => engine.line((index - 0x4d) / 3),
+        _ => 0,
+    }
+}
+
+impl Peripheral for Pio {
+    const NAME: &'static str = "PIO";
+
+    fn reset(&mut self) {
+        let sensed = self.sensed;
+        *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
+        self.engine.inputs = Inputs::steady(sensed);
+        self.shown = self.engine.visible(self.watched);
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        if offset > 0x140 {
+            access.effects.unmodelled = Some((offset, false));
+        }
+        self.catch_up(access);
+        let value = register(&self.engine, offset);
+        if (RXF..RXF + 0x10).contains(&offset) {
+            self.accept(offset, 0, access);
+        }
+        value
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        match offset {
+            // Read-only registers. A store to RXF does not take a word.
+            0x04 | 0x0c | 0x20..=0x2c | 0x3c..=0x44 | 0x128 | 0x134 | 0x140 => {}
+            0x00..=0x13c => self.accept(offset, value, access),
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, access: &Access) -> u32 {
+        let mut engine = self.engine.clone();
+        engine.run_through(access.now_cycles);
+        register(&engine, offset)
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        let instruction = (0xc8..0x128).contains(&offset) && (offset - 0xc8) % 24 == 16;
+        instruction || matches!(offset, 0x08 | 0x10..=0x1c | 0x30 | 0x34)
+    }
+
+    fn due(&self) -> u64 {
+        self.due
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        if self.due > access.now_cycles {
+            return;
+        }
+        match &mut self.ahead {
+            Some(ahead) if ahead.time == access.now_cycles + 1 => std::mem::swap(&mut self.engine, ahead),
+            _ => self.engine.run_through(access.now_cycles),
+        }
+        self.reach = (2 * self.reach).min(LAST_REACH);
+        self.show(access);
+        self.look_ahead();
+    }
+
+    fn irq_levels(&self) -> u32 {
+        self.shown.lines << self.irq
+    }
+}
+
+#[cfg(test)]
+mod tests;

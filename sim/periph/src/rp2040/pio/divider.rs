@@ -1,0 +1,71 @@
+//! The clock divider of a state machine (RP2040 data sheet 3.5.5): a tick every INT + FRAC / 256 cycles.
+//!
+//! The fraction accumulates and makes a period one cycle longer at each carry, so tick n comes ⌊n × divisor / 256⌋ cycles
+//! after the first. The divider runs whether its state machine is enabled or not.
+
+/// CLKDIV at reset: every cycle.
+const RESET: u32 = 0x0001_0000;
+/// Units of the divisor in a cycle.
+const UNITS: u64 = 256;
+
+/// When a state machine executes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Divider {
+    register: u32,
+    /// Cycle of a tick from which the others are counted.
+    origin: u64,
+}
+
+impl Divider {
+    /// The divider after reset.
+    pub const fn new() -> Self {
+        Self { register: RESET, origin: 0 }
+    }
+
+    /// CLKDIV.
+    pub fn register(&self) -> u32 {
+        self.register
+    }
+
+    /// Cycles of a period in 256ths. INT = 0 stands for 65536.
+    fn divisor(&self) -> u64 {
+        match u64::from(self.register >> 16) {
+            0 => 65536 * UNITS,
+            cycles => cycles * UNITS + u64::from(self.register >> 8 & 0xff),
+        }
+    }
+
+    /// Number of the first tick in cycle `from` or later.
+    fn number_from(&self, from: u64) -> u64 {
+        (from.saturating_sub(self.origin) * UNITS).div_ceil(self.divisor())
+    }
+
+    /// Cycle of a tick.
+    fn cycle_of(&self, number: u64) -> u64 {
+        self.origin + number * self.divisor() / UNITS
+    }
+
+    /// Cycle of the tick that comes `count` ticks after the first one in cycle `from` or later.
+    pub fn tick(&self, from: u64, count: u64) -> u64 {
+        if self.register == RESET && from >= self.origin {
+            return from + count;
+        }
+        self.cycle_of(self.number_from(from) + count)
+    }
+
+    /// Ticks from cycle `from` on that come before the one in cycle `until`.
+    pub fn ticks_between(&self, from: u64, until: u64) -> u64 {
+        self.number_from(until).saturating_sub(self.number_from(from))
+    }
+
+    /// Writes CLKDIV. The period under way ends as it would have.
+    pub fn set(&mut self, register: u32, now: u64) {
+        self.origin = self.tick(now + 1, 0);
+        self.register = register & 0xffff_ff00;
+    }
+
+    /// Starts again with a tick in the next cycle (CTRL.CLKDIV_RESTART).
+    pub fn restart(&mut self, now: u64) {
+        self.origin = now + 1;
+    }
+}

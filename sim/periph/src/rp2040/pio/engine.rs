@@ -1,0 +1,281 @@
+//! The four state machines of a block, cycle after cycle, with what they share: program, IRQ flags, pins.
+//!
+//! All of it is clocked. An instruction sees the flags and FIFOs as the last cycle left them, and what it writes counts
+//! from the next cycle on. A store of a core arrives with the data phase of its bus, one cycle after the address.
+
+use super::inputs::Inputs;
+use super::instructions::{Acts, View};
+use super::machine::{Stall, StateMachine};
+use super::pins::PinWrite;
+use crate::NEVER;
+
+/// Stores that are on their way. One arrives in a cycle.
+const MOST_STORES: usize = 4;
+/// A read of RXF0 to RXF3 takes a word: kept among the stores by the register's offset.
+pub(super) const RXF: u32 = 0x20;
+const TXF: u32 = 0x10;
+
+/// FDEBUG: an RX FIFO was read when empty, a TX FIFO was written when full.
+const RX_UNDER: u32 = 1 << 8;
+const TX_OVER: u32 = 1 << 16;
+
+/// A store, in the cycle at whose end it counts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Store {
+    cycle: u64,
+    offset: u32,
+    value: u32,
+}
+
+/// What the rest of the chip sees.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Visible {
+    /// Levels and directions of the pins.
+    pub pins: (u32, u32),
+    /// The two interrupt lines.
+    pub lines: u32,
+    /// DMA requests that somebody waits for: of the TX FIFOs, then of the RX FIFOs.
+    pub requests: u32,
+}
+
+/// A block after the cycles before `time`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Engine {
+    pub program: [u16; 32],
+    pub machines: [StateMachine; 4],
+    /// IRQ flags.
+    pub flags: u32,
+    /// Levels and directions of the pins.
+    pub pins: (u32, u32),
+    pub inputs: Inputs,
+    /// FDEBUG.
+    pub debug: u32,
+    /// IRQ0_INTE and IRQ1_INTE, IRQ0_INTF and IRQ1_INTF.
+    pub enables: [u32; 2],
+    pub forces: [u32; 2],
+    /// The first cycle that has not been executed.
+    pub time: u64,
+    /// An instruction since this was last cleared has looked at the pins.
+    pub looked: bool,
+    /// Another machine has overwritten a pin that OUT_STICKY holds.
+    overwritten: bool,
+    stores: [Store; MOST_STORES],
+    stores_len: usize,
+}
+
+impl Engine {
+    /// A block after reset.
+    pub const fn new(inputs: Inputs) -> Self {
+        Self {
+            program: [0; 32],
+            machines: [StateMachine::new(); 4],
+            flags: 0,
+            pins: (0, 0),
+            inputs,
+            debug: 0,
+            enables: [0; 2],
+            forces: [0; 2],
+            time: 0,
+            looked: false,
+            overwritten: false,
+            stores: [Store { cycle: 0, offset: 0, value: 0 }; MOST_STORES],
+            stores_len: 0,
+        }
+    }
+
+    /// The next cycle in which anything happens.
+    pub fn due(&self) -> u64 {
+        let mut due = if self.overwritten { self.time } else { NEVER };
+        if self.stores_len != 0 {
+            due = due.min(self.stores[0].cycle);
+        }
+        let mut waits_for_pins = false;
+        for machine in &self.machines {
+            due = due.min(machine.due(self.time));
+            waits_for_pins |= machine.stall == Some(Stall::Pins);
+        }
+        if waits_for_pins {
+            due = due.min(self.inputs.next_change(self.time).unwrap_or(NEVER));
+        }
+        due.max(self.time)
+    }
+
+    /// Executes all cycles up to and with this one.
+    pub fn run_through(&mut self, cycle: u64) {
+        if cycle < self.time {
+            return;
+        }
+        loop {
+            let due = self.due();
+            if due > cycle {
+                break;
+            }
+            self.step(due);
+        }
+        self.time = cycle + 1;
+    }
+
+    /// Executes a cycle. Nothing happens in those between it and the last one.
+    pub fn step(&mut self, cycle: u64) {
+        if self.inputs.next_change(cycle) == Some(cycle) {
+            self.retry(Stall::Pins, cycle);
+        }
+        let mut view =
+            View { cycle, number: 0, program: &self.program, inputs: self.inputs.at(cycle), flags: self.flags };
+        let (mut raise, mut clear, mut write) = (0, 0, PinWrite::NOTHING);
+        for machine in &mut self.machines {
+            let mut acts = Acts::default();
+            if machine.due(cycle) <= cycle {
+                machine.run(view, &mut acts);
+                raise |= acts.raise;
+                clear |= acts.clear;
+                self.debug |= acts.debug;
+                self.looked |= acts.looked;
+            }
+            // The machine with the highest number goes before the others, and its side-set before its OUT (3.5.6.1).
+            write.override_by(machine.held_pins());
+            write.override_by(acts.write);
+            write.override_by(acts.side);
+            view.number += 1;
+        }
+        self.pins = write.applied_to(self.pins);
+        let held = self.machines.iter().fold(PinWrite::NOTHING, |mut held, machine| {
+            held.override_by(machine.held_pins());
+            held
+        });
+        self.overwritten = held.applied_to(self.pins) != self.pins;
+        self.set_flags(self.flags & !clear | raise, cycle);
+        self.time = cycle + 1;
+        while self.stores_len != 0 && self.stores[0].cycle <= cycle {
+            let store = self.stores[0];
+            self.stores.copy_within(1..self.stores_len, 0);
+            self.stores_len -= 1;
+            self.store(store.offset, store.value, cycle);
+        }
+    }
+
+    /// Sets the IRQ flags at the end of a cycle.
+    fn set_flags(&mut self, flags: u32, cycle: u64) {
+        if flags != self.flags {
+            self.flags = flags;
+            self.retry(Stall::Flags, cycle + 1);
+        }
+    }
+
+    /// Lets the machines that wait for something try again from this cycle on.
+    fn retry(&mut self, stall: Stall, from: u64) {
+        for machine in self.machines.iter_mut().filter(|machine| machine.stall == Some(stall)) {
+            machine.retry(from);
+        }
+    }
+
+    /// Accepts a store whose address the bus has in cycle `now`.
+    pub fn accept(&mut self, offset: u32, value: u32, now: u64) {
+        if self.stores_len == MOST_STORES {
+            self.run_through(self.stores[0].cycle);
+        }
+        self.stores[self.stores_len] = Store { cycle: (now + 1).max(self.time), offset, value };
+        self.stores_len += 1;
+    }
+
+    /// Number of stores to a register that have not arrived.
+    fn coming(&self, offset: u32) -> usize {
+        self.stores[..self.stores_len].iter().filter(|store| store.offset == offset).count()
+    }
+
+    /// The word that a read of RXF finds.
+    pub fn received(&self, number: usize) -> u32 {
+        self.machines[number].rx.get(self.coming(RXF + 4 * number as u32)).unwrap_or(0)
+    }
+
+    /// Carries out a store at the end of a cycle.
+    fn store(&mut self, offset: u32, value: u32, now: u64) {
+        let index = (offset / 4) as usize;
+        match offset {
+            0x00 => self.control(value, now),
+            0x08 => self.debug &= !value,
+            0x10..=0x1c => {
+                let number = index - 4;
+                if !self.machines[number].tx.push(value) {
+                    self.debug |= TX_OVER << number;
+                }
+            }
+            0x20..=0x2c => {
+                let number = index - 8;
+                if self.machines[number].rx.pop().is_none() {
+                    self.debug |= RX_UNDER << number;
+                }
+            }
+            0x30 => self.set_flags(self.flags & !value, now),
+            0x34 => self.set_flags(self.flags | value & 0xff, now),
+            0x38 => self.inputs.bypass = value,
+            0x48..=0xc4 => self.program[index - 0x12] = value as u16,
+            0xc8..=0x124 => self.configure((index - 0x32) / 6, (index - 0x32) % 6, value, now),
+            0x12c | 0x138 => self.enables[(index - 0x4b) / 3] = value & 0xfff,
+            0x130 | 0x13c => self.forces[(index - 0x4c) / 3] = value & 0xfff,
+            _ => {}
+        }
+        // Whatever a machine waits for may have changed, and a flag of FDEBUG that was cleared comes back.
+        for machine in &mut self.machines {
+            machine.retry(now + 1);
+        }
+    }
+
+    /// Writes CTRL.
+    fn control(&mut self, value: u32, now: u64) {
+        for (number, machine) in self.machines.iter_mut().enumerate() {
+            if value >> (8 + number) & 1 != 0 {
+                machine.change_divider(now, |divider| divider.restart(now));
+            }
+            if value >> (4 + number) & 1 != 0 {
+                machine.restart(now);
+            }
+            machine.enable(value >> number & 1 != 0, now);
+        }
+    }
+
+    /// Writes a register of a state machine.
+    fn configure(&mut self, number: usize, register: usize, value: u32, now: u64) {
+        let machine = &mut self.machines[number];
+        match register {
+            0 => machine.change_divider(now, |divider| divider.set(value, now)),
+            1 => machine.execctrl = value & 0x7fff_ff9f,
+            2 => machine.set_shiftctrl(value),
+            4 => (machine.forced, machine.side_done) = (Some((value as u16, now + 1)), false),
+            5 => machine.pinctrl = value,
+            _ => {}
+        }
+    }
+
+    /// INTR: of the RX FIFOs that have data, of the TX FIFOs that have room, and the lower IRQ flags.
+    pub fn interrupts(&self) -> u32 {
+        let mut bits = (self.flags & 15) << 8;
+        for (number, machine) in self.machines.iter().enumerate() {
+            bits |= u32::from(!machine.rx.is_empty()) << number | u32::from(!machine.tx.is_full()) << (4 + number);
+        }
+        bits
+    }
+
+    /// INTS of an interrupt line.
+    pub fn line(&self, index: usize) -> u32 {
+        self.interrupts() & self.enables[index] | self.forces[index]
+    }
+
+    /// DMA requests: bits 0 to 3 for TX FIFOs with room beyond what is on its way, 4 to 7 for RX FIFOs with data.
+    pub fn requests(&self) -> u32 {
+        let mut requests = 0;
+        for (number, machine) in self.machines.iter().enumerate() {
+            let coming = |register: u32| self.coming(register + 4 * number as u32);
+            let (room, data) = (machine.tx.room() > coming(TXF), machine.rx.len() > coming(RXF));
+            requests |= (u32::from(room) | u32::from(data) << 4) << number;
+        }
+        requests
+    }
+
+    /// What the rest of the chip sees, with the requests that somebody waits for.
+    pub fn visible(&self, watched: u32) -> Visible {
+        let lines = u32::from(self.line(0) != 0) | u32::from(self.line(1) != 0) << 1;
+        let requests = if watched == 0 { 0 } else { self.requests() & watched };
+        Visible { pins: self.pins, lines, requests }
+    }
+}

@@ -1,0 +1,408 @@
+//! The nine instructions (RP2040 data sheet 3.4), side-set, delays, and filling the OSR in the background (3.5.4).
+
+use super::machine::{EMPTY, Stall, StateMachine, bit_count};
+use super::pins::{PinRange, PinWrite, low_bits};
+use crate::NEVER;
+
+/// What a state machine sees of the rest of its block in a cycle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'a> {
+    pub cycle: u64,
+    /// Number of the state machine.
+    pub number: u32,
+    pub program: &'a [u16; 32],
+    pub inputs: u32,
+    /// IRQ flags at the beginning of the cycle.
+    pub flags: u32,
+}
+
+/// What a state machine does to the rest of its block in a cycle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Acts {
+    /// IRQ flags that it raises.
+    pub raise: u32,
+    /// IRQ flags that it clears.
+    pub clear: u32,
+    /// Pins that OUT, SET or MOV writes.
+    pub write: PinWrite,
+    /// Pins that side-set writes: they go before the others.
+    pub side: PinWrite,
+    /// Bits of FDEBUG.
+    pub debug: u32,
+    /// It has looked at the pins.
+    pub looked: bool,
+}
+
+/// FDEBUG: a full RX FIFO, an empty TX FIFO stopped state machine 0.
+const RX_STALL: u32 = 1;
+const TX_STALL: u32 = 1 << 24;
+const INLINE_OUT_EN: u32 = 18;
+const OUT_STICKY: u32 = 17;
+
+/// The end of an attempt to execute an instruction.
+enum Outcome {
+    Done,
+    /// It has set the program counter.
+    Jumped,
+    /// The next instruction is in `inserted`, and delays are ignored.
+    Inserted,
+    Stalled(Stall),
+}
+
+use Outcome::*;
+
+impl StateMachine {
+    /// Does what is due in a cycle.
+    pub(super) fn run(&mut self, view: View, acts: &mut Acts) {
+        let ticks = self.next <= view.cycle;
+        match self.forced {
+            Some((instruction, at)) if at <= view.cycle => {
+                self.force(instruction, ticks, view, acts);
+                // Filling the OSR goes on at the ticks.
+                let at_tick = self.enabled && self.divider.tick(view.cycle, 0) == view.cycle;
+                if at_tick && !is_out(instruction) {
+                    self.refill_if_empty();
+                }
+            }
+            _ if ticks => self.execute_next(view, acts),
+            // A tick of a delay or of a stall.
+            _ => {
+                self.refill_if_empty();
+            }
+        }
+    }
+
+    /// Executes an instruction that was written to INSTR. Its delay is ignored, and the program counter does not advance.
+    fn force(&mut self, instruction: u16, ticks: bool, view: View, acts: &mut Acts) {
+        self.forced = None;
+        match self.execute(instruction, view, acts) {
+            Stalled(Stall::Refill) => self.forced = Some((instruction, view.cycle + 1)),
+            Stalled(stall) => {
+                self.forced = Some((instruction, NEVER));
+                self.stall = Some(stall);
+                self.next = NEVER;
+            }
+            outcome => {
+                if matches!(outcome, Jumped) {
+                    self.raised = false;
+                }
+                if self.enabled && (ticks || self.next == NEVER) {
+                    self.next = self.divider.tick(view.cycle + 1, 0);
+                    self.stall = None;
+                }
+            }
+        }
+    }
+
+    /// Executes the instruction at the program counter, or the one that was inserted before it.
+    fn execute_next(&mut self, view: View, acts: &mut Acts) {
+        let inserted = self.inserted.take();
+        let instruction = inserted.unwrap_or(view.program[self.pc as usize]);
+        let outcome = self.execute(instruction, view, acts);
+        if let Stalled(stall) = outcome {
+            self.inserted = inserted;
+            (self.stall, self.next) = match stall {
+                Stall::Refill => (None, self.divider.tick(view.cycle + 1, 0)),
+                _ => (Some(stall), NEVER),
+            };
+        } else {
+            if inserted.is_none() && !matches!(outcome, Jumped) {
+                self.pc =
+                    if self.pc == self.execctrl >> 12 & 31 { self.execctrl >> 7 & 31 } else { (self.pc + 1) & 31 };
+            }
+            let delay = if matches!(outcome, Inserted) { 0 } else { self.delay_of(instruction) };
+            (self.stall, self.next) = (None, self.divider.tick(view.cycle + 1, delay));
+        }
+        if !is_out(instruction) {
+            self.refill_if_empty();
+        }
+    }
+
+    /// What the hardware does on all ticks but those of OUT.
+    fn refill_if_empty(&mut self) {
+        if self.needs_refill() {
+            self.refill();
+        }
+    }
+
+    /// Tries to execute an instruction. Its side-set happens at the first try, also if it stalls (3.5.1).
+    fn execute(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
+        if !self.side_done {
+            acts.side = self.side_set(instruction);
+        }
+        let outcome = self.operate(instruction, view, acts);
+        self.side_done = matches!(outcome, Stalled(_));
+        outcome
+    }
+
+    /// Tries to do what an instruction says, apart from side-set.
+    fn operate(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
+        let low = u32::from(instruction) & 31;
+        let field = u32::from(instruction) >> 5 & 7;
+        match instruction >> 13 {
+            0 => self.jmp(field, low, view, acts),
+            1 => self.wait(field, low, view, acts),
+            2 => self.in_(field, bit_count(low), view, acts),
+            3 => self.out(field, bit_count(low), view, acts),
+            4 if field & 4 == 0 => self.push(field, view, acts),
+            4 => self.pull(field, view, acts),
+            5 => self.mov(field, low, view, acts),
+            6 => self.irq(field, low, view, acts),
+            _ => self.set(field, low, acts),
+        }
+    }
+
+    /// JMP (3.4.2).
+    fn jmp(&mut self, condition: u32, target: u32, view: View, acts: &mut Acts) -> Outcome {
+        let taken = match condition {
+            0 => true,
+            1 => self.x == 0,
+            2 => decrement(&mut self.x),
+            3 => self.y == 0,
+            4 => decrement(&mut self.y),
+            5 => self.x != self.y,
+            6 => {
+                acts.looked = true;
+                view.inputs >> (self.execctrl >> 24 & 31) & 1 != 0
+            }
+            _ => self.osr_count < self.pull_threshold(),
+        };
+        if !taken {
+            return Done;
+        }
+        self.pc = target;
+        Jumped
+    }
+
+    /// WAIT (3.4.3).
+    fn wait(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
+        let polarity = field >> 2;
+        let (level, stall) = match field & 3 {
+            2 => {
+                let flag = flag_index(index, view.number);
+                let level = view.flags >> flag & 1;
+                if level == 1 && polarity == 1 {
+                    acts.clear |= 1 << flag;
+                }
+                (level, Stall::Flags)
+            }
+            source => {
+                acts.looked = true;
+                let pin = if source == 0 { index } else { (self.in_base() + index) & 31 };
+                (view.inputs >> pin & 1, Stall::Pins)
+            }
+        };
+        if level == polarity { Done } else { Stalled(stall) }
+    }
+
+    /// IN (3.4.4), with autopush (3.5.4.1).
+    fn in_(&mut self, source: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
+        let shifted = (self.isr_count + count).min(32);
+        let pushes = self.autopush() && shifted >= self.push_threshold();
+        if pushes && self.rx.is_full() {
+            acts.debug |= RX_STALL << view.number;
+            return Stalled(Stall::Room);
+        }
+        let data = self.source(source, view, acts) & low_bits(count);
+        self.isr = if self.shift_bit(18) {
+            self.isr.checked_shr(count).unwrap_or(0) | data << (32 - count)
+        } else {
+            self.isr.checked_shl(count).unwrap_or(0) | data
+        };
+        self.isr_count = shifted;
+        if pushes {
+            self.push_isr();
+        }
+        Done
+    }
+
+    /// OUT (3.4.5), with autopull (3.5.4.2).
+    fn out(&mut self, destination: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
+        if self.autopull() && self.osr_count >= self.pull_threshold() {
+            if self.refill() {
+                return Stalled(Stall::Refill);
+            }
+            acts.debug |= TX_STALL << view.number;
+            return Stalled(Stall::Data);
+        }
+        let data = if self.shift_bit(19) {
+            let data = self.osr & low_bits(count);
+            self.osr = self.osr.checked_shr(count).unwrap_or(0);
+            data
+        } else {
+            let data = self.osr >> (32 - count);
+            self.osr = self.osr.checked_shl(count).unwrap_or(0);
+            data
+        };
+        self.osr_count = (self.osr_count + count).min(EMPTY);
+        self.refill_if_empty();
+        match destination {
+            0 | 4 => {
+                let enabled = !self.exec_bit(INLINE_OUT_EN) || data >> (self.execctrl >> 19 & 31) & 1 != 0;
+                if enabled {
+                    self.write_pins(self.out_pins(), data, destination == 4, acts);
+                } else {
+                    self.last_write = PinWrite::NOTHING;
+                }
+            }
+            5 => {
+                self.pc = data & 31;
+                return Jumped;
+            }
+            6 => (self.isr, self.isr_count) = (data, count),
+            7 => {
+                self.inserted = Some(data as u16);
+                return Inserted;
+            }
+            _ => self.set_scratch(destination, data),
+        }
+        Done
+    }
+
+    /// PUSH (3.4.6).
+    fn push(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
+        if field & 2 != 0 && self.isr_count < self.push_threshold() {
+            return Done;
+        }
+        if self.rx.is_full() {
+            acts.debug |= RX_STALL << view.number;
+            if field & 1 != 0 {
+                return Stalled(Stall::Room);
+            }
+        }
+        self.push_isr();
+        Done
+    }
+
+    /// Pushes ISR, which is lost if there is no room, and clears it.
+    fn push_isr(&mut self) {
+        self.rx.push(self.isr);
+        (self.isr, self.isr_count) = (0, 0);
+    }
+
+    /// PULL (3.4.7). With autopull it does nothing unless the OSR is empty.
+    fn pull(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
+        let only_if_empty = field & 2 != 0 || self.autopull();
+        if only_if_empty && self.osr_count < self.pull_threshold() || self.refill() {
+            return Done;
+        }
+        if field & 1 != 0 {
+            acts.debug |= TX_STALL << view.number;
+            return Stalled(Stall::Data);
+        }
+        (self.osr, self.osr_count) = (self.x, 0);
+        Done
+    }
+
+    /// MOV (3.4.8).
+    fn mov(&mut self, destination: u32, low: u32, view: View, acts: &mut Acts) -> Outcome {
+        let data = self.source(low & 7, view, acts);
+        let data = match low >> 3 {
+            1 => !data,
+            2 => data.reverse_bits(),
+            _ => data,
+        };
+        match destination {
+            0 => self.write_pins(self.out_pins(), data, false, acts),
+            4 => {
+                self.inserted = Some(data as u16);
+                return Inserted;
+            }
+            5 => {
+                self.pc = data & 31;
+                return Jumped;
+            }
+            6 => (self.isr, self.isr_count) = (data, 0),
+            7 => (self.osr, self.osr_count) = (data, 0),
+            _ => self.set_scratch(destination, data),
+        }
+        Done
+    }
+
+    /// IRQ (3.4.9).
+    fn irq(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
+        let flag = 1 << flag_index(index, view.number);
+        if field & 2 != 0 {
+            acts.clear |= flag;
+            return Done;
+        }
+        if !self.raised {
+            acts.raise |= flag;
+            self.raised = field & 1 != 0;
+            return if self.raised { Stalled(Stall::Flags) } else { Done };
+        }
+        if view.flags & flag != 0 {
+            return Stalled(Stall::Flags);
+        }
+        self.raised = false;
+        Done
+    }
+
+    /// SET (3.4.10).
+    fn set(&mut self, destination: u32, data: u32, acts: &mut Acts) -> Outcome {
+        match destination {
+            0 | 4 => self.write_pins(self.set_pins(), data, destination == 4, acts),
+            _ => self.set_scratch(destination, data),
+        }
+        Done
+    }
+
+    /// The data that IN or MOV reads.
+    fn source(&self, source: u32, view: View, acts: &mut Acts) -> u32 {
+        match source {
+            0 => {
+                acts.looked = true;
+                view.inputs.rotate_right(self.in_base())
+            }
+            1 => self.x,
+            2 => self.y,
+            5 => self.status(),
+            6 => self.isr,
+            7 => self.osr,
+            _ => 0,
+        }
+    }
+
+    /// All ones while the FIFO that EXECCTRL selects has less than its number of words.
+    fn status(&self) -> u32 {
+        let level = if self.exec_bit(4) { self.rx.len() } else { self.tx.len() };
+        if (level as u32) < (self.execctrl & 15) { u32::MAX } else { 0 }
+    }
+
+    /// Writes X or Y. Other destinations are discarded.
+    fn set_scratch(&mut self, destination: u32, data: u32) {
+        match destination {
+            1 => self.x = data,
+            2 => self.y = data,
+            _ => {}
+        }
+    }
+
+    /// Writes levels or directions of pins.
+    fn write_pins(&mut self, range: PinRange, data: u32, directions: bool, acts: &mut Acts) {
+        acts.write = PinWrite::new(range, data, directions);
+        self.last_write = acts.write;
+    }
+
+    /// What holds its pins in every cycle: the last write, with OUT_STICKY.
+    pub(super) fn held_pins(&self) -> PinWrite {
+        if self.exec_bit(OUT_STICKY) { self.last_write } else { PinWrite::NOTHING }
+    }
+}
+
+/// Whether an instruction is OUT, which fills the OSR by itself.
+fn is_out(instruction: u16) -> bool {
+    instruction >> 13 == 3
+}
+
+/// Decrements a scratch register. Returns whether it was not zero before.
+fn decrement(scratch: &mut u32) -> bool {
+    let before = *scratch;
+    *scratch = before.wrapping_sub(1);
+    before != 0
+}
+
+/// The IRQ flag of an index: with bit 4 the number of the state machine is added to the lower two bits (3.4.9.2).
+fn flag_index(index: u32, number: u32) -> u32 {
+    if index & 16 != 0 { index & 4 | (index + number) & 3 } else { index & 7 }
+}

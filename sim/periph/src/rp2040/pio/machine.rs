@@ -1,0 +1,266 @@
+//! One state machine: its registers, and when it executes.
+
+use super::divider::Divider;
+use super::fifo::Fifo;
+use super::pins::{PinRange, PinWrite, low_bits};
+use crate::NEVER;
+
+const EXECCTRL_RESET: u32 = 0x0001_f000;
+const SHIFTCTRL_RESET: u32 = 0x000c_0000;
+const PINCTRL_RESET: u32 = 0x1400_0000;
+/// Words of each FIFO while they are not joined.
+const FIFO_DEPTH: usize = 4;
+/// Shift count of an empty OSR.
+pub(super) const EMPTY: u32 = 32;
+
+/// What a stalled instruction waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stall {
+    /// A level of a pin.
+    Pins,
+    /// An IRQ flag.
+    Flags,
+    /// Data in the TX FIFO.
+    Data,
+    /// Room in the RX FIFO.
+    Room,
+    /// Its next tick: the OSR is being filled.
+    Refill,
+}
+
+/// Registers and state of a state machine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StateMachine {
+    pub enabled: bool,
+    pub divider: Divider,
+    pub execctrl: u32,
+    pub shiftctrl: u32,
+    pub pinctrl: u32,
+    pub tx: Fifo,
+    pub rx: Fifo,
+    pub pc: u32,
+    pub x: u32,
+    pub y: u32,
+    pub isr: u32,
+    /// Bits shifted into ISR.
+    pub isr_count: u32,
+    pub osr: u32,
+    /// Bits shifted out of OSR.
+    pub osr_count: u32,
+    /// Cycle of its next tick that executes, or [`NEVER`] while it is disabled or stalled.
+    pub next: u64,
+    /// Ticks until it executes, while it is disabled.
+    pub delay: u64,
+    pub stall: Option<Stall>,
+    /// The instruction that OUT EXEC or MOV EXEC has put before the next one.
+    pub inserted: Option<u16>,
+    /// An instruction that was written to INSTR, and the cycle in which it executes: [`NEVER`] while it stalls.
+    pub forced: Option<(u16, u64)>,
+    /// The present instruction has stalled: its side-set is done.
+    pub side_done: bool,
+    /// An IRQ WAIT has raised its flag.
+    pub raised: bool,
+    /// The last write to pins of OUT, SET or MOV, for OUT_STICKY.
+    pub last_write: PinWrite,
+}
+
+impl StateMachine {
+    /// A state machine after reset.
+    pub const fn new() -> Self {
+        Self {
+            enabled: false,
+            divider: Divider::new(),
+            execctrl: EXECCTRL_RESET,
+            shiftctrl: SHIFTCTRL_RESET,
+            pinctrl: PINCTRL_RESET,
+            tx: Fifo::new(FIFO_DEPTH),
+            rx: Fifo::new(FIFO_DEPTH),
+            pc: 0,
+            x: 0,
+            y: 0,
+            isr: 0,
+            isr_count: 0,
+            osr: 0,
+            osr_count: EMPTY,
+            next: NEVER,
+            delay: 0,
+            stall: None,
+            inserted: None,
+            forced: None,
+            side_done: false,
+            raised: false,
+            last_write: PinWrite::NOTHING,
+        }
+    }
+
+    /// Whether a bit of EXECCTRL is set.
+    pub fn exec_bit(&self, number: u32) -> bool {
+        self.execctrl >> number & 1 != 0
+    }
+
+    /// Whether a bit of SHIFTCTRL is set.
+    pub fn shift_bit(&self, number: u32) -> bool {
+        self.shiftctrl >> number & 1 != 0
+    }
+
+    /// Whether OUT fills the OSR by itself.
+    pub fn autopull(&self) -> bool {
+        self.shift_bit(17)
+    }
+
+    /// Whether IN empties the ISR by itself.
+    pub fn autopush(&self) -> bool {
+        self.shift_bit(16)
+    }
+
+    /// Shift count from which on the OSR is empty.
+    pub fn pull_threshold(&self) -> u32 {
+        bit_count(self.shiftctrl >> 25)
+    }
+
+    /// Shift count from which on the ISR is full.
+    pub fn push_threshold(&self) -> u32 {
+        bit_count(self.shiftctrl >> 20)
+    }
+
+    /// Pins of OUT, and of MOV to pins.
+    pub fn out_pins(&self) -> PinRange {
+        PinRange { base: self.pinctrl & 31, count: (self.pinctrl >> 20 & 63).min(32) }
+    }
+
+    /// Pins of SET.
+    pub fn set_pins(&self) -> PinRange {
+        PinRange { base: self.pinctrl >> 5 & 31, count: (self.pinctrl >> 26 & 7).min(5) }
+    }
+
+    /// First pin of IN.
+    pub fn in_base(&self) -> u32 {
+        self.pinctrl >> 15 & 31
+    }
+
+    /// Bits that side-set takes from the delay field.
+    fn side_bits(&self) -> u32 {
+        (self.pinctrl >> 29).min(5)
+    }
+
+    /// Ticks that an instruction waits after it has executed.
+    pub fn delay_of(&self, instruction: u16) -> u64 {
+        u64::from(u32::from(instruction) >> 8 & low_bits(5 - self.side_bits()))
+    }
+
+    /// What an instruction's side-set writes.
+    pub fn side_set(&self, instruction: u16) -> PinWrite {
+        let mut count = self.side_bits();
+        let value = (u32::from(instruction) >> 8 & 31) >> (5 - count);
+        // With SIDE_EN the uppermost bit says whether there is a side-set.
+        if count != 0 && self.exec_bit(30) {
+            count -= 1;
+            if value >> count & 1 == 0 {
+                return PinWrite::NOTHING;
+            }
+        }
+        PinWrite::new(PinRange { base: self.pinctrl >> 10 & 31, count }, value, self.exec_bit(29))
+    }
+
+    /// Writes SHIFTCTRL. Joining the FIFOs, or no longer joining them, empties both.
+    pub fn set_shiftctrl(&mut self, value: u32) {
+        if (value ^ self.shiftctrl) >> 30 != 0 {
+            let (rx_joined, tx_joined) = (value >> 31 & 1 != 0, value >> 30 & 1 != 0);
+            let depth = |joined: bool, other: bool| match (joined, other) {
+                (true, _) => 2 * FIFO_DEPTH,
+                (false, true) => 0,
+                (false, false) => FIFO_DEPTH,
+            };
+            self.tx = Fifo::new(depth(tx_joined, rx_joined));
+            self.rx = Fifo::new(depth(rx_joined, tx_joined));
+        }
+        self.shiftctrl = value & 0xffff_0000;
+    }
+
+    /// Whether the OSR is empty, data is there, and the machine fills it by itself.
+    pub fn needs_refill(&self) -> bool {
+        self.autopull() && self.osr_count >= self.pull_threshold() && !self.tx.is_empty()
+    }
+
+    /// Takes a word of the TX FIFO into the OSR. False if there is none.
+    pub fn refill(&mut self) -> bool {
+        let Some(word) = self.tx.pop() else {
+            return false;
+        };
+        self.osr = word;
+        self.osr_count = 0;
+        true
+    }
+
+    /// Cycle in which something happens to it, from `from` on.
+    pub fn due(&self, from: u64) -> u64 {
+        let mut due = self.next;
+        if let Some((_, at)) = self.forced {
+            due = due.min(at);
+        }
+        if self.enabled && self.needs_refill() {
+            due = due.min(self.divider.tick(from, 0));
+        }
+        due
+    }
+
+    /// Lets a stalled instruction try again from this cycle on.
+    pub fn retry(&mut self, from: u64) {
+        if self.stall.take().is_none() {
+            return;
+        }
+        if let Some((_, at)) = &mut self.forced {
+            *at = from;
+        } else if self.enabled {
+            self.next = self.divider.tick(from, 0);
+        }
+    }
+
+    /// Enables or disables it at the end of a cycle. A delay goes on where it was.
+    pub fn enable(&mut self, on: bool, now: u64) {
+        if on && !self.enabled {
+            self.next = self.divider.tick(now + 1, self.delay);
+        } else if !on && self.enabled {
+            self.delay = if self.next == NEVER { 0 } else { self.divider.ticks_between(now + 1, self.next) };
+            self.next = NEVER;
+            if self.forced.is_none() {
+                self.stall = None;
+            }
+        }
+        self.enabled = on;
+    }
+
+    /// Clears what CTRL.SM_RESTART clears.
+    pub fn restart(&mut self, now: u64) {
+        self.isr = 0;
+        self.isr_count = 0;
+        self.osr_count = EMPTY;
+        self.delay = 0;
+        self.stall = None;
+        self.inserted = None;
+        self.forced = None;
+        self.side_done = false;
+        self.raised = false;
+        self.last_write = PinWrite::NOTHING;
+        if self.enabled {
+            self.next = self.divider.tick(now + 1, 0);
+        }
+    }
+
+    /// Changes the divider at the end of a cycle. As many ticks as before are left of a delay.
+    pub fn change_divider(&mut self, now: u64, change: impl FnOnce(&mut Divider)) {
+        let left = (self.next != NEVER).then(|| self.divider.ticks_between(now + 1, self.next));
+        change(&mut self.divider);
+        if let Some(ticks) = left {
+            self.next = self.divider.tick(now + 1, ticks);
+        }
+    }
+}
+
+/// A number of bits in a five-bit field, where 0 stands for 32.
+pub(super) fn bit_count(field: u32) -> u32 {
+    match field & 31 {
+        0 => 32,
+        count => count,
+    }
+}

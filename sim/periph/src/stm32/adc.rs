@@ -1,0 +1,292 @@
+//! ADC of F1, F4 and F7 (RM0008, RM0090 and RM0410 "ADC"): regular conversions, single, continuous and of a sequence.
+//!
+//! A conversion takes its channel's sampling time and 12 cycles of ADCCLK (12.5 on the F1). Pins have the voltage that the
+//! user sets. On F4 and F7 one block has three converters, 0x100 apart, and common registers.
+
+use super::block::{Access, Block};
+use crate::NEVER;
+
+/// The registers of a family's ADC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdcLayout {
+    /// F1: a converter, started by ADON or SWSTART.
+    F1,
+    /// F4 and F7: up to three converters.
+    F4,
+}
+
+const SR_EOC: u32 = 1 << 1;
+const SR_STRT: u32 = 1 << 4;
+const SR_OVR: u32 = 1 << 5;
+const CR1_EOCIE: u32 = 1 << 5;
+const CR1_SCAN: u32 = 1 << 8;
+const CR1_OVRIE: u32 = 1 << 26;
+const CR2_ADON: u32 = 1;
+const CR2_CONT: u32 = 1 << 1;
+/// F4: EOC after each conversion of a sequence.
+const CR2_EOCS: u32 = 1 << 10;
+const CR2_ALIGN: u32 = 1 << 11;
+const CHANNELS: usize = 19;
+/// Sampling times in half cycles of ADCCLK.
+const F1_SAMPLING: [u64; 8] = [3, 15, 27, 57, 83, 111, 143, 479];
+const F4_SAMPLING: [u64; 8] = [6, 30, 56, 112, 168, 224, 288, 960];
+/// Millivolts of VDDA, and of the reference that the chip measures by itself: VREFINT.
+const SUPPLY_MILLIVOLTS: u32 = 3300;
+const REFERENCE_MILLIVOLTS: u32 = 1200;
+const REFERENCE_CHANNEL: usize = 17;
+/// Common registers of F4 and F7, from here on.
+const COMMON: u32 = 0x300;
+
+/// One converter.
+#[derive(Debug, Clone, Copy)]
+struct Converter {
+    sr: u32,
+    cr1: u32,
+    cr2: u32,
+    /// Sampling times and offsets, thresholds, sequences: 0x0c to 0x38.
+    plain: [u32; 12],
+    injected: [u32; 4],
+    data: u32,
+    /// Number of the conversion in its sequence.
+    position: u32,
+    end: u64,
+}
+
+/// Offsets of the registers in `plain`.
+const PLAIN_FIRST: u32 = 0x0c;
+const PLAIN_LAST: u32 = 0x38;
+/// HTR is all ones after reset.
+const HTR: usize = 6;
+
+impl Converter {
+    const fn new() -> Self {
+        let mut plain = [0; 12];
+        plain[HTR] = 0xfff;
+        Self { sr: 0, cr1: 0, cr2: 0, plain, injected: [0; 4], data: 0, position: 0, end: NEVER }
+    }
+
+    fn register(&self, offset: u32) -> u32 {
+        self.plain[((offset - PLAIN_FIRST) / 4) as usize]
+    }
+
+    /// Channel of the present conversion: SQR3 has the first six of a sequence, SQR2 and SQR1 the others.
+    fn channel(&self) -> usize {
+        let (offset, place) = match self.position {
+            n @ 0..6 => (0x34, n),
+            n @ 6..12 => (0x30, n - 6),
+            n => (0x2c, n - 12),
+        };
+        (self.register(offset) >> (5 * place) & 31) as usize
+    }
+
+    /// Conversions of a sequence.
+    fn length(&self) -> u32 {
+        if self.cr1 & CR1_SCAN != 0 { (self.register(0x2c) >> 20 & 15) + 1 } else { 1 }
+    }
+
+    /// Half cycles of ADCCLK of the present conversion.
+    fn half_cycles(&self, layout: AdcLayout) -> u64 {
+        let channel = self.channel();
+        let code = if channel < 10 {
+            self.register(0x10) >> (3 * channel)
+        } else {
+            self.register(0x0c) >> (3 * (channel - 10).min(8))
+        } as usize
+            & 7;
+        match layout {
+            AdcLayout::F1 => F1_SAMPLING[code] + 25,
+            // Fewer bits take fewer cycles: 12, 10, 8, 6.
+            AdcLayout::F4 => F4_SAMPLING[code] + 24 - 4 * u64::from(self.cr1 >> 24 & 3),
+        }
+    }
+}
+
+/// A block of converters.
+#[derive(Debug, Clone)]
+pub struct Adc {
+    layout: AdcLayout,
+    converters: Vec<Converter>,
+    /// CCR.
+    common: u32,
+    /// What each channel converts to, in 12 bits.
+    levels: [u32; CHANNELS],
+}
+
+/// The 12-bit level of a voltage.
+fn level_of(millivolts: u32) -> u32 {
+    (millivolts.min(SUPPLY_MILLIVOLTS) * 4096 / SUPPLY_MILLIVOLTS).min(4095)
+}
+
+impl Adc {
+    /// A block after reset.
+    #[must_use]
+    pub fn new(layout: AdcLayout) -> Self {
+        let count = if layout == AdcLayout::F1 { 1 } else { 3 };
+        let mut levels = [0; CHANNELS];
+        levels[REFERENCE_CHANNEL] = level_of(REFERENCE_MILLIVOLTS);
+        Self { layout, converters: vec![Converter::new(); count], common: 0, levels }
+    }
+
+    /// Sets the voltage of a channel.
+    pub fn set_channel(&mut self, channel: usize, millivolts: u32) {
+        self.levels[channel] = level_of(millivolts);
+    }
+
+    /// Begins a conversion.
+    fn begin(&mut self, n: usize, at: u64, access: &Access) {
+        // F4: PCLK2 by 2, 4, 6 or 8. The F1's clock is divided in RCC.
+        let divider = if self.layout == AdcLayout::F4 { 2 * (u64::from(self.common >> 16 & 3) + 1) } else { 1 };
+        let converter = &mut self.converters[n];
+        let units = converter.half_cycles(self.layout) * divider * access.core_hz;
+        converter.end = match access.clock_hz {
+            0 => NEVER,
+            hz => at.saturating_add(units.div_ceil(2 * hz)),
+        };
+    }
+
+    /// Starts a sequence.
+    fn start(&mut self, n: usize, access: &Access) {
+        let converter = &mut self.converters[n];
+        if converter.cr2 & CR2_ADON == 0 {
+            return;
+        }
+        converter.sr |= SR_STRT;
+        converter.position = 0;
+        self.begin(n, access.now, access);
+    }
+
+    /// Completes a conversion, and begins the next one.
+    fn complete(&mut self, n: usize, at: u64, access: &Access) {
+        let layout = self.layout;
+        let converter = &mut self.converters[n];
+        let level = self.levels.get(converter.channel()).copied().unwrap_or(0);
+        let level = if layout == AdcLayout::F4 { level >> (2 * (converter.cr1 >> 24 & 3)) } else { level };
+        let each = layout == AdcLayout::F4 && converter.cr2 & CR2_EOCS != 0;
+        converter.end = NEVER;
+        // A result that nobody has read: F4 and F7 notice it where they flag each conversion.
+        if each && converter.sr & SR_EOC != 0 {
+            converter.sr |= SR_OVR;
+            return;
+        }
+        converter.data = if converter.cr2 & CR2_ALIGN != 0 { level << 4 } else { level };
+        converter.position += 1;
+        let is_last = converter.position >= converter.length();
+        if is_last || each {
+            converter.sr |= SR_EOC;
+        }
+        if is_last {
+            converter.position = 0;
+        }
+        if !is_last || converter.cr2 & CR2_CONT != 0 {
+            self.begin(n, at, access);
+        }
+    }
+
+    /// Writes CR2. The start bits read 0.
+    fn control(&mut self, n: usize, value: u32, access: &Access) {
+        let before = self.converters[n].cr2;
+        let (start, kept) = match self.layout {
+            AdcLayout::F1 => {
+                // ADON written again, with nothing else changed, starts too. Calibration takes no time.
+                let again = value & before & CR2_ADON != 0 && value == before;
+                (value & 1 << 22 != 0 || again, value & 0x00be_f903)
+            }
+            AdcLayout::F4 => (value & 1 << 30 != 0, value & 0x3f3f_0f03),
+        };
+        self.converters[n].cr2 = kept;
+        if kept & CR2_ADON == 0 {
+            self.converters[n].end = NEVER;
+        } else if start {
+            self.start(n, access);
+        }
+    }
+
+    /// The converter of an offset, and the offset in it.
+    fn at(&self, offset: u32) -> Option<(usize, u32)> {
+        let n = (offset / 0x100) as usize;
+        (n < self.converters.len() && offset & 0xff <= 0x4c).then_some((n, offset & 0xff))
+    }
+}
+
+impl Block for Adc {
+    fn reset(&mut self) {
+        *self = Self { levels: self.levels, ..Self::new(self.layout) };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        let value = self.peek(offset, access);
+        if let Some((n, 0x4c)) = self.at(offset) {
+            self.converters[n].sr &= !SR_EOC;
+        }
+        value
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        if self.layout == AdcLayout::F4 && offset >= COMMON {
+            match offset - COMMON {
+                0x04 => self.common = value & 0x00c3_ef1f,
+                0x00 | 0x08 => {}
+                _ => access.effects.unmodelled = Some((offset, true)),
+            }
+            return;
+        }
+        let Some((n, register)) = self.at(offset) else {
+            access.effects.unmodelled = Some((offset, true));
+            return;
+        };
+        let converter = &mut self.converters[n];
+        match register {
+            0x00 => converter.sr &= value,
+            0x04 => converter.cr1 = value,
+            0x08 => self.control(n, value, access),
+            PLAIN_FIRST..=PLAIN_LAST => converter.plain[((register - PLAIN_FIRST) / 4) as usize] = value,
+            _ => {}
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        if self.layout == AdcLayout::F4 && offset >= COMMON {
+            return match offset - COMMON {
+                0x00 => self.converters.iter().rev().fold(0, |word, converter| word << 8 | converter.sr),
+                0x04 => self.common,
+                _ => 0,
+            };
+        }
+        let Some((n, register)) = self.at(offset) else { return 0 };
+        let converter = &self.converters[n];
+        match register {
+            0x00 => converter.sr,
+            0x04 => converter.cr1,
+            0x08 => converter.cr2,
+            PLAIN_FIRST..=PLAIN_LAST => converter.register(register),
+            0x3c..=0x48 => converter.injected[((register - 0x3c) / 4) as usize],
+            _ => converter.data,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        self.converters.iter().map(|converter| converter.end).min().unwrap_or(NEVER)
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        for n in 0..self.converters.len() {
+            while self.converters[n].end <= access.now {
+                let end = self.converters[n].end;
+                self.complete(n, end, access);
+            }
+        }
+    }
+
+    fn outputs(&self) -> u32 {
+        let requests = |converter: &Converter| {
+            converter.cr1 & CR1_EOCIE != 0 && converter.sr & SR_EOC != 0
+                || converter.cr1 & CR1_OVRIE != 0 && converter.sr & SR_OVR != 0
+        };
+        u32::from(self.converters.iter().any(requests))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,331 @@
+//! I2C of L0, F7 and H7 as a master (RM0367, RM0410 and RM0433 "I2C"): the block counts the bytes of a transfer.
+//!
+//! A byte with its acknowledge takes nine periods of SCL, START and STOP one each. A period is SCLL + 1 and SCLH + 1 times
+//! the prescaled clock, and twice the synchronisation of SCL: two cycles of the kernel clock and the digital filter.
+
+use super::block::{Access, Block};
+use crate::NEVER;
+use crate::device::{I2cBus, nanoseconds};
+
+const CR1_PE: u32 = 1;
+const CR2_READ: u32 = 1 << 10;
+const CR2_ADD10: u32 = 1 << 11;
+const CR2_START: u32 = 1 << 13;
+const CR2_STOP: u32 = 1 << 14;
+const CR2_RELOAD: u32 = 1 << 24;
+const CR2_AUTOEND: u32 = 1 << 25;
+const ISR_TXE: u32 = 1;
+const ISR_TXIS: u32 = 1 << 1;
+const ISR_RXNE: u32 = 1 << 2;
+const ISR_NACKF: u32 = 1 << 4;
+const ISR_STOPF: u32 = 1 << 5;
+const ISR_TC: u32 = 1 << 6;
+const ISR_TCR: u32 = 1 << 7;
+const ISR_BUSY: u32 = 1 << 15;
+/// Flags that ICR clears.
+const CLEARABLE: u32 = 0x3f38;
+/// Interrupt enables of CR1 and the flags that they enable.
+const EVENTS: [(u32, u32); 5] =
+    [(1 << 1, ISR_TXIS), (1 << 2, ISR_RXNE), (1 << 4, ISR_NACKF), (1 << 5, ISR_STOPF), (1 << 6, ISR_TC | ISR_TCR)];
+/// Periods of a byte with its acknowledge.
+const BYTE: u64 = 9;
+
+/// The present phase of the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Address,
+    Sending(u8),
+    /// Nothing to send yet.
+    Unsent,
+    Receiving,
+    /// A byte is received, and the one before it has not been read.
+    Held(u8),
+    /// All bytes are transferred (TC), or those before a reload (TCR).
+    Complete,
+    Stop,
+}
+
+/// One I2C.
+#[derive(Debug, Clone)]
+pub struct I2cV2 {
+    cr1: u32,
+    cr2: u32,
+    oar: [u32; 2],
+    timing: u32,
+    timeout: u32,
+    /// NACKF and STOPF.
+    flags: u32,
+    tx: Option<u8>,
+    rx: Option<u8>,
+    /// Bytes of the transfer that are still to come.
+    left: u32,
+    /// The transfer goes on when NBYTES is written again.
+    reload: bool,
+    phase: Phase,
+    /// Cycle at which the phase ends.
+    end: u64,
+    /// The devices at the other end.
+    pub bus: I2cBus,
+}
+
+impl Default for I2cV2 {
+    fn default() -> Self {
+        Self {
+            cr1: 0,
+            cr2: 0,
+            oar: [0; 2],
+            timing: 0,
+            timeout: 0,
+            flags: 0,
+            tx: None,
+            rx: None,
+            left: 0,
+            reload: false,
+            phase: Phase::Idle,
+            end: NEVER,
+            bus: I2cBus::default(),
+        }
+    }
+}
+
+impl I2cV2 {
+    /// Core cycles of so many periods of SCL.
+    fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
+        let field = |shift: u32, mask: u32| u64::from(self.timing >> shift & mask);
+        let prescaled = (field(8, 0xff) + 1 + field(0, 0xff) + 1) * (field(28, 15) + 1);
+        let synchronised = 2 * (2 + u64::from(self.cr1 >> 8 & 15));
+        match access.clock_hz {
+            0 => NEVER,
+            hz => (periods * (prescaled + synchronised) * access.core_hz).div_ceil(hz),
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
+        self.phase = phase;
+        self.end = at.saturating_add(self.cycles_of(periods, access));
+    }
+
+    /// Enters a phase in which SCL stays low until firmware acts.
+    fn hold(&mut self, phase: Phase) {
+        (self.phase, self.end) = (phase, NEVER);
+    }
+
+    fn reads(&self) -> bool {
+        self.cr2 & CR2_READ != 0
+    }
+
+    /// Begins what CR2 asks for, if the bus waits for it.
+    fn serve_requests(&mut self, at: u64, access: &Access) {
+        if self.cr1 & CR1_PE == 0 || self.end != NEVER {
+            return;
+        }
+        let may_start = matches!(self.phase, Phase::Idle | Phase::Complete);
+        if may_start && self.cr2 & CR2_START != 0 {
+            self.left = self.cr2 >> 16 & 0xff;
+            let bytes = if self.cr2 & CR2_ADD10 != 0 { 2 } else { 1 };
+            self.enter(Phase::Address, at, 1 + bytes * BYTE, access);
+        } else if matches!(self.phase, Phase::Complete | Phase::Unsent) && self.cr2 & CR2_STOP != 0 {
+            self.enter(Phase::Stop, at, 1, access);
+        }
+    }
+
+    /// The end of a phase.
+    fn finish_phase(&mut self, at: u64, access: &Access) {
+        let now_ns = nanoseconds(at, access.core_hz);
+        self.end = NEVER;
+        match self.phase {
+            Phase::Address => {
+                self.cr2 &= !CR2_START;
+                let address = if self.cr2 & CR2_ADD10 != 0 { self.cr2 & 0x3ff } else { self.cr2 >> 1 & 0x7f };
+                if self.bus.start(address as u16, self.reads(), now_ns) {
+                    self.next_byte(at, access);
+                } else {
+                    self.refuse(at, access);
+                }
+            }
+            Phase::Sending(byte) if self.bus.write(byte, now_ns) => {
+                self.left -= 1;
+                self.next_byte(at, access);
+            }
+            Phase::Sending(_) => self.refuse(at, access),
+            Phase::Receiving => {
+                let byte = self.bus.read(now_ns);
+                self.left -= 1;
+                if self.rx.is_none() {
+                    self.rx = Some(byte);
+                    self.next_byte(at, access);
+                } else {
+                    self.hold(Phase::Held(byte));
+                }
+            }
+            Phase::Stop => {
+                self.bus.stop(now_ns);
+                self.cr2 &= !CR2_STOP;
+                self.flags |= ISR_STOPF;
+                self.hold(Phase::Idle);
+            }
+            _ => {}
+        }
+        self.serve_requests(at, access);
+    }
+
+    /// Nobody acknowledged: the block sends STOP by itself.
+    fn refuse(&mut self, at: u64, access: &Access) {
+        self.flags |= ISR_NACKF;
+        self.tx = None;
+        self.enter(Phase::Stop, at, 1, access);
+    }
+
+    /// Goes on with the next byte of the transfer, or ends it.
+    fn next_byte(&mut self, at: u64, access: &Access) {
+        if self.left == 0 {
+            let ends = self.cr2 & (CR2_RELOAD | CR2_AUTOEND) == CR2_AUTOEND;
+            if ends { self.enter(Phase::Stop, at, 1, access) } else { self.hold(Phase::Complete) }
+        } else if self.reads() {
+            self.enter(Phase::Receiving, at, BYTE, access);
+        } else {
+            self.hold(Phase::Unsent);
+            self.send_next(at, access);
+        }
+    }
+
+    /// Sends what is in TXDR.
+    fn send_next(&mut self, at: u64, access: &Access) {
+        if let Some(byte) = self.tx.take() {
+            self.enter(Phase::Sending(byte), at, BYTE, access);
+        }
+    }
+
+    /// ISR.
+    fn status(&self) -> u32 {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        // A byte that is being sent still counts as left.
+        let wanted = match self.phase {
+            Phase::Unsent => self.left > 0,
+            Phase::Sending(_) => self.left > 1,
+            _ => false,
+        };
+        let complete = self.phase == Phase::Complete;
+        let reloads = self.cr2 & CR2_RELOAD != 0;
+        flag(self.tx.is_none(), ISR_TXE)
+            | flag(wanted && self.tx.is_none(), ISR_TXIS)
+            | flag(self.rx.is_some(), ISR_RXNE)
+            | flag(complete && !reloads, ISR_TC)
+            | flag(complete && reloads, ISR_TCR)
+            | flag(self.phase != Phase::Idle, ISR_BUSY)
+            | self.flags
+    }
+
+    /// Reads RXDR: the byte that was held moves there.
+    fn receive(&mut self, access: &Access) -> u32 {
+        let byte = self.rx.take().unwrap_or(0);
+        if let Phase::Held(held) = self.phase {
+            self.rx = Some(held);
+            self.next_byte(access.now, access);
+        }
+        u32::from(byte)
+    }
+
+    /// Writes CR2. START and STOP stay set until they are done.
+    fn control(&mut self, value: u32, access: &Access) {
+        let pending = self.cr2 & (CR2_START | CR2_STOP);
+        self.cr2 = value & 0x07ff_ffff | pending;
+        let bytes = value >> 16 & 0xff;
+        if self.reload && self.phase == Phase::Complete && value & CR2_START == 0 && bytes != 0 {
+            self.left = bytes;
+            self.next_byte(access.now, access);
+        }
+        self.reload = self.cr2 & CR2_RELOAD != 0;
+    }
+
+    /// Writes CR1. Switched off, the block leaves the bus and forgets its transfer.
+    fn enable(&mut self, value: u32, access: &Access) {
+        self.cr1 = value & 0x00ff_dfff;
+        if self.cr1 & CR1_PE == 0 {
+            if self.phase != Phase::Idle {
+                self.bus.stop(nanoseconds(access.now, access.core_hz));
+            }
+            self.cr2 &= !(CR2_START | CR2_STOP);
+            (self.flags, self.tx, self.rx) = (0, None, None);
+            self.hold(Phase::Idle);
+        }
+    }
+}
+
+impl Block for I2cV2 {
+    fn reset(&mut self) {
+        *self = Self { bus: std::mem::take(&mut self.bus), ..Self::default() };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        if offset == 0x24 {
+            let byte = self.receive(access);
+            self.serve_requests(access.now, access);
+            return byte;
+        }
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.enable(value, access),
+            0x04 => self.control(value, access),
+            0x08 | 0x0c => self.oar[(offset as usize - 8) / 4] = value & 0xffff,
+            0x10 => self.timing = value & 0xf0ff_ffff,
+            0x14 => self.timeout = value & 0x8fff_9fff,
+            // TXE flushes the data register.
+            0x18 if value & ISR_TXE != 0 => self.tx = None,
+            0x18 | 0x20 | 0x24 => {}
+            0x1c => self.flags &= !(value & CLEARABLE),
+            0x28 => {
+                self.tx = Some(value as u8);
+                if self.phase == Phase::Unsent {
+                    self.send_next(access.now, access);
+                }
+            }
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+        self.serve_requests(access.now, access);
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => self.cr1,
+            0x04 => self.cr2,
+            0x08 | 0x0c => self.oar[(offset as usize - 8) / 4],
+            0x10 => self.timing,
+            0x14 => self.timeout,
+            0x18 => self.status(),
+            0x24 => u32::from(self.rx.unwrap_or(0)),
+            0x28 => u32::from(self.tx.unwrap_or(0)),
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        offset == 0x1c
+    }
+
+    fn due(&self) -> u64 {
+        self.end
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        while self.end <= access.now {
+            let end = self.end;
+            self.finish_phase(end, access);
+        }
+    }
+
+    /// Bit 0: events. Bit 1: errors, of which a bus with well-behaved devices has none.
+    fn outputs(&self) -> u32 {
+        let status = self.status();
+        u32::from(EVENTS.iter().any(|&(enable, flags)| self.cr1 & enable != 0 && status & flags != 0))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! SPI as a master (RM0008, RM0090, RM0367 and RM0410 "SPI"): one frame buffered each way, on the F7 FIFOs of four bytes.
+//!
+//! A frame takes its bits in periods of the bus clock divided by 2 to 256. The next one follows without a gap.
+
+use std::collections::VecDeque;
+
+use super::block::{Access, Block};
+use crate::NEVER;
+use crate::device::{SpiBus, nanoseconds};
+
+/// The registers of a family's SPI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpiLayout {
+    /// F1, F4 and L0: 8 or 16 bits, one frame in the buffer.
+    Buffer,
+    /// F7: 4 to 16 bits, FIFOs of four bytes.
+    Fifo,
+}
+
+const CR1_MSTR: u32 = 1 << 2;
+const CR1_SPE: u32 = 1 << 6;
+const CR1_SSI: u32 = 1 << 8;
+const CR1_SSM: u32 = 1 << 9;
+const CR1_DFF: u32 = 1 << 11;
+const CR1_BIDIOE: u32 = 1 << 14;
+const CR1_BIDIMODE: u32 = 1 << 15;
+const CR2_ERRIE: u32 = 1 << 5;
+const CR2_RXNEIE: u32 = 1 << 6;
+const CR2_TXEIE: u32 = 1 << 7;
+const CR2_FRXTH: u32 = 1 << 12;
+const CR2_FIFO_RESET: u32 = 7 << 8;
+const SR_RXNE: u32 = 1;
+const SR_TXE: u32 = 1 << 1;
+const SR_MODF: u32 = 1 << 5;
+const SR_OVR: u32 = 1 << 6;
+const SR_BSY: u32 = 1 << 7;
+const CRCPR_RESET: u32 = 7;
+const I2SPR_RESET: u32 = 2;
+/// Bytes of a FIFO.
+const FIFO_BYTES: usize = 4;
+
+/// One SPI.
+#[derive(Debug, Clone)]
+pub struct Spi {
+    layout: SpiLayout,
+    cr1: u32,
+    cr2: u32,
+    crcpr: u32,
+    i2scfgr: u32,
+    i2spr: u32,
+    tx: VecDeque<u32>,
+    rx: VecDeque<u32>,
+    /// The frame that comes back with the present one.
+    answer: u32,
+    /// Cycle at which the present frame ends.
+    end: u64,
+    overrun: bool,
+    /// DR was read after an overrun: reading SR clears it.
+    overrun_read: bool,
+    mode_fault: bool,
+    /// The devices at the other end.
+    pub bus: SpiBus,
+}
+
+impl Spi {
+    /// An SPI after reset.
+    #[must_use]
+    pub fn new(layout: SpiLayout) -> Self {
+        Self {
+            layout,
+            cr1: 0,
+            cr2: if layout == SpiLayout::Fifo { CR2_FIFO_RESET } else { 0 },
+            crcpr: CRCPR_RESET,
+            i2scfgr: 0,
+            i2spr: I2SPR_RESET,
+            tx: VecDeque::new(),
+            rx: VecDeque::new(),
+            answer: 0,
+            end: NEVER,
+            overrun: false,
+            overrun_read: false,
+            mode_fault: false,
+            bus: SpiBus::default(),
+        }
+    }
+
+    /// Bits of a frame. Sizes that are not used count as 8.
+    fn bits(&self) -> u32 {
+        match self.layout {
+            SpiLayout::Buffer if self.cr1 & CR1_DFF != 0 => 16,
+            SpiLayout::Buffer => 8,
+            SpiLayout::Fifo => match self.cr2 >> 8 & 15 {
+                0..=2 => 8,
+                size => size + 1,
+            },
+        }
+    }
+
+    /// Bytes of a frame in a FIFO.
+    fn frame_bytes(&self) -> usize {
+        if self.bits() > 8 { 2 } else { 1 }
+    }
+
+    /// Frames that fit.
+    fn depth(&self) -> usize {
+        match self.layout {
+            SpiLayout::Buffer => 1,
+            SpiLayout::Fifo => FIFO_BYTES / self.frame_bytes(),
+        }
+    }
+
+    /// Core cycles of a frame.
+    fn frame_cycles(&self, access: &Access) -> u64 {
+        let prescaler = 2_u64 << (self.cr1 >> 3 & 7);
+        match access.clock_hz {
+            0 => NEVER,
+            hz => (u64::from(self.bits()) * prescaler * access.core_hz).div_ceil(hz),
+        }
+    }
+
+    /// Begins a frame at cycle `at`, if there is one to send.
+    fn begin(&mut self, at: u64, access: &Access) {
+        let sends = self.cr1 & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR;
+        if !sends || self.end != NEVER {
+            return;
+        }
+        let Some(frame) = self.tx.pop_front() else { return };
+        self.answer = self.bus.exchange(frame, self.bits(), nanoseconds(at, access.core_hz));
+        self.end = at.saturating_add(self.frame_cycles(access));
+    }
+
+    /// Appends what is written to DR. A halfword brings two frames of a byte to a FIFO.
+    fn send(&mut self, value: u32, bytes: u32) {
+        let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
+        let mask = u32::MAX >> (32 - self.bits());
+        let frames = [value & mask, value >> 8 & mask];
+        for &frame in &frames[..if packed { 2 } else { 1 }] {
+            if self.tx.len() < self.depth() {
+                self.tx.push_back(frame);
+            } else if let Some(last) = self.tx.back_mut() {
+                *last = frame;
+            }
+        }
+    }
+
+    /// Takes what a read of DR gives.
+    fn receive(&mut self, bytes: u32) -> u32 {
+        self.overrun_read = self.overrun;
+        let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
+        let first = self.rx.pop_front().unwrap_or(0);
+        let second = if packed { self.rx.pop_front().unwrap_or(0) } else { 0 };
+        first | second << 8
+    }
+
+    /// SR.
+    fn status(&self) -> u32 {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        let bytes = |fifo: &VecDeque<u32>| fifo.len() * self.frame_bytes();
+        let (received, ready, levels) = match self.layout {
+            SpiLayout::Buffer => (!self.rx.is_empty(), self.tx.is_empty(), 0),
+            SpiLayout::Fifo => {
+                let threshold = if self.cr2 & CR2_FRXTH != 0 { 1 } else { 2 };
+                // A FIFO of four bytes has its level in two bits: empty, a quarter, a half, more.
+                let level = |fifo| bytes(fifo).min(3) as u32;
+                (
+                    bytes(&self.rx) >= threshold,
+                    bytes(&self.tx) <= FIFO_BYTES / 2,
+                    level(&self.rx) << 9 | level(&self.tx) << 11,
+                )
+            }
+        };
+        flag(received, SR_RXNE)
+            | flag(ready, SR_TXE)
+            | flag(self.mode_fault, SR_MODF)
+            | flag(self.overrun, SR_OVR)
+            | flag(self.end != NEVER || !self.tx.is_empty(), SR_BSY)
+            | levels
+    }
+
+    /// Writes CR1. A master whose select input is low loses its mode.
+    fn control(&mut self, value: u32) {
+        self.cr1 = value & 0xffff;
+        let selected_by_another = self.cr1 & (CR1_SSM | CR1_SSI) == CR1_SSM;
+        self.mode_fault = false;
+        if selected_by_another && self.cr1 & (CR1_SPE | CR1_MSTR) == CR1_SPE | CR1_MSTR {
+            self.mode_fault = true;
+            self.cr1 &= !(CR1_SPE | CR1_MSTR);
+        }
+    }
+}
+
+impl Block for Spi {
+    fn reset(&mut self) {
+        *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.layout) };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        match offset {
+            0x08 => {
+                let status = self.status();
+                self.overrun &= !std::mem::take(&mut self.overrun_read);
+                status
+            }
+            0x0c => self.receive(access.bytes),
+            _ => self.peek(offset, access),
+        }
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.control(value),
+            0x04 => self.cr2 = value & if self.layout == SpiLayout::Fifo { 0x7fff } else { 0xf7 },
+            0x0c => self.send(value, access.bytes),
+            0x10 => self.crcpr = value & 0xffff,
+            0x1c => self.i2scfgr = value & 0x1fff,
+            0x20 => self.i2spr = value & 0x3ff,
+            0x08 | 0x14 | 0x18 => {}
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+        self.begin(access.now, access);
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => self.cr1,
+            0x04 => self.cr2,
+            0x08 => self.status(),
+            0x0c => self.rx.front().copied().unwrap_or(0),
+            0x10 => self.crcpr,
+            0x1c => self.i2scfgr,
+            0x20 => self.i2spr,
+            _ => 0,
+        }
+    }
+
+    fn due(&self) -> u64 {
+        self.end
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        while self.end <= access.now {
+            let end = std::mem::replace(&mut self.end, NEVER);
+            // A bidirectional line that sends receives nothing.
+            let receives = self.cr1 & (CR1_BIDIMODE | CR1_BIDIOE) != CR1_BIDIMODE | CR1_BIDIOE;
+            if receives && self.rx.len() < self.depth() {
+                self.rx.push_back(self.answer);
+            } else if receives {
+                self.overrun = true;
+            }
+            self.begin(end, access);
+        }
+    }
+
+    fn outputs(&self) -> u32 {
+        let status = self.status();
+        let requests = [(CR2_TXEIE, SR_TXE), (CR2_RXNEIE, SR_RXNE), (CR2_ERRIE, SR_OVR | SR_MODF)];
+        u32::from(requests.iter().any(|&(enable, flags)| self.cr2 & enable != 0 && status & flags != 0))
+    }
+}
+
+#[cfg(test)]
+mod tests;

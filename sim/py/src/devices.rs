@@ -1,0 +1,131 @@
+//! Devices that are written in Python.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtoslab_periph::device::{Attached, Connection, Device};
+
+use crate::{Machine, SimError};
+
+/// The first exception that a device has raised and no run has reported.
+#[derive(Clone, Default)]
+pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    /// Keeps an exception, unless there is one already.
+    fn keep(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Raises the exception that was kept.
+    pub fn raise(&self) -> PyResult<()> {
+        let error = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        error.map_or(Ok(()), Err)
+    }
+}
+
+/// An object with the methods of a device. A method that it lacks does nothing.
+struct PythonDevice {
+    object: Py<PyAny>,
+    failure: Failure,
+}
+
+impl PythonDevice {
+    /// Calls a method. `default` if the object has none, if it returns None, and if it raises an exception.
+    fn call<T, A>(&self, name: &str, arguments: A, default: T) -> T
+    where
+        T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+        A: for<'py> IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    {
+        Python::attach(|py| {
+            let object = self.object.bind(py);
+            let result = || {
+                if !object.hasattr(name)? {
+                    return Ok(None);
+                }
+                let returned = object.getattr(name)?.call1(arguments.into_pyobject(py)?)?;
+                if returned.is_none() { Ok(None) } else { returned.extract().map(Some) }
+            };
+            result().unwrap_or_else(|error| {
+                self.failure.keep(error);
+                None
+            })
+        })
+        .unwrap_or(default)
+    }
+}
+
+impl Device for PythonDevice {
+    fn start(&mut self, reads: bool, now_ns: u64) -> bool {
+        self.call("start", (reads, now_ns), true)
+    }
+
+    fn write(&mut self, byte: u8, now_ns: u64) -> bool {
+        self.call("write", (byte, now_ns), true)
+    }
+
+    fn read(&mut self, now_ns: u64) -> u8 {
+        self.call("read", (now_ns,), 0xff)
+    }
+
+    fn stop(&mut self, now_ns: u64) {
+        self.call("stop", (now_ns,), false);
+    }
+
+    fn select(&mut self, selected: bool, now_ns: u64) {
+        self.call("select", (selected, now_ns), false);
+    }
+
+    fn exchange(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
+        self.call("exchange", (frame, bits, now_ns), 0)
+    }
+
+    fn receive(&mut self, byte: u8, now_ns: u64) -> Vec<u8> {
+        self.call("receive", (byte, now_ns), Vec::new())
+    }
+
+    fn change(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
+        self.call("change", (pin, level, now_ns), Vec::new())
+    }
+
+    fn copy(&self) -> Box<dyn Device> {
+        let object = Python::attach(|py| {
+            let copied = || py.import("copy")?.call_method1("deepcopy", (self.object.bind(py),));
+            copied().map(Bound::unbind).unwrap_or_else(|error| {
+                self.failure.keep(error);
+                self.object.clone_ref(py)
+            })
+        });
+        Box::new(PythonDevice { object, failure: self.failure.clone() })
+    }
+}
+
+/// The part of a machine that devices concern.
+#[pymethods]
+impl Machine {
+    #[pyo3(signature = (device, bus, number=0, *, address=None, select=None))]
+    fn attach(
+        &mut self,
+        device: Py<PyAny>,
+        bus: &str,
+        number: u8,
+        address: Option<u16>,
+        select: Option<u16>,
+    ) -> PyResult<()> {
+        let connection = match (bus, address) {
+            ("spi", _) => Connection::Spi(number, select),
+            ("i2c", Some(address)) => Connection::I2c(number, address),
+            ("i2c", None) => return Err(SimError::new_err("a device on an I2C bus needs an address")),
+            ("uart", _) => Connection::Uart(number),
+            ("pins", _) => Connection::Pins,
+            _ => return Err(SimError::new_err(format!("there is no bus {bus}; give spi, i2c, uart or pins"))),
+        };
+        let device = PythonDevice { object: device, failure: self.make.failure.clone() };
+        self.inner.attach(connection, Attached(Box::new(device))).map_err(SimError::new_err)
+    }
+
+    fn set_analog(&mut self, pin: u16, millivolts: u32) -> PyResult<()> {
+        self.inner.set_analog(pin, millivolts).map_err(SimError::new_err)
+    }
+}
