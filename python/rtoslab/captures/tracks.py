@@ -48,7 +48,8 @@ class Track:
 
 
 class RepeatedRows:
-    """Rows of a file of changes in which no level changes. The last one tells where the capture ends."""
+    """Rows of a file of changes in which no level changes, or before which no time passes. The last row may repeat the
+    levels: it tells where the capture ends."""
 
     def __init__(self, name: str) -> None:
         """`name` is the file's, for the note."""
@@ -56,6 +57,13 @@ class RepeatedRows:
         self._first_line = 0
         self._count = 0
         self._is_last = False
+        self._same_time_line = 0
+        self._same_times = 0
+
+    def add_same_time(self, line: int) -> None:
+        """Counts a row with the time of the row before it."""
+        self._same_times += 1
+        self._same_time_line = self._same_time_line or line
 
     def add(self, line: int, *, is_repeat: bool) -> None:
         """Counts the next row of the file."""
@@ -65,12 +73,16 @@ class RepeatedRows:
             self._first_line = line
 
     def notes(self) -> tuple[str, ...]:
-        """One sentence if a row other than the last repeats the levels before it."""
-        count = self._count - self._is_last
-        if not count:
-            return ()
-        where = f"{self._name}: no level changes in {count_text(count, 'row')}, first in line {self._first_line}"
-        return (f"{where}; this row or the row before may be damaged.",)
+        """One sentence if a row other than the last repeats the levels before it, and one if times are repeated."""
+        notes: list[str] = []
+        if count := self._count - self._is_last:
+            where = f"{self._name}: no level changes in {count_text(count, 'row')}, first in line {self._first_line}"
+            notes.append(f"{where}; this row or the row before may be damaged.")
+        if self._same_times:
+            rows = count_text(self._same_times, "row")
+            where = f"{self._name}: no time passes before {rows}, first before line {self._same_time_line}"
+            notes.append(f"{where}; this row or the row before may be damaged.")
+        return tuple(notes)
 
 
 class Tracks:

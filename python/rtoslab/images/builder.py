@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from rtoslab.base import (
 )
 from rtoslab.catalogue import Catalogue, Tree
 from rtoslab.images.compile_steps import MakeResult, StepFailedError, run_build_steps
-from rtoslab.images.compiler_calls import calls_record, read_folders
+from rtoslab.images.compiler_calls import calls_record, files_at_other_levels, read_folders
 from rtoslab.images.configuring import configure
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
@@ -188,6 +189,7 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     for _ in range(TREE_BUILD_ATTEMPTS):
         build = _configure_and_compile(catalogue, point, expected_identity(digest), work)
         _record_calls(work, build)
+        _require_level(point, json.loads((work / INFO).read_bytes()))
         if tree is None:
             return digest
         files = build_inputs(build.files_read, tree)
@@ -211,6 +213,17 @@ def _record_calls(work: Path, build: MakeResult) -> None:
     links = [line for line in build.other_commands if f" -o {IMAGE}" in line]
     info["calls"] = calls_record(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
+
+
+def _require_level(point: Point, info: Mapping[str, Any]) -> None:
+    """Raises BuildError if C files were compiled at another level than the point's. The figure would be that of a
+    mixture, under a name that says one level."""
+    others = files_at_other_levels(info["calls"], point.opt)
+    if others:
+        raise BuildError(
+            f"{point.label} is to be compiled at {point.opt}, but its build files compile {', '.join(others[:3])}; "
+            "remove that option, or choose the level of all files by --config opt=."
+        )
 
 
 def _record_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:

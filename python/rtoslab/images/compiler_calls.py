@@ -82,6 +82,17 @@ def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
     return levels
 
 
+def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
+    """Returns a text for each group of C files, and for each single one, that is not compiled at the level."""
+    groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
+    others = [f"{name} at {own or 'no level'}" for name, own in sorted(groups.items()) if own != level]
+    for file, other in sorted(record["files"].items()):
+        own = _level_option(other.get(OPTIONS, ()))
+        if _group_name(file) in groups and own not in {"", level}:
+            others.append(f"{file} at {own}")
+    return others
+
+
 def _level_option(words: Sequence[str]) -> str:
     """Returns the last `-O` option. Empty if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), "")

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rtoslab.base import CatalogueError, Strict
 from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Board, Kernel
+from rtoslab.proofs.known_code import KnownCode, known_code
 from rtoslab.records import Count, DecodedRun
 from rtoslab.results import Finding, Verdict
 from rtoslab.targets import ALL_CORES, Switch, WindowObservations
@@ -18,6 +19,12 @@ LOOP_100_CYCLES: Final = 1407
 
 USUAL_PACE: Final = 2.5
 """The most cycles for an instruction of the benchmark's own code that runs from the cache: 1.3 to 2.4 were observed."""
+
+_CODE_SETTINGS: Final = frozenset({"opt", "lto", "compiler"})
+"""The keys of a point's configuration that change how the benchmark is compiled."""
+_PACE_SETTINGS: Final = frozenset({"code", "data", "clock_hz", "wait_states"})
+"""The keys that change how long an instruction takes."""
+_PACE_GROUPS: Final = ("feature.", "timing.")
 
 Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
@@ -83,6 +90,32 @@ class Evidence:
     def metric_cores(self) -> list[int]:
         """Returns the cores whose tasks count towards the result."""
         return [core for core in self.cores if self.benchmark.metric.counts_on(core)]
+
+    @property
+    def known_code(self) -> KnownCode:
+        """Returns the limits of the benchmark's own code that were found by measuring."""
+        return known_code(self.benchmark.id)
+
+    def known_instructions(self) -> float | None:
+        """Returns the most instructions of a round. None if the kernel has no limit, or if a setting changes the code
+        of the benchmark and the port."""
+        return self._known_limit(self.known_code.instructions)
+
+    def known_own_cycles(self) -> float | None:
+        """Returns the most own cycles between two steps. None without a limit, or if a setting changes code or pace."""
+        return self._known_limit(self.known_code.own_cycles) if self.has_usual_pace() else None
+
+    def has_usual_pace(self) -> bool:
+        """Whether no setting changes how long an instruction takes."""
+        return not any(key in _PACE_SETTINGS or key.startswith(_PACE_GROUPS) for key in self.settings)
+
+    def _known_limit(self, of_kernels: Mapping[str, float]) -> float | None:
+        """Returns the limit among these that holds for this run."""
+        known = self.known_code
+        changes = {key for key in self.settings if key in _CODE_SETTINGS or key.startswith("param.")}
+        if self.kernel.id not in of_kernels or changes - {f"param.{known.per}"}:
+            return None
+        return of_kernels[self.kernel.id] * (int(self.decoded.params[known.per]) if known.per else 1)
 
     def meets_condition(self, condition: Condition) -> bool:
         """Whether a condition of a rule holds in this run. Raises CatalogueError for an unknown name."""

@@ -8,7 +8,7 @@ RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR). RP2040 da
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from rtoslab.catalogue import Board
 from rtoslab.targets.machine import VirtualMachine
@@ -17,6 +17,8 @@ ISR_URGENCY: Final = "isr_urgency"
 """The urgency that the port says of interrupts that call the kernel."""
 FLOAT_CONTEXTS: Final = "float_contexts"
 """1: an exception of the window made room for floating-point state, because the interrupted code had used the unit."""
+Entry = TypeVar("Entry")
+
 _ENABLED: Final = 0xE000_E100
 _PRIORITIES: Final = 0xE000_E400
 _LINES_IN_WORD: Final = 32
@@ -68,6 +70,31 @@ _CHIPS: Final[Mapping[str, Mapping[str, _RegisterField]]] = {
     },
 }
 """Keyed by the first letters of a chip's name."""
+_CLOCKS: Final[Mapping[str, tuple[int, ...]]] = {
+    "rp2040": (0x4000_803C, 0x4000_8040),
+    "stm32f1": (0x4002_1004,),
+    "stm32f4": (0x4002_3808,),
+    "stm32f7": (0x4002_3808,),
+    "stm32h7": (0x5802_4410, 0x5802_4418),
+    "stm32l0": (0x4002_100C,),
+}
+"""The registers that choose and divide the core's clock, keyed likewise."""
+_ALIASES: Final[Mapping[str, tuple[int, ...]]] = {"rp2040": (0, 0x1000, 0x2000, 0x3000)}
+"""Distances of the addresses at which a register is also written (RP2040 datasheet 2.1.2: XOR, set, clear)."""
+
+
+def setting_registers(board: Board) -> dict[int, str]:
+    """Returns address -> setting of the registers whose writes change the speed of code: caches, wait states, clocks,
+    MPU and FPU. The urgencies of interrupts are not among them, because a benchmark may enable its line late."""
+    core = {"mpu": _CORE["mpu"], **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if _is_m7(board) else {})}
+    chip = _chip_entry(_CHIPS, board)
+    aliases = _ALIASES.get(next((name for name in _ALIASES if board.chip.startswith(name)), ""), (0,))
+    settings = {field.address: name for name, field in core.items()}
+    places = [*((field.address, name) for name, field in chip.items())]
+    places += [(address, "clock") for address in _chip_entry(_CLOCKS, board)]
+    for address, name in places:
+        settings.update({address + alias: settings.get(address + alias, name) for alias in aliases})
+    return settings
 
 
 def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
@@ -81,9 +108,9 @@ def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, i
 
 def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
     """Returns the settings of one core. Core 0 also has those of the chip."""
-    fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if board.core == "cortex-m7" else {})}
+    fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if _is_m7(board) else {})}
     if not core:
-        fields.update(next(register for name, register in _CHIPS.items() if board.chip.startswith(name)))
+        fields.update(_chip_entry(_CHIPS, board))
     settings = [field.address for field in fields.values()]
     # One call reads all of them, because each call copies the board.
     answers = machine.read_registers(core, [*settings, *interrupt_registers(board.irq.lines)])
@@ -93,6 +120,15 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
     for line, priority in enabled_priorities(answers[len(settings) :], board.irq.lines).items():
         state[f"urgency.irq{line}"] = priority >> shift
     return state
+
+
+def _is_m7(board: Board) -> bool:
+    return board.core == "cortex-m7"
+
+
+def _chip_entry(table: Mapping[str, Entry], board: Board) -> Entry:
+    """Returns the table's entry of a board's chip."""
+    return next(entry for name, entry in table.items() if board.chip.startswith(name))
 
 
 def interrupt_registers(lines: int) -> list[int]:

@@ -42,6 +42,8 @@ IDENT_KEEP: Final = 53
 """The runner stores a sample: its series and its raw value. See `intervals`."""
 IDENT_FILL: Final = 64
 """Plus the index of a heap block's last word. See `steps`."""
+IDENT_SETTING: Final = 96
+"""Plus the index of a register that changes the speed of code. See `board_state`."""
 IDENT_CALL: Final = 256
 """Plus the index of the service in `Probe.services`."""
 IDENT_MARK: Final = 4096

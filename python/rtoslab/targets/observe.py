@@ -131,9 +131,13 @@ class WindowObservations:
     own: tuple[OwnFunction, ...] = ()
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
     own_floats: tuple[str, ...] = ()
-    """Functions of the firmware's own that calculate in floating point. Looked for where `float_code` says so."""
+    """Functions of the firmware's own that calculate in floating point."""
     state: dict[str, int] = field(default_factory=dict)
     """What was switched on as the window opened, by the board's registers. See `board_state`."""
+    closing_state: dict[str, int] = field(default_factory=dict)
+    """What was otherwise as the window closed."""
+    setting_writes: dict[str, int] = field(default_factory=dict)
+    """Setting -> writes in the window of the registers that change the speed of code."""
     heap_blocks: int = 0
     """Blocks of the heap that the benchmark held as the window opened, by its calls. A call whose entry was interrupted
     is seen twice, so this may be off by one or two."""

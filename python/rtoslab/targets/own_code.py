@@ -18,7 +18,7 @@ from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target
 from rtoslab.targets.board import simulator_errors, simulator_module
 from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction
-from rtoslab.targets.profiles import APPLICATION, PROFILE, function_kind
+from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_kind
 
 SUPERVISOR_CALL: Final = "svc"
 """Stands for the function that an SVC instruction calls."""
@@ -86,8 +86,9 @@ def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
 
 
 def _is_own(name: str, kernel: Kernel) -> bool:
-    """Whether a function is neither the kernel's, nor a library's, nor a linker's veneer."""
-    return function_kind(name, kernel) == APPLICATION and not name.endswith(_VENEER)
+    """Whether a function of the firmware's files is neither one that does the kernel's work nor a linker's veneer. What
+    only has a library's name is own: it comes from no library."""
+    return function_kind(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
 
 
 class FirmwareCode:

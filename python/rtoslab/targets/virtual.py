@@ -4,9 +4,12 @@ Phases: set-up (until the image opens its window), window (statistics, profile a
 says it is done). Each has a limit in virtual time, so an image that hangs is an error after seconds.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board, Kernel
@@ -19,7 +22,7 @@ from rtoslab.targets.board import (
     pin_number,
     simulator_errors,
 )
-from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state
+from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state, setting_registers
 from rtoslab.targets.core_view import CORES, core_view, last_address
 from rtoslab.targets.current_task import (
     SwitchReader,
@@ -28,7 +31,16 @@ from rtoslab.targets.current_task import (
     last_running_tasks,
     watch_idling,
 )
-from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_KEEP, IDENT_MARK, IDENT_NESTING, IDENT_WINDOW
+from rtoslab.targets.events import (
+    EVENT,
+    IDENT_CALL,
+    IDENT_CURRENT,
+    IDENT_KEEP,
+    IDENT_MARK,
+    IDENT_NESTING,
+    IDENT_SETTING,
+    IDENT_WINDOW,
+)
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_pieces
@@ -151,6 +163,8 @@ class _WindowRun:
         self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
         self.switches = SwitchReader(job.kernel)
         self.state: dict[str, int] = {}
+        self.settings = setting_registers(job.board)
+        self.setting_writes: Counter[str] = Counter()
 
     def run(self) -> RunOutput:
         """Runs all phases. A failure is in the result."""
@@ -185,6 +199,8 @@ class _WindowRun:
             for mark in self._marks() if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
             self._watch_samples()
+            for index, address in enumerate(self.settings):
+                self.machine.watch_write(address, IDENT_SETTING + index)
             self.current_words = current_task_addresses(self.machine, self.job.kernel, self.job.cores)
             for core, address in self.current_words.items():
                 self.machine.watch_write(address, IDENT_CURRENT + core)
@@ -227,7 +243,8 @@ class _WindowRun:
     def _open_window(self) -> None:
         """Reads the board's state and starts all observations of the window."""
         self._require_clock()
-        before = self.switches.feed(self.machine.take_events(), is_end=True)
+        before = self.switches.feed(self._take_events(), is_end=True)
+        self.setting_writes.clear()
         self.state = read_state(self.machine, self.job.board, self.job.cores)
         self.machine.reset_stats()
         self.machine.profile(True)
@@ -271,7 +288,7 @@ class _WindowRun:
         output.functions = cycles_by_function(profiles, symbols, self.job.kernel, idling)
         read = self.machine.read
         output.observed.own = own_functions(profiles, symbols, self.job.kernel, idling, self.job.image, read)
-        if self.job.board.core in self.job.kernel.float_code:
+        if any(name.startswith("fpu") for name in self.state):
             output.observed.own_floats = functions_with_floats(self.job.image)
         output.observed.calls = service_calls(output.functions, self.job.kernel)
         slept = {core: stats["cores"][core]["sleep_cycles"] for core in cores}
@@ -280,6 +297,11 @@ class _WindowRun:
         self.watch.store_steps(output.observed)
         floats = any(stats["cores"][core]["float_frames"] for core in cores)
         output.observed.state = dict(sorted({**self.state, FLOAT_CONTEXTS: int(floats)}.items()))
+        closing = read_state(self.machine, self.job.board, self.job.cores)
+        output.observed.closing_state = {
+            name: value for name, value in closing.items() if value != self.state.get(name)
+        }
+        output.observed.setting_writes = dict(sorted(self.setting_writes.items()))
         output.observed.waits = blocking_calls(output.functions, self.job.kernel, cores)
         self.machine.trace_exceptions(False)
         if self.job.latency:
@@ -296,7 +318,7 @@ class _WindowRun:
     def _feed_events(self, *, is_end: bool = False) -> None:
         """Gives the new events to all readers."""
         assert self.observer is not None
-        seen = self.machine.take_events()
+        seen = self._take_events()
         if self.handlers is not None:
             self.handlers.feed(seen)
         fresh = self.switches.feed(seen, is_end=is_end)
@@ -304,6 +326,18 @@ class _WindowRun:
         self.watch.feed(fresh)
         if self.job.latency:
             self.events += fresh
+
+    def _take_events(self) -> bytes:
+        """Returns the new events without the writes of settings, which are counted."""
+        packed = self.machine.take_events()
+        events = np.frombuffer(packed, dtype=EVENT)
+        numbers = events["id"].astype(np.int32) - IDENT_SETTING
+        is_setting = (numbers >= 0) & (numbers < len(self.settings))
+        if not is_setting.any():
+            return packed
+        names = list(self.settings.values())
+        self.setting_writes.update(names[number] for number in numbers[is_setting].tolist())
+        return events[~is_setting].tobytes()
 
     def _run_to_window_state(self, state: int, phase: str, limit_s: float) -> None:
         """Runs until the image sets its window state. Raises RunError if it ends, hangs or sets another one."""

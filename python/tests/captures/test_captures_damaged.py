@@ -102,6 +102,7 @@ def test_invalid_file_is_reported_in_one_sentence(name: str, tmp_path: Path) -> 
 NOTED: Final = {
     "cut.csv": (b"Time [s],A\n0.0,0\n0.1,1\n0.2,", "may be truncated"),
     "cut.vcd": (VCD.encode()[:-1], "may be truncated"),
+    "same_time.csv": (b"Time [s],A\n0.0,0\n0.1,1\n0.1,0\n0.3,1\n", "no time passes before 1 row, first before line 4"),
     "repeat.csv": (b"Time [s],A\n0.0,0\n0.1,1\n0.2,1\n0.3,0\n", "no level changes in 1 row, first in line 4"),
     "repeat.dsv": (
         b"; Samplerate: 1 MHz\nTime(s),A\n0,0\n0.1,0\n0.2,1\n",

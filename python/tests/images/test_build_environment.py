@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import tools
+from rtoslab.base import BuildError, tools
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.compilation import Compilation
-from rtoslab.images.compiler_calls import calls_record, read_folders
+from rtoslab.images.compiler_calls import calls_record, files_at_other_levels, read_folders
 from rtoslab.plan.plan import Options, Point, make_plan
 from tests.checkouts import copy_checkout
 from tests.cli.test_cli import ROOT
@@ -110,14 +110,17 @@ def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.Mo
     package.write_text(
         package.read_text()
         + 'set_source_files_properties("${KERNEL_SOURCE_DIR}/queue.c" TARGET_DIRECTORY freertos_kernel '
-        'PROPERTIES COMPILE_OPTIONS "-O0" COMPILE_DEFINITIONS SLOW=1)\n'
+        'PROPERTIES COMPILE_OPTIONS "-fno-inline" COMPILE_DEFINITIONS SLOW=1)\n'
     )
     result = build_point_image(*a_point(root)).info
-    queue = {"options": ["...", "-O0"], "definitions": ["...", "-DSLOW=1"]}
+    queue = {"options": ["...", "-fno-inline"], "definitions": ["...", "-DSLOW=1"]}
     assert result["calls"]["files"] == {**usual["files"], "kernel/queue.c": queue}
     assert "-O2" in result["flags"]
     assert str(root) not in str(result["calls"])
     assert os.path.expanduser("~") not in str(result["calls"])  # noqa: PTH111
+    package.write_text(package.read_text().replace("-fno-inline", "-O0"))
+    with pytest.raises(BuildError, match=r"compiled at -O2, but its build files compile kernel/queue\.c at -O0;"):
+        build_point_image(*a_point(root))
 
 
 def test_definitions_options_and_paths_are_separated() -> None:
@@ -148,6 +151,8 @@ def test_definitions_options_and_paths_are_separated() -> None:
     }
     assert result["linked"] == ["-O2", "-Wl,-Map=build/image.map", "-Tfirmware/f.ld", "libk.a"]
     assert calls_record(reversed(calls), [link], folders)["groups"] == result["groups"]
+    assert files_at_other_levels(result, "-O2") == ["kernel/d.c at -O0", "kernel/e.c at -Os"]
+    assert files_at_other_levels(result, "-O0") == ["kernel/*.c at -O2", "kernel/e.c at -Os"]
 
 
 def test_position_of_a_file_in_the_command_is_not_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

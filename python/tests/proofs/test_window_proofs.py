@@ -96,8 +96,21 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (
         CALLS,
         {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "memcpy": TOTAL}),)},
-        Verdict.HOLDS,
+        Verdict.FAILS,
     ),  # of the C library
+    ({**CALLS, "library": ["copy"]}, {"own": (own_function(1, TOTAL, calls={"memcpy": TOTAL}),)}, Verdict.HOLDS),
+    ({**CALLS, "library": ["fill"]}, {"own": (own_function(1, TOTAL, calls={"memcpy": TOTAL}),)}, Verdict.FAILS),
+    (
+        {**CALLS, "library": ["division"]},
+        {"own": (own_function(1, TOTAL, calls={"__aeabi_uidivmod": TOTAL}),)},
+        Verdict.HOLDS,
+    ),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"memset": 3}),)}, Verdict.HOLDS),  # at the window's edges
+    (
+        CALLS,
+        {"own": (own_function(1, TOTAL, calls={"mem_work": TOTAL}), own_function(TOTAL, name="mem_work"))},
+        Verdict.HOLDS,
+    ),  # its own
     (CALLS, {"own": (own_function(1, TOTAL, calls={"svc": TOTAL, "indirect": TOTAL}),)}, Verdict.HOLDS),
     ({**CALLS, "calling": ["tick_now"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
     ({**CALLS, "asking": ["body"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
@@ -142,6 +155,17 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (STATE, {"state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
     (STATE, {"state": {"isr_urgency": 5, "urgency.irq26": 1}}, Verdict.HOLDS),  # of two bits, the lower ones
     (STATE, {"state": {"wait_states": 3}}, Verdict.HOLDS),  # board.toml says nothing of it
+    (STATE, {"state": {"mpu": 1}}, Verdict.FAILS),
+    (STATE, {"state": {"fpu": 15, "fpu.lazy": 3}}, Verdict.HOLDS),
+    (STATE, {"state": {"fpu": 15, "fpu.lazy": 2}}, Verdict.FAILS),  # each frame is saved at once
+    (STATE, {"state": {"fpu": 0, "fpu.lazy": 0}}, Verdict.HOLDS),  # a core without the unit
+    (STATE, {"state": {"urgency.irq5": 0}}, Verdict.FAILS),  # a line that no benchmark has
+    (STATE, {"own_floats": ("isr_irq26",)}, Verdict.FAILS),
+    (STATE, {"closing_state": {"feature.icache": 0}}, Verdict.FAILS),  # switched off in the window
+    (STATE, {"closing_state": {"urgency.irq26": 1}}, Verdict.HOLDS),  # enabled in the window
+    (STATE, {"closing_state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
+    (STATE, {"closing_state": {"urgency.irq5": 1}}, Verdict.FAILS),
+    (STATE, {"setting_writes": {"feature.icache": 2}}, Verdict.FAILS),  # off and on again
 ]
 
 
@@ -360,3 +384,44 @@ def test_runner_that_drops_samples_is_found() -> None:
     message = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
     held = rule.Params(rule="samples_complete", held="places")
     assert "when each series" not in rule.judge(held, dataclasses.replace(given, decoded=message)).saw
+
+
+@pytest.mark.parametrize(
+    ("settings", "cycles", "verdict"),
+    [
+        ({}, 21 * 2, Verdict.HOLDS),
+        ({}, 21 * 3, Verdict.FAILS),  # an instruction takes much longer than usual: it reads past a cache
+        ({"feature.icache": "0"}, 21 * 3, Verdict.HOLDS),
+        ({"opt": "-O0"}, 21 * 3, Verdict.HOLDS),
+    ],
+)
+def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycles: int, verdict: Verdict) -> None:
+    own_code = OwnFunction(0, "body", 1, (CodeSpan(0x100, 21, TOTAL, cycles * TOTAL),), ())
+    assert _known(own_code, settings) is verdict
+
+
+@pytest.mark.parametrize(
+    ("instructions", "settings", "verdict"),
+    [
+        (21, {}, Verdict.HOLDS),
+        (22, {}, Verdict.FAILS),
+        (22, {"opt": "-Os"}, Verdict.HOLDS),
+        (22, {"param.other": "1"}, Verdict.HOLDS),  # which may change what the round does
+        (22, {"feature.icache": "0"}, Verdict.FAILS),
+    ],
+)
+def test_known_code_bounds_the_instructions_of_a_round(
+    instructions: int, settings: dict[str, str], verdict: Verdict
+) -> None:
+    own_code = OwnFunction(0, "body", 1, (CodeSpan(0x100, instructions, TOTAL, TOTAL),), ())
+    assert _known(own_code, settings) is verdict
+
+
+def _known(own_code: OwnFunction, settings: dict[str, str]) -> Verdict:
+    """The verdict on a round of T7 with FreeRTOS, whose limits are in known_code.toml."""
+    given = evidence(OWN, own=(own_code,))
+    facts = given.benchmark.model_copy(update={"id": "t7_synchronisation"})
+    known = given.kernel.model_copy(update={"id": "freertos"})
+    given = dataclasses.replace(given, benchmark=facts, kernel=known, settings=settings)
+    (result,) = (finding for finding in judge_all(given) if finding.rule == "own_code")
+    return result.verdict

@@ -71,6 +71,13 @@ def test_call_targets_of_instructions(code: bytes, called: str | None) -> None:
     assert result.calls == (((called, 5),) if called else ())
 
 
+def test_function_with_a_librarys_name_alone_is_own() -> None:
+    symbols = [(0x100, 0x40, "memory_touch"), (0x200, 0x20, "kHook"), (0x400, 16, "memcpy")]
+    rows = profile((0x100, 5, 5), (0x200, 5, 5), (0x400, 5, 5))
+    (result,) = own_functions({0: rows}, symbols, FACTS, (), b"\x7fELF", memory({}))
+    assert result.name == "memory_touch", "the second does the kernel's work, the third is no file of the firmware"
+
+
 def test_instructions_of_several_cores_are_added() -> None:
     rows = {0: profile((0x100, 1, 1), (0x102, 5, 5)), 1: profile((0x102, 7, 7), (0x200, 2, 2))}
     result = own_functions(rows, SYMBOLS, FACTS, (), b"\x7fELF", memory({}))

@@ -126,6 +126,10 @@ CASES: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
         Verdict.HOLDS,
     ),  # a tick
     (AGREE, [], "22,25", Verdict.FAILS),
+    (AGREE, ORDERLY, "1,25", Verdict.FAILS),  # less than the handler itself took
+    ({**AGREE, "undisturbed": ["event"]}, ORDERLY, "22,25", Verdict.HOLDS),
+    ({**AGREE, "undisturbed": ["event"]}, ORDERLY, "22,99", Verdict.FAILS),  # interrupts were masked
+    ({**AGREE, "undisturbed": ["event"], "rare": 2}, ORDERLY, "22,99", Verdict.HOLDS),  # a tick
     (ANYWHERE, ORDERLY, "22x2", Verdict.HOLDS),
     (ANYWHERE, ORDERLY[:3], "22x2", Verdict.FAILS),
     ({**ANYWHERE, "by_switch": True}, ORDERLY, "22x2", Verdict.FAILS),

@@ -64,6 +64,8 @@ def _read_rows(rows: Any, name: str) -> Capture:
         places.check(row[0], where)
         if tick < last:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
+        if number and tick == last:
+            repeats.add_same_time(rows.line_num)
         last, cells = tick, row[1:]
         repeats.add(rows.line_num, is_repeat=cells == before)
         if cells != before:

@@ -1,20 +1,27 @@
-"""Compares the board's state as the window opens with the manifest: wait states, caches, prefetch, clock, urgencies.
+"""Compares the board's state as the window opens and closes with the manifest: wait states, caches, prefetch, clock,
+MPU, urgencies, enabled interrupts. No setting that changes the speed of code is written in between.
 
 The board's registers say what is on. The manifest says what board.toml has and the point's configuration changes.
 Settings that a kernel's own start-up changes (`sets` in kernel.toml) must be exactly those. No task has used the
 floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark took before the
 window was given back, unless it says that it holds blocks. The kernel's own list of free pieces counts where it can be
-read: pieces are also made without counted calls. If the kernel's own code uses the floating-point unit (`float_code`
-in kernel.toml), tasks that call it have used it, and the benchmark's own code must not calculate in it."""
+read: pieces are also made without counted calls. The benchmark's own code must not calculate in floating point. If the
+kernel's own code uses the unit (`float_code` in kernel.toml), tasks that call it have used it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
-from rtoslab.targets import FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY
+from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, function_kind
 
 _DOUBLE_COUNTED = 2
 """So many calls that take or give a block may be counted twice, because an interrupt hit their entry."""
+
+
+_LAZY = 3
+"""FPCCR.ASPEN and LSPEN, which are on after reset: an exception makes room for the registers and saves them later."""
+_LINE = "urgency.irq"
+"""The begin of the name of an enabled interrupt's urgency."""
 
 
 class Params(RuleParams):
@@ -28,7 +35,7 @@ class Params(RuleParams):
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges by the registers read as the window opened."""
-    demands = "what is switched on as the window opens is what the manifest says"
+    demands = "what is switched on as the window opens is what the manifest says, and stays so until it closes"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
         return unseen_finding(
@@ -40,6 +47,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         for name, value in expected.items()
         if name in state and state[name] != value
     ]
+    problems += _changed_settings(evidence, expected)
+    problems += _unknown_lines(evidence)
     problems += _float_code_problems(evidence)
     held = evidence.observed.heap_blocks if evidence.observed else 0
     if not -_DOUBLE_COUNTED <= held <= params.held_blocks + _DOUBLE_COUNTED:
@@ -62,15 +71,49 @@ def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
     if "xip.divider" in state and board.memory.flash_clock_divider:
         yield "xip.divider", board.memory.flash_clock_divider
     yield "xip.cache", 1
+    for core in evidence.cores:
+        yield f"core{core}.mpu" if core else "mpu", 0
+    if state.get("fpu") and evidence.kernel.behaviour.float_context == "when_used":
+        yield "fpu.lazy", _LAZY
     if evidence.kernel.behaviour.float_context == "when_used" and board.core not in evidence.kernel.float_code:
         yield FLOAT_CONTEXTS, 0
     if ISR_URGENCY in state:
-        for line in (board.irq.soft, board.irq.asynchronous, board.pins.in_irq):
-            yield f"urgency.irq{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
+        for core in evidence.cores:
+            before = f"core{core}." if core else ""
+            for line in (board.irq.soft, board.irq.asynchronous, board.pins.in_irq):
+                yield f"{before}{_LINE}{line}", state[ISR_URGENCY] & ((1 << board.irq.priority_bits) - 1)
+
+
+def _changed_settings(evidence: Evidence, expected: Mapping[str, int]) -> list[str]:
+    """Returns a problem for each setting that is otherwise as the window closes, or was written in it. A line that was
+    enabled in the window must have its expected urgency."""
+    observed = evidence.observed
+    assert observed is not None
+    problems = [
+        f"{name} is {value} as the window closes, {expected.get(name, observed.state.get(name))} expected"
+        for name, value in observed.closing_state.items()
+        if expected.get(name) != value and not (_LINE in name and name not in expected)
+    ]
+    return problems + [
+        f"{name} was written {times} times in the window" for name, times in observed.setting_writes.items()
+    ]
+
+
+def _unknown_lines(evidence: Evidence) -> list[str]:
+    """Returns a problem for each enabled interrupt that is neither the board's for benchmarks nor the kernel's."""
+    board, observed = evidence.board, evidence.observed
+    assert observed is not None
+    known = {board.irq.soft, board.irq.asynchronous, board.pins.in_irq}
+    known |= set(evidence.kernel.several_cores.lines.get(board.chip, ()))
+    names = {name.rpartition(_LINE)[2] for name in (*observed.state, *observed.closing_state) if _LINE in name}
+    return [
+        f"interrupt {line} is enabled"
+        for line in sorted(map(int, names))
+        if line not in known and function_kind(f"isr_irq{line}", evidence.kernel) == APPLICATION
+    ]
 
 
 def _float_code_problems(evidence: Evidence) -> list[str]:
-    """Returns a problem for each function of the benchmark that calculates in floating point. The contexts do not
-    always show who has used the unit."""
+    """Returns a problem for each function of the benchmark that calculates in floating point."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]

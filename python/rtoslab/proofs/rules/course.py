@@ -120,6 +120,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 def _own_cycle_limit(params: Params, evidence: Evidence, core: int) -> int:
     """Returns the limit of own cycles between two steps on a core."""
+    known = evidence.known_own_cycles()
+    if known is not None:
+        return evidence.own_cycle_limit(known)
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     usual = evidence.own_cycle_limit(params.own_cycles * times)
     if not evidence.bounds_instructions:

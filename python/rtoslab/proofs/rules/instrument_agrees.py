@@ -14,6 +14,7 @@ from statistics import median
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding, image_instrument, instrument_readings, series_facts
+from rtoslab.targets import Intervals
 
 
 class Params(RuleParams):
@@ -22,6 +23,8 @@ class Params(RuleParams):
     slack_cycles: int = 64
     usual_cycles: int = 32
     rare: int = 10
+    nothing_cycles: int = 4
+    """The longest time between the marks of an empty interval. More where code is slower."""
     buffered_cycles: int = 8
     """By how much longer than another a store to the pin may take."""
 
@@ -41,7 +44,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
     shortest = -params.buffered_cycles if instrument == "pin" else 0
     own = median(costs.get(EMPTY_SERIES) or [0])
-    problems: list[str] = []
+    problems = _filled_empty_intervals(params, evidence, observed.intervals)
     seen: list[str] = []
     for name, mine in costs.items():
         if mine:
@@ -52,6 +55,19 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * evidence.code_slowdown())
             (seen if good else problems).append(text)
     return make_finding(params.rule, demands, problems, [_range_text(costs)] if seen else ["nothing to compare"])
+
+
+def _filled_empty_intervals(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
+    """Returns a problem if something stands between the marks of the empty intervals. Their length is subtracted from
+    that of each other interval, which would seem shorter."""
+    if EMPTY_SERIES not in evidence.benchmark.series_ids:
+        return []
+    number = evidence.benchmark.series_ids.index(EMPTY_SERIES)
+    empty = [interval.cycles for interval in intervals.of_series(number) if not interval.touched]
+    usual = median(empty) if empty else 0
+    if usual > params.nothing_cycles * evidence.code_slowdown():
+        return [f"{EMPTY_SERIES}: {usual:g} cycles between the marks of an empty interval"]
+    return []
 
 
 def _range_text(costs: dict[str, list[int]]) -> str:

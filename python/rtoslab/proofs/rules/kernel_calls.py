@@ -1,14 +1,16 @@
-"""Checks that the benchmark calls the kernel only by the functions of the services that its proofs name.
+"""Checks that the benchmark calls the kernel only by functions of the services that its proofs name, and no library.
 
 The calls of the whole window are seen, by the instructions that make them. A port that checks for room before it sends,
 or a body that reads the clock in every hundredth round, calls a function that no round contains. `course` and
-`calls_per_count` check the order and number of the calls.
+`calls_per_count` check the order and number of the calls. A function of the C library or the compiler (a copy, a
+division) takes time as well, so a benchmark names those that its rounds need.
 
 A port computes the end tick of a sleep from the clock, so it may read the clock once for each such call. A handler does
 not know on which core it runs, so it may ask once."""
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
+from typing import Final, Literal
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
@@ -20,6 +22,12 @@ from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, fun
 _BRACKETS = ("isr_enter", "isr_exit")
 _HANDLER = "isr_"
 _CORE = "port_core"
+_LIBRARY: Final = {
+    "fill": ("memset", "__aeabi_mem"),
+    "copy": ("memcpy", "memmove", "__aeabi_mem"),
+    "division": ("div",),
+}
+"""Words in the names of library functions by what they do."""
 _EDGE = 2
 """Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
 
@@ -29,13 +37,15 @@ class Params(RuleParams):
 
     calling: tuple[str, ...] = ()
     """Further services of the port contract that are called."""
+    library: tuple[Literal["fill", "copy", "division"], ...] = ()
+    """What the rounds need of the C library and the compiler."""
     asking: tuple[str, ...] = ()
     """Functions of the port that ask the kernel for figures outside the measurement."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the call instructions that were executed in the window."""
-    demands = "the benchmark calls no function of the kernel that its round does not contain"
+    demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
     observed = evidence.observed
     if observed is None or not observed.own:
         return unseen_finding(
@@ -56,7 +66,10 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     strange = {
         (by, called): times
         for (by, called), times in calls.items()
-        if times - exempt[by, called] > edge and called not in allowed | own and _is_kernel_function(called, evidence)
+        if times - exempt[by, called] > edge
+        and called not in allowed | own
+        and called not in {SUPERVISOR_CALL, INDIRECT}
+        and not _is_named_library(called, {*params.library, *evidence.known_code.library}, evidence)
     }
     problems = [f"{by} called {called} {times} times" for (by, called), times in sorted(strange.items())]
     known = sum(times for (_, called), times in calls.items() if called in allowed)
@@ -90,9 +103,11 @@ def _allowed_core_queries(
     return asks
 
 
-def _is_kernel_function(called: str, evidence: Evidence) -> bool:
-    """Whether a called function belongs to the kernel."""
-    return called not in {SUPERVISOR_CALL, INDIRECT} and function_kind(called, evidence.kernel) != LIBRARY
+def _is_named_library(called: str, kinds: Iterable[str], evidence: Evidence) -> bool:
+    """Whether a called function does what the benchmark names of a library."""
+    if function_kind(called, evidence.kernel) != LIBRARY:
+        return False
+    return any(word in called for kind in kinds for word in _LIBRARY[kind])
 
 
 def _services_in_proofs(evidence: Evidence) -> set[str]:

@@ -10,7 +10,7 @@ so."""
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.evidence import USUAL_PACE, Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
 from rtoslab.targets import ALL_CORES, CodeSpan, OwnFunction
 
@@ -45,8 +45,8 @@ class Params(RuleParams):
 def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the profile of the window."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
-    if params.instructions is not None:
-        demands += f", and a round takes at most {params.instructions} of them"
+    if _instruction_limit(params, evidence) is not None:
+        demands += f", and a round takes at most {_instruction_limit(params, evidence):g} of them"
     observed = evidence.observed
     if observed is None or not observed.own:
         return unseen_finding(
@@ -99,10 +99,14 @@ class _OwnCodeCounts:
         executed = sum(
             part.instructions * part.executions for own_function in self.functions for part in own_function.stretches
         )
-        taken = executed / max(sum(self.counts), 1)
-        most = self.params.instructions
+        rounds = max(sum(self.counts), 1)
+        taken, cycles = executed / rounds, sum(part.cycles for own in self.functions for part in own.stretches) / rounds
+        most = _instruction_limit(self.params, self.evidence)
         if most is not None and taken > most * self.evidence.code_slowdown():
             problems.append(f"a round takes {taken:.0f} instructions of the benchmark's own")
+        elif self.evidence.known_instructions() is not None and self.evidence.has_usual_pace():
+            limit = self.evidence.own_cycle_limit((most or 0) * USUAL_PACE)
+            problems += [f"a round takes {cycles:.0f} cycles of the benchmark's own"] if cycles > limit else []
         return problems
 
     def _entries_without_caller(self, name: str) -> Iterator[str]:
@@ -149,6 +153,12 @@ class _OwnCodeCounts:
     def _number_or_parameter(self, word: str) -> int:
         """Returns the value of a number or a parameter."""
         return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
+
+
+def _instruction_limit(params: Params, evidence: Evidence) -> float | None:
+    """Returns the most instructions of a round. None: they are not limited."""
+    known = evidence.known_instructions()
+    return params.instructions if known is None else known
 
 
 def _source_name(name: str) -> str:

@@ -8,7 +8,8 @@ from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_f
 from rtoslab.results import Finding
 
 _EDGE_CYCLES = 1000
-"""The most cycles between a stamp and the change of the window's state, on slow flash too."""
+"""The most cycles between a stamp and the change of the window's state, by code that is as fast as `code_slowdown`
+expects. More where it is slower."""
 
 
 class Params(RuleParams):
@@ -25,5 +26,5 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     ticks_cycles = (window.close_ticks - window.open_ticks) * a_tick
     seen = evidence.observed.loads[0].cycles
     text = f"{ticks_cycles:.0f} cycles by its stamps, {seen} seen"
-    apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES
+    apart = abs(ticks_cycles - seen) > 2 * a_tick + _EDGE_CYCLES * evidence.code_slowdown()
     return make_finding(params.rule, demands, [text] if apart else [], [text])

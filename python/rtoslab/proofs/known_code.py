@@ -1,0 +1,44 @@
+"""Limits of the benchmarks' own code that were found by measuring: `known_code.toml`.
+
+The trap they prevent: a limit that holds for every kernel leaves room for a few instructions more in a port with little
+code in line. The limits of one kernel hold at the default optimisation and with the benchmark's usual parameters. They
+are not in benchmark.toml, because they change no figure."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field
+
+from rtoslab.base import Strict
+
+_FILE: Final = Path(__file__).with_name("known_code.toml")
+
+
+class KnownCode(Strict):
+    """What is known of a benchmark's own code."""
+
+    instructions: Mapping[str, float] = Field(default_factory=dict)
+    """Kernel -> the most instructions of a round. Each takes at most the usual pace in the mean."""
+    own_cycles: Mapping[str, int] = Field(default_factory=dict)
+    """Kernel -> the most own cycles between two steps of a round."""
+    per: str | None = None
+    """The name of a parameter. Its value multiplies the limits."""
+    library: tuple[str, ...] = ()
+    """What the rounds need of the C library and the compiler: `fill`, `copy`, `division`."""
+    undisturbed: tuple[str, ...] = ()
+    """Series in which only ticks keep the core from an interrupt."""
+
+
+def known_code(benchmark: str) -> KnownCode:
+    """Returns what is known of a benchmark. Of another one nothing is known."""
+    return _read_all().get(benchmark, KnownCode())
+
+
+@cache
+def _read_all() -> Mapping[str, KnownCode]:
+    """Returns the entries of the file by benchmark."""
+    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return {name: KnownCode.model_validate(table) for name, table in tables.items()}
