@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import boot_point, build_point_image
+from rtoslab.intake import read_image
 from rtoslab.plan import Point
 
 
@@ -21,7 +22,7 @@ class PairImages:
 
     def contents(self) -> tuple[bytes, bytes]:
         """Returns the content of both files."""
-        return self.other.read_bytes(), self.started.read_bytes()
+        return read_image(self.other), read_image(self.started)
 
 
 def build_pair(catalogue: Catalogue, point: Point) -> PairImages | None:

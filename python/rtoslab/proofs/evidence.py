@@ -110,8 +110,11 @@ class Evidence:
         return not any(key in _PACE_SETTINGS or key.startswith(_PACE_GROUPS) for key in self.settings)
 
     def _known_limit(self, of_kernels: Mapping[str, float]) -> float | None:
-        """Returns the limit among these that holds for this run."""
+        """Returns the limit among these that holds for this run. None beside another kernel, which takes the bus and
+        the cache now and then."""
         known = self.known_code
+        if self.beside is not None:
+            return None
         changes = {key for key in self.settings if key in _CODE_SETTINGS or key.startswith("param.")}
         if self.kernel.id not in of_kernels or changes - {f"param.{known.per}"}:
             return None

@@ -4,7 +4,6 @@ The trap they prevent: a limit that holds for every kernel leaves room for a few
 code in line. The limits of one kernel hold at the default optimisation and with the benchmark's usual parameters. They
 are not in benchmark.toml, because they change no figure."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.base import Strict
+from rtoslab.base import CatalogueError, Strict
+from rtoslab.intake import read_table
 
 _FILE: Final = Path(__file__).with_name("known_code.toml")
 
@@ -40,5 +40,5 @@ def known_code(benchmark: str) -> KnownCode:
 @cache
 def _read_all() -> Mapping[str, KnownCode]:
     """Returns the entries of the file by benchmark."""
-    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    tables = read_table(_FILE, "the limits of the benchmarks' own code", CatalogueError)
     return {name: KnownCode.model_validate(table) for name, table in tables.items()}

@@ -210,7 +210,7 @@ class VirtualBoard:
         match = _BUS.fullmatch(bus.lower())
         if match is None:
             raise RunError(f"There is no bus {bus!r}; give one such as i2c0, spi1 or uart0, or pins.")
-        kind = "uart" if match[1].endswith("rt") else match[1]
+        kind = "uart" if match[1] in {"uart", "usart", "lpuart"} else match[1]
         number = 0 if match[1] == "lpuart" else int(match[2] or 0)
         with simulator_errors(RunError):
             chosen = None if select is None else parse_pin(self.facts, str(select))

@@ -80,7 +80,7 @@ def test_new_build_is_loaded_and_run_again(tmp_path: Path) -> None:
         "maintenance flush register-cache", "continue", "print version", "monitor reset", "monitor nonsense",
     )  # fmt: skip
     assert "Loading section .text" in output
-    assert "stands before its first instruction" in after(output, "monitor reset halt")
+    assert "is stopped before its first instruction" in after(output, "monitor reset halt")
     assert "core 0: " in after(output, "monitor cycles")
     assert "Breakpoint 1, pins" in after(output, "continue", 1)
     assert "= 77\n" in after(output, "print version")

@@ -142,7 +142,7 @@ def test_wrong_use_is_reported_in_one_sentence(board: VirtualBoard, tmp_path: Pa
     with pytest.raises(PlanError, match="has no interrupt 'irq999'"):
         board.inject("irq999")
     board.run(100)
-    with pytest.raises(RunError, match="Cycle 1 has passed"):
+    with pytest.raises(RunError, match="Cycle 1 is in the past"):
         board.inject("pendsv", at=1)
     with pytest.raises(RunError, match="no pin"):
         board.drive("PK3", 1)

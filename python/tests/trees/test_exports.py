@@ -126,7 +126,7 @@ def test_export_that_became_invalid_gives_no_figure(home: Path) -> None:
     (home / "export" / ".config").write_text(CONFIG.replace("-O2", "-Os"))
     assert "has changed since it was added" in reason(home), "optimised in another way"
     (home / "export" / ".config").unlink()
-    assert "is gone" in reason(home)
+    assert "is no longer at" in reason(home)
     assert "pico-1" in rtoslab("tree", "check", "tiny").stdout
 
 
