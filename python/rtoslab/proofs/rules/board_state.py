@@ -100,10 +100,11 @@ def _changed_settings(evidence: Evidence, expected: Mapping[str, int]) -> list[s
 
 
 def _unknown_lines(evidence: Evidence) -> list[str]:
-    """Returns a problem for each enabled interrupt that is neither the board's for benchmarks nor the kernel's."""
+    """Returns a problem for each enabled interrupt that is neither the board's for benchmarks nor the kernel's, nor
+    raised by the messages of another kernel."""
     board, observed = evidence.board, evidence.observed
     assert observed is not None
-    known = {board.irq.soft, board.irq.asynchronous, board.pins.in_irq}
+    known = {board.irq.soft, board.irq.asynchronous, board.pins.in_irq, evidence.fifo_line}
     known |= set(evidence.kernel.several_cores.lines.get(board.chip, ()))
     names = {name.rpartition(_LINE)[2] for name in (*observed.state, *observed.closing_state) if _LINE in name}
     return [
