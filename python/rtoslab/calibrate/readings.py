@@ -149,7 +149,7 @@ def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> Readings:
             continue
         if len(value) % row.values or not value:
             raise RunError(
-                f"The row {row.id} sent {len(value)} values, which is not a multiple of {row.values}; "
+                f"The board sent {len(value)} values for the row {row.id}, not a multiple of {row.values}; "
                 "build the calibration's image again."
             )
         rows[row.id] = np.array(value, dtype=np.int64).reshape(row.values, -1)

@@ -39,7 +39,7 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
     facts = catalogue.board(board).facts
     content = read_image(path)
     if not content.startswith(MAGIC):
-        raise ImageFileError(f"{path} is not an ELF file, but the run is observed by its symbols; give the ELF file.")
+        raise ImageFileError(f"{path} is not an ELF file. The observation needs symbols; give the ELF file.")
     image = ExternalImage(
         path, content, read_introduction(content, path.name, facts, timing, read_wire_constants(catalogue.root))
     )
