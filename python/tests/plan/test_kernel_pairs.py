@@ -87,7 +87,7 @@ def test_wrong_names_and_keys_are_refused() -> None:
         points("freertos+linux")
     with pytest.raises(UnknownNameError, match="division of the SRAM"):
         points("freertos+rt", ram="thirds")
-    with pytest.raises(PlanError, match="is set by the names of two kernels"):
+    with pytest.raises(PlanError, match="Name two kernels instead"):
         points("freertos", beside="rt")
 
 
