@@ -318,7 +318,7 @@ def make_point(
     require_config(config)
     for key in PAIR_KEYS:
         if key in config:
-            raise PlanError(f"--config {key}={config[key]} is not possible here. Name two kernels instead: {PAIR_EXAMPLE}.")
+            raise PlanError(f"--config {key}={config[key]} is not possible. Name two kernels instead: {PAIR_EXAMPLE}.")
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
     for name in params:
         if name not in benchmark.facts.params:
