@@ -7,6 +7,7 @@ from rtoslab.images.builder import (
     planned_image_path,
     require_tools,
     share_cache,
+    without_log_path,
 )
 from rtoslab.images.code_digests import branch_target, code_digests
 from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels

@@ -60,6 +60,8 @@ SHARED_FOLDERS = ("objects", "configured", "facts")
 
 LOW_SPACE_BYTES = 4 << 20
 """A failed build with less free space than this failed because the disk is full."""
+_LOG_SENTENCE = " The complete log is "
+"""Begins the last sentence of a failed build's message."""
 _NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
 _FAULTS = (
     re.compile(r"/ld: (region [^\n]* overflowed by [^\n]*)"),
@@ -264,7 +266,7 @@ def _configure_and_compile(catalogue: Catalogue, point: Point, expected: Expecte
     if _disk_is_full(text, work):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     log_path = _store_log(text, work.parent, point)
-    message = f"Building {point.label} failed: {failure_reason(text)} The complete log is {log_path}."
+    message = f"Building {point.label} failed: {failure_reason(text)}{_LOG_SENTENCE}{log_path}."
     if not is_configured and _REFUSAL.search(text):
         raise RefusedError(message, failure_reason(text).rstrip("."))
     raise BuildError(message)
@@ -280,6 +282,11 @@ def _store_log(text: str, folder: Path, point: Point) -> Path:
     path = folder / f"failed-{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c.log"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def without_log_path(message: str) -> str:
+    """Returns the message of a failed build without the path of its log, which exists on this machine alone."""
+    return message.partition(_LOG_SENTENCE)[0]
 
 
 def failure_reason(log: str) -> str:

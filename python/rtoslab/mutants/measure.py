@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import IMAGE, build_point_image, share_cache
+from rtoslab.images import IMAGE, build_point_image, share_cache, without_log_path
 from rtoslab.measure import build_pair, evaluate_output, point_id, virtual_job
 from rtoslab.mutants.mutants import BenchmarkMutants, Mutant, MutantSetting, break_sources, restore_sources
 from rtoslab.plan import Options, Point, make_plan
@@ -84,8 +84,9 @@ class _BenchmarkTrials:
         try:
             result = self._build_and_measure()
         except BuildError as cause:
-            why = str(cause).partition(" The complete log ")[0]  # which goes with the folder
-            return MutantTrial(self.benchmark, mutant.id, (), f"it does not build: {why[:300]}")
+            return MutantTrial(
+                self.benchmark, mutant.id, (), f"it does not build: {without_log_path(str(cause))[:300]}"
+            )
         finally:
             restore_sources(originals)
         refused = tuple(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rtoslab.analyses import Band, Value, placement_values, point_values
+from rtoslab.images import without_log_path
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
@@ -35,7 +36,7 @@ def row_from_points(represented_point: PointId, kernel: str, points: Sequence[St
     """Returns the row of a point from its measured placements. If none was measured, with the reason."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
-        return StoredRow(represented_point, kernel, "", (), reason)
+        return StoredRow(represented_point, kernel, "", (), without_log_path(reason))
     build: Any = next(point.manifest.get("build") or {} for point in points if isinstance(point.result, MeasuredPoint))
     version = str(build.get("kernel_version", ""))
     return StoredRow(

@@ -19,6 +19,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import Outcome, run_point
 from rtoslab.plan.plan import Options, make_plan
+from rtoslab.reference import row_from_points
 from rtoslab.results.results import Failed, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart, copy_checkout, replace_text
@@ -202,6 +203,8 @@ def test_compile_error_is_reported_with_its_log(checkout: Path, tmp_path: Path) 
     assert failed.stage == "build"
     assert "port_yeild" in failed.message
     assert "The complete log is" in failed.message
+    (reason,) = {row_from_points(failed.point, "freertos", (), failed.message).reason}
+    assert reason == failed.message.partition(" The complete log is ")[0], "a stored row names no path of this machine"
 
 
 def test_unknown_kernel_setting_is_refused_by_name(tmp_path: Path) -> None:

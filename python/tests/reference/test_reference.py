@@ -243,3 +243,10 @@ def test_included_references_exist() -> None:
     """NuttX on one core and two for the newcomer, the kernels of paper 004."""
     present = {(reference.parent.name, reference.stem) for reference in REFERENCES}
     assert present >= {("vieira2026", "nuttx"), ("ungurean2020", "ucos2"), ("ungurean2020", "ucos3")}
+
+
+def test_no_reference_names_a_path_of_the_machine_that_measured_it() -> None:
+    path = re.compile(r"(?<![A-Za-z0-9_.@])/(?:home|root|tmp|work|Users)/")
+    files = [file for file in (find_root() / "reference").rglob("*") if file.is_file()]
+    assert files
+    assert [file.name for file in files if path.search(file.read_text())] == []
