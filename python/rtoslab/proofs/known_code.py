@@ -18,7 +18,7 @@ _FILE: Final = Path(__file__).with_name("known_code.toml")
 
 
 class KnownCode(Strict):
-    """What is known of a benchmark's own code."""
+    """The limits of one benchmark's own code."""
 
     instructions: Mapping[str, float] = Field(default_factory=dict)
     """Kernel -> the most instructions of a round. Each takes at most the usual pace in the mean."""
@@ -27,13 +27,13 @@ class KnownCode(Strict):
     per: str | None = None
     """The name of a parameter. Its value multiplies the limits."""
     library: tuple[str, ...] = ()
-    """What the rounds need of the C library and the compiler: `fill`, `copy`, `division`."""
+    """The helpers that the rounds need of the C library and the compiler: `fill`, `copy`, `division`."""
     undisturbed: tuple[str, ...] = ()
     """Series in which only ticks keep the core from an interrupt."""
 
 
 def known_code(benchmark: str) -> KnownCode:
-    """Returns what is known of a benchmark. Of another one nothing is known."""
+    """Returns the limits of a benchmark's own code. Empty if the file has none for it."""
     return _read_all().get(benchmark, KnownCode())
 
 

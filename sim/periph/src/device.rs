@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// What is attached to a board. A device has the methods of its own bus.
+/// A device that is attached to a board. A device has the methods of its own bus.
 pub trait Device: Send + Sync {
     /// I2C: a START with the device's address. True if it acknowledges.
     fn start(&mut self, _reads: bool, _now_ns: u64) -> bool {
@@ -47,7 +47,7 @@ pub trait Device: Send + Sync {
     fn copy(&self) -> Box<dyn Device>;
 }
 
-/// Where a device is attached.
+/// The place at which a device is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Connection {
     /// An SPI by its number in the manual, and the pin that selects the device while low.

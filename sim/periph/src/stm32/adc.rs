@@ -108,7 +108,7 @@ pub struct Adc {
     converters: Vec<Converter>,
     /// CCR.
     common: u32,
-    /// What each channel converts to, in 12 bits.
+    /// The value that each channel converts to, in 12 bits.
     levels: [u32; CHANNELS],
 }
 

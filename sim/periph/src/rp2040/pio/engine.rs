@@ -27,7 +27,7 @@ struct Store {
     value: u32,
 }
 
-/// What the rest of the chip sees.
+/// The outputs that the rest of the chip sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Visible {
     /// Levels and directions of the pins.
@@ -272,7 +272,7 @@ impl Engine {
         requests
     }
 
-    /// What the rest of the chip sees, with the requests that somebody waits for.
+    /// The outputs that the rest of the chip sees, with the requests that somebody waits for.
     pub fn visible(&self, watched: u32) -> Visible {
         let lines = u32::from(self.line(0) != 0) | u32::from(self.line(1) != 0) << 1;
         let requests = if watched == 0 { 0 } else { self.requests() & watched };

@@ -4,7 +4,7 @@ use super::machine::{EMPTY, Stall, StateMachine, bit_count};
 use super::pins::{PinRange, PinWrite, low_bits};
 use crate::NEVER;
 
-/// What a state machine sees of the rest of its block in a cycle.
+/// The rest of its block as a state machine sees it in a cycle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     pub cycle: u64,
@@ -16,7 +16,7 @@ pub(super) struct View<'a> {
     pub flags: u32,
 }
 
-/// What a state machine does to the rest of its block in a cycle.
+/// The effects of a state machine on the rest of its block in a cycle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Acts {
     /// IRQ flags that it raises.
@@ -118,7 +118,7 @@ impl StateMachine {
         }
     }
 
-    /// What the hardware does on all ticks but those of OUT.
+    /// Refills an empty OSR, as the hardware does on all ticks but those of OUT.
     fn refill_if_empty(&mut self) {
         if self.needs_refill() {
             self.refill();
@@ -384,7 +384,7 @@ impl StateMachine {
         self.last_write = acts.write;
     }
 
-    /// What holds its pins in every cycle: the last write, with OUT_STICKY.
+    /// The write that holds its pins in every cycle: the last write, with OUT_STICKY.
     pub(super) fn held_pins(&self) -> PinWrite {
         if self.exec_bit(OUT_STICKY) { self.last_write } else { PinWrite::NOTHING }
     }

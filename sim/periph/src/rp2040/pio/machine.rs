@@ -13,7 +13,7 @@ const FIFO_DEPTH: usize = 4;
 /// Shift count of an empty OSR.
 pub(super) const EMPTY: u32 = 32;
 
-/// What a stalled instruction waits for.
+/// The condition that a stalled instruction waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stall {
     /// A level of a pin.
@@ -148,7 +148,7 @@ impl StateMachine {
         u64::from(u32::from(instruction) >> 8 & low_bits(5 - self.side_bits()))
     }
 
-    /// What an instruction's side-set writes.
+    /// The pins that an instruction's side-set writes.
     pub fn side_set(&self, instruction: u16) -> PinWrite {
         let mut count = self.side_bits();
         let value = (u32::from(instruction) >> 8 & 31) >> (5 - count);
