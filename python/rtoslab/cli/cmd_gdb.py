@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, find_root
+from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.names import KeyValue, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
-from rtoslab.targets import serve_gdb
+from rtoslab.targets import require_cores, serve_gdb
 
 
 @click.command("gdb")
@@ -52,10 +52,7 @@ def command(
 
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
-    if cores is not None and cores > facts.cores:
-        raise PlanError(
-            f"The board {facts.id} has {facts.cores} cores, not {cores}; choose --cores 1 to {facts.cores}."
-        )
+    require_cores(facts, cores)
 
     def ready(address: str) -> None:
         """Prints the command with which gdb connects."""

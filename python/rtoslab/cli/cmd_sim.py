@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, PlanError, find_root
-from rtoslab.catalogue import Board, Catalogue
+from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, find_root
+from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
@@ -17,7 +17,17 @@ from rtoslab.cli.junit import write_junit
 from rtoslab.cli.names import Duration, KeyValue, PinLevel, PinVoltage, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
 from rtoslab.intake import read_text
-from rtoslab.targets import MOST_CYCLES, PinDrive, SimRequest, SimResult, parse_pin, parse_script, simulate, unescape
+from rtoslab.targets import (
+    MOST_CYCLES,
+    PinDrive,
+    SimRequest,
+    SimResult,
+    parse_pin,
+    parse_script,
+    require_cores,
+    simulate,
+    unescape,
+)
 
 _CODES_MOST = 255
 """Exit codes of the firmware beyond it are no exit codes here."""
@@ -151,7 +161,7 @@ def command(
     prints the results so far, with exit code 130.
     """
     facts = Catalogue(find_root()).board(board).facts
-    _require_cores(facts, cores)
+    require_cores(facts, cores)
     request = SimRequest(
         until=until,
         between=between,
@@ -183,14 +193,6 @@ def command(
     else:
         _print_result(result, faults)
     return _exit_code(result)
-
-
-def _require_cores(board: Board, cores: int | None) -> None:
-    """Raises PlanError if the board has fewer cores."""
-    if cores is not None and cores > board.cores:
-        raise PlanError(
-            f"The board {board.id} has {board.cores} cores, not {cores}; choose --cores 1 to {board.cores}."
-        )
 
 
 def _exit_code(result: SimResult) -> int:

@@ -13,6 +13,7 @@ from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
 from rtoslab.plan import Options, make_plan, parse_whole
 from rtoslab.records import ExpectedIdentity
+from rtoslab.targets import require_cores
 
 DEFAULT_WINDOW_MS = 20
 DEFAULT_CYCLES = 5_000_000
@@ -105,10 +106,7 @@ def _image_subject(
     facts = catalogue.board(board or DEFAULT_BOARD).facts
     if config.keys() - {key for key in config if key.startswith("timing.")}:
         raise PlanError("An image is already built, so only timing.KEY=N of --config can be set; leave the rest out.")
-    if cores is not None and cores > facts.cores:
-        raise PlanError(
-            f"The board {facts.id} has {facts.cores} cores, not {cores}; choose --cores 1 to {facts.cores}."
-        )
+    require_cores(facts, cores)
     count = cores or facts.cores
     known = (
         catalogue.kernel(kernel).facts.for_cpu(facts.cpu) if kernel else find_image_kernel(catalogue, path, facts.cpu)

@@ -14,6 +14,7 @@ from rtoslab.targets.board import (
     parse_cycle_count,
     parse_pin,
     pin_number,
+    require_cores,
     simulator_errors,
     simulator_fingerprint,
     timing_settings,

@@ -195,6 +195,14 @@ def pin_number(pin: int | str) -> int:
     return pin if isinstance(pin, int) else (ord(pin[1]) - ord("A")) * 16 + int(pin[2:])
 
 
+def require_cores(board: Board, cores: int | None) -> None:
+    """Raises PlanError if the board has fewer cores than asked for."""
+    if cores is not None and cores > board.cores:
+        raise PlanError(
+            f"The board {board.id} has {board.cores} cores, not {cores}; choose --cores 1 to {board.cores}."
+        )
+
+
 def parse_pin(board: Board, name: str) -> int:
     """Returns the number of a pin that a user names: `PB0`; on a chip without ports `GP5` or `5`. Raises PlanError."""
     is_ported = not isinstance(board.pins.out, int)
