@@ -20,7 +20,6 @@ from rtoslab.images.image_inputs import (
     IMAGE,
     LOG,
     MAP,
-    boot_point,
     cmake_options,
     inputs_digest,
     tree_of_point,

@@ -190,8 +190,7 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     tree = tree_of_point(catalogue, point)
     for _ in range(TREE_BUILD_ATTEMPTS):
         build = _configure_and_compile(catalogue, point, expected_identity(digest), work)
-        _record_calls(work, build)
-        _require_level(point, json.loads((work / INFO).read_bytes()))
+        _require_level(point, _record_calls(work, build))
         if tree is None:
             return digest
         files = build_inputs(build.files_read, tree)
@@ -207,20 +206,21 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     )
 
 
-def _record_calls(work: Path, build: MakeResult) -> None:
-    """Adds the arguments of each compiler call to the build's record."""
+def _record_calls(work: Path, build: MakeResult) -> Mapping[str, Any]:
+    """Adds the arguments of each compiler call to the build's record. Returns what it added."""
     path = work / INFO
     info = json.loads(path.read_bytes())
     folders = read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
     links = [line for line in build.other_commands if f" -o {IMAGE}" in line]
-    info["calls"] = calls_record(build.compilations, links, folders)
+    calls = info["calls"] = calls_record(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
+    return calls
 
 
-def _require_level(point: Point, info: Mapping[str, Any]) -> None:
+def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
     """Raises BuildError if C files were compiled at another level than the point's. The figure would be that of a
     mixture, under a name that says one level."""
-    others = files_at_other_levels(info["calls"], point.opt)
+    others = files_at_other_levels(calls, point.opt)
     if others:
         raise BuildError(
             f"{point.label} is to be compiled at {point.opt}, but its build files compile {', '.join(others[:3])}; "

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -72,25 +72,22 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
 
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
     """Returns the optimisation levels of all C files, single ones included. An empty text is the compiler's default."""
-    groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
-    levels = set(groups.values())
-    for file, other in record["files"].items():
-        group = _group_name(file)
-        words = other.get(OPTIONS)
-        if group in groups and words is not None:
-            levels.add(_level_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else ""))
-    return levels
+    return {level for _, level in _levels(record)}
 
 
 def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
     """Returns a text for each group of C files, and for each single one, that is not compiled at the level."""
+    return [f"{name} at {own or 'no level'}" for name, own in _levels(record) if own != level]
+
+
+def _levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields each group of C files, and each C file with options of its own, with its optimisation level."""
     groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
-    others = [f"{name} at {own or 'no level'}" for name, own in sorted(groups.items()) if own != level]
+    yield from sorted(groups.items())
     for file, other in sorted(record["files"].items()):
-        own = _level_option(other.get(OPTIONS, ()))
-        if _group_name(file) in groups and own not in {"", level}:
-            others.append(f"{file} at {own}")
-    return others
+        group, words = _group_name(file), other.get(OPTIONS)
+        if group in groups and words is not None:
+            yield file, _level_option(words) or (groups[group] if words[:1] == [LIKE_GROUP] else "")
 
 
 def _level_option(words: Sequence[str]) -> str:

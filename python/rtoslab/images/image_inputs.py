@@ -32,7 +32,7 @@ CALLGRAPH: Final = "callgraph.ci"
 CONFORMANCE_IMAGE: Final = "conformance"
 """The image that is no benchmark. Its sources are in a folder of that name."""
 CORE1_IMAGE: Final = "core1.elf"
-"""Of two kernels' images: the one of core 1, beside the one of core 0 that contains it."""
+"""Core 1's image, beside core 0's, which contains it."""
 CALIBRATION_IMAGE: Final = "calibration"
 """Likewise no benchmark, in a folder of that name."""
 FOOTPRINT: Final = "footprint-"
@@ -97,11 +97,6 @@ def _pair_options(point: Point) -> dict[str, str]:
 def embedded_point(point: Point) -> Point | None:
     """Returns the point whose finished image a point's image contains: core 1's, in core 0's. None for any other."""
     return point.on_other_core() if point.beside is not None and point.core == 0 else None
-
-
-def boot_point(point: Point) -> Point:
-    """Returns the point whose image the board starts with: of two kernels core 0's, which contains both."""
-    return point.on_other_core() if point.beside is not None and point.core == 1 else point
 
 
 def _optional_text(value: int | None) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.images import boot_point, build_point_image
+from rtoslab.images import BuiltImage, build_point_image
 from rtoslab.intake import read_image
 from rtoslab.plan import Point
 
@@ -18,20 +18,20 @@ class PairImages:
     started: Path
     """The image that contains both."""
     record: dict[str, object]
-    """What the manifest has of them."""
+    """The manifest's entry for them."""
 
     def contents(self) -> tuple[bytes, bytes]:
         """Returns the content of both files."""
         return read_image(self.other), read_image(self.started)
 
 
-def build_pair(catalogue: Catalogue, point: Point) -> PairImages | None:
-    """Builds the image of the other core, and the one that the board starts with. None for a kernel without another
-    one. Raises BuildError."""
+def build_pair(catalogue: Catalogue, point: Point, built: BuiltImage) -> PairImages | None:
+    """Builds the image of the other core beside a point's own. None for a kernel without another one. Raises
+    BuildError."""
     if point.beside is None:
         return None
     other = build_point_image(catalogue, point.on_other_core())
-    started = build_point_image(catalogue, boot_point(point))
+    started = built if point.core == 0 else other  # core 0's contains both
     core_map = catalogue.core_map(catalogue.board(point.board))
     record: dict[str, object] = {
         "core": point.core,

@@ -95,7 +95,7 @@ def run_point(
         with contents_cache():
             built = build_point_image(catalogue, point)
             conformance = examine_port(catalogue, point, progress)
-            pair = build_pair(catalogue, point)
+            pair = build_pair(catalogue, point, built)
     except BuildError as cause:
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)

@@ -121,7 +121,7 @@ class _BenchmarkTrials:
     def _build_and_measure(self) -> MeasuredPoint | Failed:
         """Builds the present sources, runs the image and evaluates its output."""
         built = build_point_image(self.catalogue, self.point)
-        pair = build_pair(self.catalogue, self.point)
+        pair = build_pair(self.catalogue, self.point, built)
         beside = pair.contents() if pair else None
         output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE, beside))
         expected = built.expected
