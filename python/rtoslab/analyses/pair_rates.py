@@ -73,6 +73,14 @@ class KernelPair:
         return None if one is None or other is None else one + other
 
     @property
+    def shared_gain(self) -> float | None:
+        """Returns the work of one kernel on both cores in units of one core alone. None if one was not measured."""
+        single = self.single[0]
+        if self.shared is None or single is None:
+            return None
+        return throughput(self.shared).total_hz / throughput(single).total_hz
+
+    @property
     def over_shared(self) -> float | None:
         """Returns the rate of both cores over that of one kernel on both. None if that was not measured."""
         return None if self.shared is None else sum(self.rates_hz) / throughput(self.shared).total_hz

@@ -11,7 +11,7 @@ from rtoslab.catalogue.benchmark import (
 from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue, Entry
 from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
 from rtoslab.catalogue.conformance_table import Check
-from rtoslab.catalogue.core_maps import DIVISIONS
+from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
 from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
 from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
@@ -27,7 +27,7 @@ from rtoslab.catalogue.paper_schemas import (
     WeighedProgram,
 )
 from rtoslab.catalogue.schemas import Board, FlashNames
-from rtoslab.catalogue.strict_files import read_toml
+from rtoslab.catalogue.strict_files import read_toml, validate_table
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import (
     PORTS_VARIABLE,

@@ -4,7 +4,7 @@ The linker scripts are made of the same file. A map whose parts overlap, or leav
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field, model_validator
 
@@ -12,10 +12,12 @@ from rtoslab.base import CatalogueError, Strict
 from rtoslab.catalogue.schemas import Board
 
 MAP_FILE: Final = "map.toml"
+PAIR_CORES: Final = 2
+"""The cores of a board that two kernels share, and so the images on it."""
 DIVISIONS: Final = ("banks", "striped")
 """The ways to divide the SRAM."""
-_ALIAS: Final = {"rp2040": (0x2100_0000, 0x2000_0000, 0x4_0000)}
-"""Chip -> an alias of its SRAM: its start, the start of what it shows, its bytes."""
+_ALIAS: Final = {"rp2040": (0x2100_0000, 0x4_0000)}
+"""Chip -> the start and bytes of an alias of its SRAM."""
 
 
 class CoreImage(Strict):
@@ -79,6 +81,11 @@ class CoreMap(Strict):
             raise ValueError(f"the spinlock {self.spinlocks.message} has two uses")
         return self
 
+    @property
+    def images(self) -> tuple[CoreImage, CoreImage]:
+        """Returns the images by core."""
+        return self.core0, self.core1
+
     def division(self, name: str) -> SramDivision:
         """Returns the division of the SRAM of this name, one of DIVISIONS."""
         division: SramDivision = getattr(self, name)
@@ -86,9 +93,9 @@ class CoreMap(Strict):
 
     def parts(self, name: str) -> Iterator[tuple[str, int, int]]:
         """Yields name, start and bytes of every part of the map, under one division of the SRAM."""
-        for core, image in (("core0", self.core0), ("core1", self.core1)):
-            yield f"{core}.flash", image.flash_start, image.flash_bytes
-            yield f"{core}.stack", image.stack_start, image.stack_bytes
+        for core, image in enumerate(self.images):
+            yield f"core{core}.flash", image.flash_start, image.flash_bytes
+            yield f"core{core}.stack", image.stack_start, image.stack_bytes
         division = self.division(name)
         yield f"{name}.core0", division.core0_start, division.core0_bytes
         yield f"{name}.core1", division.core1_start, division.core1_bytes
@@ -96,14 +103,13 @@ class CoreMap(Strict):
 
 
 def require_fits(core_map: CoreMap, board: Board, source: str) -> None:
-    """Raises CatalogueError for a part outside the board's memories, or on another part by an alias."""
+    """Raises CatalogueError for a part outside the board's memories, and for an interrupt line that is not free."""
     memories = [
         (board.memory.flash_start, board.memory.flash_bytes),
         (board.memory.sram_start, board.memory.sram_bytes),
     ]
     if board.chip in _ALIAS:
-        start, _, size = _ALIAS[board.chip]
-        memories.append((start, size))
+        memories.append(_ALIAS[board.chip])
     for name in DIVISIONS:
         for part, start, size in core_map.parts(name):
             if not any(first <= start and start + size <= first + length for first, length in memories):
@@ -111,8 +117,8 @@ def require_fits(core_map: CoreMap, board: Board, source: str) -> None:
                     f"{source}: {part} from {start:#010x} on, {size:#x} bytes, is outside the memories of "
                     f"{board.title}; correct the map."
                 )
-    lines: dict[str, Any] = {"core0.fifo_irq": core_map.core0.fifo_irq, "core1.fifo_irq": core_map.core1.fifo_irq}
-    for part, line in lines.items():
+    lines = [(f"core{core}.fifo_irq", image.fifo_irq) for core, image in enumerate(core_map.images)]
+    for part, line in lines:
         if not 0 <= line < board.irq.lines or line in {board.irq.soft, board.irq.asynchronous, board.pins.in_irq}:
             raise CatalogueError(
                 f"{source}: {part} = {line} is no free interrupt line of {board.title}; correct the map."

@@ -3,16 +3,13 @@
 Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`)."""
 
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
-from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Catalogue
+from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote
 from rtoslab.measure.point_result import measured_result
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.records import DecodedRun, ExpectedIdentity, decode, has_form, read_wire_constants, split_streams
 from rtoslab.results import Failed, MeasuredPoint, PointId, Verdict
 from rtoslab.targets import RunOutput
-
-_PAIR = 2
-"""The images on a board that two kernels share."""
 
 
 def evaluate_output(
@@ -56,7 +53,7 @@ def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
     core_map = catalogue.core_map(catalogue.board(identity.board))
     if core_map is None:
         return None
-    return (core_map.core0, core_map.core1)[int(identity.config["core"])].fifo_irq
+    return core_map.images[int(identity.config["core"])].fifo_irq
 
 
 def _decode_streams(
@@ -70,7 +67,7 @@ def _decode_streams(
     if beside is None:
         return decode(raw, constants, expected), None
     core, streams = int(identity.config["core"]), split_streams(raw)
-    if len(streams) != _PAIR:
+    if len(streams) != PAIR_CORES:
         for stream in streams:
             decode(stream, constants)  # if it says what went wrong, this is raised
         raise DecodeError(0, f"{len(streams)} of two images have sent their records.")

@@ -5,14 +5,13 @@ Each core's kernel is a point of its own, with the other one beside it, so that 
 from typing import Final
 
 from rtoslab.base import PlanError, UnknownNameError
-from rtoslab.catalogue import DEFAULT_KERNEL, DIVISIONS, Benchmark, Board, Catalogue, Entry, Kernel
+from rtoslab.catalogue import DEFAULT_KERNEL, DIVISIONS, PAIR_CORES, Benchmark, Board, Catalogue, Entry, Kernel
 
 SIGN: Final = "+"
 """Between the kernels of core 0 and core 1."""
 PAIR_EXAMPLE: Final = f"--kernel {DEFAULT_KERNEL}{SIGN}{DEFAULT_KERNEL}"
 PAIR_KEYS: Final = ("beside", "core")
 """The options of a point that only the name of a pair sets."""
-_CORES: Final = 2
 
 
 def split_pair(catalogue: Catalogue, name: str) -> list[tuple[Entry[Kernel], str | None, int | None]]:
@@ -22,7 +21,7 @@ def split_pair(catalogue: Catalogue, name: str) -> list[tuple[Entry[Kernel], str
     if SIGN not in name:
         return [(catalogue.kernel(name), None, None)]
     names = name.split(SIGN)
-    if len(names) != _CORES or not all(names):
+    if len(names) != PAIR_CORES or not all(names):
         raise PlanError(f"--kernel {name}: a pair is two kernels, core 0's and core 1's: {PAIR_EXAMPLE}.")
     one, other = (catalogue.kernel(part) for part in names)
     return [(one, other.id, 0), (other, one.id, 1)]

@@ -7,14 +7,19 @@ are not in benchmark.toml, because they change no figure."""
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import Field
 
 from rtoslab.base import CatalogueError, Strict
+from rtoslab.catalogue import validate_table
 from rtoslab.intake import read_table
 
 _FILE: Final = Path(__file__).with_name("known_code.toml")
+
+
+LibraryUse = Literal["fill", "copy", "division"]
+"""What a function of the C library or the compiler does."""
 
 
 class KnownCode(Strict):
@@ -26,7 +31,7 @@ class KnownCode(Strict):
     """Kernel -> the most own cycles between two steps of a round."""
     per: str | None = None
     """The name of a parameter. Its value multiplies the limits."""
-    library: tuple[str, ...] = ()
+    library: tuple[LibraryUse, ...] = ()
     """The helpers that the rounds need of the C library and the compiler: `fill`, `copy`, `division`."""
     undisturbed: tuple[str, ...] = ()
     """Series in which only ticks keep the core from an interrupt."""
@@ -41,4 +46,4 @@ def known_code(benchmark: str) -> KnownCode:
 def _read_all() -> Mapping[str, KnownCode]:
     """Returns the entries of the file by benchmark."""
     tables = read_table(_FILE, "the limits of the benchmarks' own code", CatalogueError)
-    return {name: KnownCode.model_validate(table) for name, table in tables.items()}
+    return {name: validate_table(table, f"{_FILE.name}, [{name}]", KnownCode) for name, table in tables.items()}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rtoslab.catalogue import EMPTY_SERIES, Benchmark, SeriesFacts
 from rtoslab.records import DecodedRun
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets import Intervals, WindowObservations
+from rtoslab.targets import Interval, Intervals, WindowObservations
 
 _EMPTY = SeriesFacts(
     id=EMPTY_SERIES,
@@ -69,11 +69,7 @@ def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -
             instrument="probe",
             comparable=True,
             cycles=tuple(interval.cycles for interval in mine),
-            mark_cycles=tuple(interval.cycles for interval in mine),
-            start_cycle=tuple(interval.start_cycle for interval in mine),
-            switches=tuple(interval.switches for interval in mine),
-            ticks=tuple(interval.ticks for interval in mine),
-            interrupts=tuple(interval.interrupts for interval in mine),
+            **_mark_columns(mine),
         )
         for number, facts in enumerate(benchmark.series, 1)
         for mine in [intervals.of_series(number)]
@@ -97,12 +93,15 @@ def _make_series(
     if intervals is None:
         return plain
     mine = intervals.of_series(number)[: len(values)]
-    return plain.model_copy(
-        update={
-            "mark_cycles": tuple(interval.cycles for interval in mine),
-            "start_cycle": tuple(interval.start_cycle for interval in mine),
-            "switches": tuple(interval.switches for interval in mine),
-            "ticks": tuple(interval.ticks for interval in mine),
-            "interrupts": tuple(interval.interrupts for interval in mine),
-        }
-    )
+    return plain.model_copy(update=_mark_columns(mine))
+
+
+def _mark_columns(intervals: Sequence[Interval]) -> dict[str, tuple[int, ...]]:
+    """Returns the fields of a series that come from the marks of its samples."""
+    return {
+        "mark_cycles": tuple(interval.cycles for interval in intervals),
+        "start_cycle": tuple(interval.start_cycle for interval in intervals),
+        "switches": tuple(interval.switches for interval in intervals),
+        "ticks": tuple(interval.ticks for interval in intervals),
+        "interrupts": tuple(interval.interrupts for interval in intervals),
+    }

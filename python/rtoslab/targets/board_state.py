@@ -39,6 +39,7 @@ class _RegisterField:
         return word >> self.bit & ((1 << self.bits) - 1)
 
 
+_URGENCY: Final = "urgency."
 _CORE: Final = {
     "urgency.svcall": _RegisterField(0xE000_ED1C, 24, 8),
     "urgency.pendsv": _RegisterField(0xE000_ED20, 16, 8),
@@ -86,14 +87,13 @@ _ALIASES: Final[Mapping[str, tuple[int, ...]]] = {"rp2040": (0, 0x1000, 0x2000, 
 def setting_registers(board: Board) -> dict[int, str]:
     """Returns address -> setting of the registers whose writes change the speed of code: caches, wait states, clocks,
     MPU and FPU. The urgencies of interrupts are not among them, because a benchmark may enable its line late."""
-    core = {"mpu": _CORE["mpu"], **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if _is_m7(board) else {})}
-    chip = _chip_entry(_CHIPS, board)
-    aliases = _ALIASES.get(next((name for name in _ALIASES if board.chip.startswith(name)), ""), (0,))
-    settings = {field.address: name for name, field in core.items()}
-    places = [*((field.address, name) for name, field in chip.items())]
-    places += [(address, "clock") for address in _chip_entry(_CLOCKS, board)]
-    for address, name in places:
-        settings.update({address + alias: settings.get(address + alias, name) for alias in aliases})
+    core = [(field.address, name) for name, field in _core_fields(board).items() if not name.startswith(_URGENCY)]
+    chip = [(field.address, name) for name, field in _chip_entry(_CHIPS, board).items()]
+    chip += [(address, "clock") for address in _chip_entry(_CLOCKS, board)]
+    aliases = _chip_entry({**_ALIASES, "": (0,)}, board)
+    settings: dict[int, str] = {}
+    for address, name in (*core, *((address + alias, name) for address, name in chip for alias in aliases)):
+        settings.setdefault(address, name)  # of several in one register the first
     return settings
 
 
@@ -108,7 +108,7 @@ def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, i
 
 def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
     """Returns the settings of one core. Core 0 also has those of the chip."""
-    fields = {**_CORE, **(_ARMV7M if board.cpu == "armv7m" else {}), **(_M7 if _is_m7(board) else {})}
+    fields = _core_fields(board)
     if not core:
         fields.update(_chip_entry(_CHIPS, board))
     settings = [field.address for field in fields.values()]
@@ -122,12 +122,14 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
     return state
 
 
-def _is_m7(board: Board) -> bool:
-    return board.core == "cortex-m7"
+def _core_fields(board: Board) -> dict[str, _RegisterField]:
+    """Returns the settings of each core of a board."""
+    v7m = _ARMV7M if board.cpu == "armv7m" else {}
+    return {**_CORE, **v7m, **(_M7 if board.core == "cortex-m7" else {})}
 
 
 def _chip_entry(table: Mapping[str, Entry], board: Board) -> Entry:
-    """Returns the table's entry of a board's chip."""
+    """Returns the table's first entry whose key a board's chip begins with."""
     return next(entry for name, entry in table.items() if board.chip.startswith(name))
 
 

@@ -16,8 +16,6 @@ from rtoslab.targets.machine import VirtualMachine
 if TYPE_CHECKING:
     from rtoslab._sim import Stats
 
-CORES: Final = 2
-"""The cores of a board that two kernels share."""
 OTHER_DONE_SYMBOL: Final = "core1_bench_done"
 """The end of core 1's image, by the symbols that core 0's image has of it. Core 1 is the last to end."""
 _BANKS_START: Final = 0x2100_0000

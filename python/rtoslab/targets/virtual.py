@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rtoslab.base import RunError, SymbolError, code_address
-from rtoslab.catalogue import Board, Kernel
+from rtoslab.catalogue import PAIR_CORES, Board, Kernel
 from rtoslab.targets.board import (
     apply_settings,
     find_address,
@@ -23,7 +23,7 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state, setting_registers
-from rtoslab.targets.core_view import CORES, core_view, last_address
+from rtoslab.targets.core_view import core_view, last_address
 from rtoslab.targets.current_task import (
     SwitchReader,
     current_task_addresses,
@@ -129,7 +129,7 @@ def run_virtual(
     job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
 ) -> RunOutput:
     """Runs the image to its end. An image that hangs or stops gives a RunOutput with `failure`, never an exception."""
-    machine = machine or make_machine(job.board, cores=job.cores if job.core is None else CORES)
+    machine = machine or make_machine(job.board, cores=job.cores if job.core is None else PAIR_CORES)
     apply_settings(machine, job.settings)
     started = job.started or job.image
     load_image(machine, started, job.name)
@@ -163,7 +163,9 @@ class _WindowRun:
         self.no_task = job.kernel.probes.no_task if job.kernel.probes else frozenset()
         self.switches = SwitchReader(job.kernel)
         self.state: dict[str, int] = {}
-        self.settings = setting_registers(job.board)
+        # Two cores of one kernel execute two to six times as slowly beside words that are watched. There only the state
+        # as the window closes is compared.
+        self.settings = setting_registers(job.board) if job.cores == 1 else {}
         self.setting_writes: Counter[str] = Counter()
 
     def run(self) -> RunOutput:
@@ -199,9 +201,7 @@ class _WindowRun:
             for mark in self._marks() if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
             self._watch_samples()
-            # Two cores that execute together do so two to six times as slowly beside words that are watched. There only
-            # the state as the window closes is compared.
-            for index, address in enumerate(self.settings if self.job.cores == 1 else ()):
+            for index, address in enumerate(self.settings):
                 self.machine.watch_write(address, IDENT_SETTING + index)
             self.current_words = current_task_addresses(self.machine, self.job.kernel, self.job.cores)
             for core, address in self.current_words.items():
@@ -332,6 +332,8 @@ class _WindowRun:
     def _take_events(self) -> bytes:
         """Returns the new events without the writes of settings, which are counted."""
         packed = self.machine.take_events()
+        if not self.settings:
+            return packed
         events = np.frombuffer(packed, dtype=EVENT)
         numbers = events["id"].astype(np.int32) - IDENT_SETTING
         is_setting = (numbers >= 0) & (numbers < len(self.settings))

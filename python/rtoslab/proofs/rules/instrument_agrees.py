@@ -13,8 +13,8 @@ from statistics import median
 
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
+from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.results import Finding, image_instrument, instrument_readings, series_facts
-from rtoslab.targets import Intervals
 
 
 class Params(RuleParams):
@@ -44,7 +44,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
     shortest = -params.buffered_cycles if instrument == "pin" else 0
     own = median(costs.get(EMPTY_SERIES) or [0])
-    problems = _filled_empty_intervals(params, evidence, observed.intervals)
+    problems = _filled_empty_intervals(params, evidence)
     seen: list[str] = []
     for name, mine in costs.items():
         if mine:
@@ -57,13 +57,12 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return make_finding(params.rule, demands, problems, [_range_text(costs)] if seen else ["nothing to compare"])
 
 
-def _filled_empty_intervals(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
+def _filled_empty_intervals(params: Params, evidence: Evidence) -> list[str]:
     """Returns a problem if something stands between the marks of the empty intervals. Their length is subtracted from
     that of each other interval, which would seem shorter."""
     if EMPTY_SERIES not in evidence.benchmark.series_ids:
         return []
-    number = evidence.benchmark.series_ids.index(EMPTY_SERIES)
-    empty = [interval.cycles for interval in intervals.of_series(number) if not interval.touched]
+    empty = [interval.cycles for interval in sample_intervals(evidence, EMPTY_SERIES) if not interval.touched]
     usual = median(empty) if empty else 0
     if usual > params.nothing_cycles * evidence.code_slowdown():
         return [f"{EMPTY_SERIES}: {usual:g} cycles between the marks of an empty interval"]

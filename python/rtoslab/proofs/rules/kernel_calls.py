@@ -10,11 +10,12 @@ not know on which core it runs, so it may ask once."""
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Mapping
-from typing import Final, Literal
+from typing import Final
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_services
+from rtoslab.proofs.known_code import LibraryUse
 from rtoslab.proofs.observed_steps import CLOCK_ARGUMENTS
 from rtoslab.results import Finding
 from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, function_kind
@@ -37,8 +38,8 @@ class Params(RuleParams):
 
     calling: tuple[str, ...] = ()
     """Further services of the port contract that are called."""
-    library: tuple[Literal["fill", "copy", "division"], ...] = ()
-    """What the rounds need of the C library and the compiler."""
+    library: tuple[LibraryUse, ...] = ()
+    """The helpers that the rounds need of the C library and the compiler."""
     asking: tuple[str, ...] = ()
     """Functions of the port that ask the kernel for figures outside the measurement."""
 

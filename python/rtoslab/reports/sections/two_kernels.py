@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rtoslab.analyses import CountCycles, KernelPair, count_cycles, kernel_pairs, short_test_name, throughput
+from rtoslab.analyses import CountCycles, KernelPair, count_cycles, kernel_pairs, short_test_name
 from rtoslab.reports.sections.wording import join_listed
 from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
 from rtoslab.results import MeasuredPoint
@@ -51,13 +51,9 @@ def _answer(pairs: Sequence[KernelPair]) -> str:
     compared = [pair for pair in pairs if pair.over_shared is not None and pair.gain is not None]
     if not compared:
         return ""
-    ratios = [float(pair.over_shared or 0) for pair in compared]
-    gains = [float(pair.gain or 0) for pair in compared]
-    shared = [
-        throughput(pair.shared).total_hz / throughput(single).total_hz
-        for pair in compared
-        if pair.shared is not None and (single := pair.single[0]) is not None
-    ]
+    gains = [pair.gain for pair in compared if pair.gain is not None]
+    shared = [pair.shared_gain for pair in compared if pair.shared_gain is not None]
+    ratios = [pair.over_shared for pair in compared if pair.over_shared is not None]
     kernels = join_listed(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
         f"With {kernels} on each core, in two images, two cores do {_range(gains)} times the work of one; with one "
@@ -77,11 +73,8 @@ def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
     several = len({pair.conditions for pair in pairs}) > 1
     for pair in pairs:
         test = short_test_name(pair.cores[0].point)
-        single = pair.single[0]
-        if pair.shared is not None and single is not None:
-            percent = 100 * throughput(pair.shared).total_hz / throughput(single).total_hz
-            kernel = pair.shared.point.kernel
-            _add_bar(rows, test, f"{kernel} on both cores", percent)
+        if pair.shared_gain is not None:
+            _add_bar(rows, test, f"{pair.cores[0].point.kernel} on both cores", 100 * pair.shared_gain)
         if pair.gain is not None:
             name = f"{pair.kernels}, {pair.conditions}" if several and pair.conditions else pair.kernels
             _add_bar(rows, test, name, 100 * pair.gain)
