@@ -2,32 +2,27 @@
 #pragma once
 
 #include "bench_amp.h"
+#include "bench_fifo.h"
 
-#define PAIR_SIO_FIFO_ST CPU_REGISTER(0xD0000050u)
-#define PAIR_SIO_FIFO_WR CPU_REGISTER(0xD0000054u)
-#define PAIR_SIO_FIFO_RD CPU_REGISTER(0xD0000058u)
-#define PAIR_SPINLOCK CPU_REGISTER(0xD0000100u + 4u * AMP_SPINLOCKS_MESSAGE)
+#define PAIR_SPINLOCK CPU_REGISTER(SIO_SPINLOCK(AMP_SPINLOCKS_MESSAGE))
 #define PAIR_HOLDER (AMP_SHARED->holder)
-#define PAIR_FIFO_VALID 1u
 #define PAIR_FIFO_CLEAR 0xFFu
 
 static inline void pair_fifo_enable(unsigned urgency)
 {
-    while ((PAIR_SIO_FIFO_ST & PAIR_FIFO_VALID) != 0) { /* what the start of core 1 has left */
-        (void)PAIR_SIO_FIFO_RD;
-    }
-    PAIR_SIO_FIFO_ST = PAIR_FIFO_CLEAR; /* an overflow interrupts, too */
+    fifo_drain(); /* the start of core 1 may have left words */
+    CPU_REGISTER(SIO_FIFO_ST) = PAIR_FIFO_CLEAR; /* an overflow interrupts, too */
     cpu_irq_enable(AMP_FIFO_IRQ, urgency, BOARD_IRQ_PRIORITY_BITS);
 }
 
 static inline void pair_fifo_send(uint32_t word)
 {
-    PAIR_SIO_FIFO_WR = word;
+    CPU_REGISTER(SIO_FIFO_WR) = word;
 }
 
 static inline uint32_t pair_fifo_read(void)
 {
-    return PAIR_SIO_FIFO_RD;
+    return CPU_REGISTER(SIO_FIFO_RD);
 }
 
 static inline bool pair_try_lock(void)

@@ -2,13 +2,10 @@
 #include "bench/board.h"
 #include "bench_amp.h"
 #include "bench_core.h"
+#include "bench_fifo.h"
 
 #define PSM_FRCE_OFF 0x40010004u
 #define PSM_PROC1 (1u << 16)
-#define SIO_FIFO_ST 0xD0000050u
-#define SIO_FIFO_WR 0xD0000054u
-#define SIO_FIFO_RD 0xD0000058u
-#define FIFO_VALID 1u
 
 /* A core that never answers must end in a record, not in silence. */
 #define ANSWER_POLL_LIMIT 1000000u
@@ -26,17 +23,10 @@ void __wrap_board_serial_flush(void);
 bool __real_board_claim_last_word(void);
 bool __wrap_board_claim_last_word(void);
 
-static void drain(void)
-{
-    while ((CPU_REGISTER(SIO_FIFO_ST) & FIFO_VALID) != 0) {
-        (void)CPU_REGISTER(SIO_FIFO_RD);
-    }
-}
-
 static bool receive(uint32_t *word)
 {
     for (uint32_t poll = 0; poll < ANSWER_POLL_LIMIT; poll++) {
-        if ((CPU_REGISTER(SIO_FIFO_ST) & FIFO_VALID) != 0) {
+        if (fifo_has_word()) {
             *word = CPU_REGISTER(SIO_FIFO_RD);
             return true;
         }
@@ -53,7 +43,7 @@ static bool launch(const uint32_t *words, uint32_t count)
         uint32_t echo;
 
         if (words[at] == 0) {
-            drain();
+            fifo_drain();
             __asm volatile("sev");
         }
         CPU_REGISTER(SIO_FIFO_WR) = words[at];
@@ -76,7 +66,7 @@ static void start_core1(void)
     REGISTER_SET(PSM_FRCE_OFF) = PSM_PROC1;
     while ((CPU_REGISTER(PSM_FRCE_OFF) & PSM_PROC1) == 0) {
     }
-    drain();
+    fifo_drain();
     REGISTER_CLEAR(PSM_FRCE_OFF) = PSM_PROC1;
     if (!receive(&greeting) || greeting != 0) {
         last_words_error(ERROR_CORE1_SILENT, "core 1 did not come out of reset");

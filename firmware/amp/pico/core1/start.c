@@ -1,9 +1,9 @@
 /* Core 1 of two kernels: core 0 has set the chip up. Its records wait until core 0 has sent its own. */
 #include "bench/board.h"
 #include "bench_amp.h"
+#include "bench_fifo.h"
 
 #define LINE_BYTES 8192u
-#define SIO_SPINLOCK(number) CPU_REGISTER(0xD0000100u + 4u * (number))
 
 static uint8_t bytes[LINE_BYTES];
 static uint32_t used;
@@ -56,5 +56,5 @@ void __wrap_board_serial_flush(void)
 /* A lock of its own: the failure of one image must not silence the other's. */
 bool __wrap_board_claim_last_word(void)
 {
-    return SIO_SPINLOCK(AMP_SPINLOCKS_CORE1_LAST_WORD) != 0;
+    return CPU_REGISTER(SIO_SPINLOCK(AMP_SPINLOCKS_CORE1_LAST_WORD)) != 0;
 }
