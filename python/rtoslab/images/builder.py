@@ -46,6 +46,7 @@ from rtoslab.images.image_inputs import (
     tree_of_point,
     tree_reads_path,
 )
+from rtoslab.images.inserted_code import files_with_own_level, inserted_code
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
@@ -57,6 +58,9 @@ TREE_BUILD_ATTEMPTS = 4
 
 SHARED_FOLDERS = ("objects", "configured", "facts")
 """Caches beside the images: compiled objects, CMake's findings, facts of TOML files."""
+
+CONFIG_MACROS = "config_macros.txt"
+"""In a build's folder: the macros of the kernel's configuration, as the preprocessor lists them."""
 
 LOW_SPACE_BYTES = 4 << 20
 """A failed build with less free space than this failed because the disk is full."""
@@ -191,6 +195,7 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
     for _ in range(TREE_BUILD_ATTEMPTS):
         build = _configure_and_compile(catalogue, point, expected_identity(digest), work)
         _require_level(point, _record_calls(work, build))
+        _require_released_kernel(point, work, build)
         if tree is None:
             return digest
         files = build_inputs(build.files_read, tree)
@@ -210,11 +215,16 @@ def _record_calls(work: Path, build: MakeResult) -> Mapping[str, Any]:
     """Adds the arguments of each compiler call to the build's record. Returns what it added."""
     path = work / INFO
     info = json.loads(path.read_bytes())
-    folders = read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
+    folders = _read_folders(work)
     links = [line for line in build.other_commands if f" -o {IMAGE}" in line]
     calls = info["calls"] = calls_record(build.compilations, links, folders)
     path.write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
     return calls
+
+
+def _read_folders(work: Path) -> dict[str, str]:
+    """Returns folder -> its name in a record."""
+    return read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
 
 
 def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
@@ -225,6 +235,29 @@ def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
         raise BuildError(
             f"{point.label} is to be compiled at {point.opt}, but its build files compile {', '.join(others[:3])}; "
             "remove that option, or choose the level of all files by --config opt=."
+        )
+
+
+def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> None:
+    """Raises BuildError if the port's files change the code of the kernel's functions and no option says so."""
+    folders = _read_folders(work)
+
+    def is_of(file: str, *names: str) -> bool:
+        return any(file.startswith(f"{folder}/") for folder, name in folders.items() if name in names)
+
+    ours = [file for file in build.files_read if is_of(file, "firmware", "port", "build")]
+    levels = files_with_own_level(ours)
+    if levels:
+        raise BuildError(
+            f"{point.label} is to be compiled at {point.opt}, but {Path(levels[0]).name} asks the compiler for another "
+            "optimisation; remove that pragma or attribute, or choose the level of all files by --config opt=."
+        )
+    macros = (work / CONFIG_MACROS).read_text(encoding="utf-8", errors="replace")
+    kernel = [file for file in build.files_read if is_of(file, "kernel")]
+    for name, text in inserted_code(macros, ours, kernel).items():
+        raise BuildError(
+            f"{point.label} would measure more than the kernel: its port defines {name} as `{text}`, which puts this "
+            "code into the kernel's functions; remove the definition."
         )
 
 

@@ -1,0 +1,96 @@
+"""Finds what a configuration changes inside a kernel's functions without a compiler option.
+
+The trap it prevents: a kernel has hook macros, which are empty as released (`traceTASK_SWITCHED_IN`), and a header may
+ask the compiler for another level (`#pragma GCC optimize`). Both change the kernel's functions. No flag shows it, and
+the added instructions count as the kernel's own. A build with either gives no figure for the kernel as released."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+_HOOK_CALL: Final = re.compile(r"port_hook_\w+\s*\(\s*\)")
+"""A call by which a port tells a benchmark that needs hooks where the kernel is."""
+_HOOKS_ARE_NEEDED: Final = re.compile(r"^#define BENCH_NEEDS_HOOKS 1$", re.MULTILINE)
+_ASSERTS_ARE_ON: Final = re.compile(r"^#define \w*ASSERT\w* \(?[1-9]", re.MULTILINE)
+"""A recorded setting of the configuration that switches assertions on."""
+_MACRO: Final = re.compile(r"^#define (\w+)(?:\([^)]*\))?(?: (.*))?$", re.MULTILINE)
+_HAS_DEFAULT: Final = re.compile(
+    r"^[ \t]*#[ \t]*(?:ifndef[ \t]+(\w+)|if[ \t]+!\s*defined\s*\(?\s*(\w+)\s*\)?)[^\n]*\n"
+    r"(?:[ \t]*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)?\n)*"
+    r"[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^)\n]*\))?[ \t]*(?:\\\n[ \t]*)*([^\n]*)$",
+    re.MULTILINE,
+)
+"""A macro that a configuration may define before the kernel does: `#ifndef NAME`, then `#define NAME(x) text`."""
+_COMMENT: Final = re.compile(r"/\*.*?\*/|//.*")
+_NO_EFFECT: Final = re.compile(r"\(\s*void\s*\)\s*\(?\s*\w+|\bdo\s*\{\s*\}\s*while\s*\(\s*0\s*\)|[\s();{}]")
+"""The parts of a macro's text that generate no code."""
+_LEVEL: Final = re.compile(
+    rb"^[ \t]*#[ \t]*pragma[ \t]+(?:GCC|clang)[ \t]+optimize\b|\b_Pragma[ \t]*\([ \t]*\"(?:GCC|clang)[ \t]+optimize\b"
+    rb"|\b(?:__)?optimize(?:__)?[ \t]*\([ \t]*(?:\"|\d)|\b(?:__)?optnone\b",
+    re.MULTILINE,
+)
+"""A text by which a source file asks for a level of optimisation of its own (GCC manual, Function Specific Option
+Pragmas and Common Function Attributes)."""
+
+
+def files_with_own_level(files: Iterable[str]) -> list[str]:
+    """Returns the files that ask the compiler for another optimisation than its options say."""
+    return [file for file in sorted(files) if _asks_for_level(Path(file))]
+
+
+def inserted_code(macros: str, port_files: Iterable[str], kernel_files: Iterable[str]) -> Mapping[str, str]:
+    """Returns name -> text of each hook macro that the port fills with code: the kernel's own text for it is empty.
+    `macros` is the preprocessor's list of all macros (`-dM`). What a build states otherwise is left out: assertions
+    that a setting switches on, and the calls of a benchmark that needs hooks."""
+    by_port = {name for file in port_files for name, _ in _MACRO.findall(_without_indents(file))}
+    candidates = {
+        name: text.strip()
+        for name, text in _MACRO.findall(macros)
+        if name in by_port and not _has_no_effect(text) and not _is_stated(name, text.strip(), macros)
+    }
+    if not candidates:
+        return {}
+    hooks = {name for file in kernel_files for name in _empty_defaults(Path(file))}
+    return {name: text for name, text in sorted(candidates.items()) if name in hooks}
+
+
+def _empty_defaults(file: Path) -> Iterator[str]:
+    """Yields the macros for which a file of the kernel has an empty text, unless they are defined before."""
+    for first, second, name, text in _HAS_DEFAULT.findall(_read_text(file)):
+        if name in {first, second} and _has_no_effect(text):
+            yield name
+
+
+def _is_stated(name: str, text: str, macros: str) -> bool:
+    """Whether a setting of the build says that the macro has code."""
+    if _HOOK_CALL.fullmatch(text):
+        return _HOOKS_ARE_NEEDED.search(macros) is not None
+    return "ASSERT" in name.upper() and _ASSERTS_ARE_ON.search(macros) is not None
+
+
+def _has_no_effect(text: str) -> bool:
+    """Whether a macro's text is empty, or a statement without effect: `do {} while (0)`, `(void)x`."""
+    return not _NO_EFFECT.sub("", _COMMENT.sub("", text))
+
+
+def _without_indents(file: str) -> str:
+    """Returns a file's lines with each preprocessor directive in one form: `#define NAME text`."""
+    return re.sub(r"(?m)^[ \t]*#[ \t]*define[ \t]+", "#define ", _read_text(Path(file)))
+
+
+def _asks_for_level(file: Path) -> bool:
+    """Whether a source file has a text that asks for a level of its own."""
+    try:
+        content = file.read_bytes()
+    except OSError:  # a file of the compiler's own that is gone says nothing of this build
+        return False
+    return b"opt" in content and _LEVEL.search(content) is not None
+
+
+def _read_text(file: Path) -> str:
+    """Returns a file's text. Empty if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
