@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.analyses import group_placements, place_dependent_results, without_placement
+from rtoslab.base import StoreError
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.answer import answer_sentences
 from rtoslab.choose.board_comparison import KernelComparison, make_comparison
@@ -22,12 +23,22 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 """Instruments, the one that costs nothing first."""
 
 
-def rows_of_runs(runs: Sequence[Path], rows: Mapping[str, Iterable[StoredRow]]) -> dict[str, list[StoredRow]]:
-    """Returns the rows by kernel, those of the runs first. Raises StoreError for a folder that is no run.
+def rows_of_runs(
+    runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredRow]]
+) -> dict[str, list[StoredRow]]:
+    """Returns the rows by kernel, those of the runs first. Raises StoreError for a folder that is no run, and for a run
+    without a figure of the board: it would change nothing.
 
     A kernel that only a run holds is added. If a run has the benchmark of a row on its board with as many cores, its
     own figure replaces the one that comes with rtoslab."""
-    own = rows_of_points([point for path in runs for point in RunDirectory.open(path).points()])
+    points = {path: RunDirectory.open(path).points() for path in runs}
+    for path, stored in points.items():
+        if not any(isinstance(item.result, MeasuredPoint) and item.result.point.board == board for item in stored):
+            raise StoreError(
+                f"{path} contains no measured point on {board}, so it changes no figure; leave it out, or measure the "
+                f"board by `rtoslab run --board {board}`."
+            )
+    own = rows_of_points([item for stored in points.values() for item in stored])
     merged_rows = {kernel: [*own.pop(kernel, []), *known] for kernel, known in rows.items()}
     return merged_rows | own
 

@@ -89,7 +89,7 @@ def command(
     question = make_question(known, catalogue.services, use, services, weights)
     here = {matrix.kernel: matrix for matrix in read_matrices(catalogue.root)}
     chosen = _choose_kernels(catalogue, kernels, here)
-    rows = rows_of_runs(runs, {name: here[name].rows if name in here else () for name in chosen})
+    rows = rows_of_runs(runs, board, {name: here[name].rows if name in here else () for name in chosen})
     lacks = {name: _missing_services(catalogue, name) for name in rows}
     comparison = make_comparison(board, question, known.operation, rows, lacks)
     if not comparison.kernels:

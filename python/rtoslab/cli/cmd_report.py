@@ -1,5 +1,6 @@
 """`rtoslab report` and what it shares with `show`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -8,10 +9,11 @@ from rtoslab.api import load
 from rtoslab.base import ReportError, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import with_kernels_section
+from rtoslab.cli.failures import stored_points_exit_code
 from rtoslab.cli.names import file_form
 from rtoslab.reference import substitute_points
 from rtoslab.reports import Document, make_document, report_formats
-from rtoslab.store import RunDirectory
+from rtoslab.store import RunDirectory, StoredPoint
 
 FORMATS = ("html", "md", "csv", "json")
 READ = ("html", "md")
@@ -36,21 +38,23 @@ READ = ("html", "md")
         "include them."
     ),
 )
-def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None, *, reference: bool) -> None:
+def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None, *, reference: bool) -> int:
     """Write a report of one or more run directories: HTML (self-contained), Markdown, CSV or JSON."""
     if not outputs and (form or "html") == "html":
         raise ReportError("An HTML report is written to a file; add -o report.html, or choose --format md.")
+    points = load(*runs)
     documents: dict[bool, Document] = {}
     for output in outputs or (None,):
         chosen = form or (file_form(output) if output and file_form(output) in FORMATS else "html")
         beside = reference and chosen in READ
         if beside not in documents:
-            documents[beside] = load_document(runs, reference=beside)
+            documents[beside] = load_document(runs, points, reference=beside)
         text = report_formats()[chosen](documents[beside])
         if output is None:
             click.echo(text, nl=False)
         else:
             write_report(text, output)
+    return stored_points_exit_code(points)
 
 
 def write_report(text: str, output: Path) -> None:
@@ -59,10 +63,9 @@ def write_report(text: str, output: Path) -> None:
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
-def load_document(runs: tuple[Path, ...], *, reference: bool = False) -> Document:
-    """Returns the document of several run directories together. It names the suite only if all are of one."""
+def load_document(runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False) -> Document:
+    """Returns the document of the points of several run directories. It names the suite only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
-    points = load(*runs)
     beside = substitute_points(find_root(), points) if reference else ()
     catalogue = Catalogue(find_root())
     document = make_document(catalogue, points, suites.pop() if len(suites) == 1 else None, beside)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from rtoslab.api import choose_targets, default_out, mark_unreadable_points, run_on_port, run_on_targets
+from rtoslab.api import choose_targets, default_out, load, mark_unreadable_points, run_on_port, run_on_targets
 from rtoslab.base import EXIT_OK, PlanError, find_root, require_extra
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.choose import kernels_section
@@ -190,6 +190,7 @@ def _report_outcomes(folder: Path, outcomes: list[Outcome], *, report: bool, as_
         click.echo(f"Stored in {short_path(folder)}{hint}.")
     if report and any(outcome.folder != folder for outcome in outcomes):
         write_report(
-            report_formats()["html"](load_document((folder,), reference=True)), short_path(folder) / "report.html"
+            report_formats()["html"](load_document((folder,), load(folder), reference=True)),
+            short_path(folder) / "report.html",
         )
     return points_exit_code([outcome.result for outcome in outcomes])

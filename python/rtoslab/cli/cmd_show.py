@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 
 from rtoslab.api import load
-from rtoslab.base import StoreError
+from rtoslab.base import EXIT_OK, StoreError
 from rtoslab.cli.cmd_report import load_document
 from rtoslab.cli.cmd_runs import command as list_runs
 from rtoslab.cli.console import PlainConsole
+from rtoslab.cli.failures import stored_points_exit_code
 from rtoslab.reports import report_formats, show_points, show_proofs
 
 
@@ -17,22 +18,23 @@ from rtoslab.reports import report_formats, show_points, show_proofs
 @click.option("--proofs", is_flag=True, help="Also show every proof: what it requires and what was observed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
-def command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: bool) -> None:
+def command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: bool) -> int:
     """Show stored runs: a table of the figures, failed points, and points that are n/a.
 
     Without a RUN, lists the existing runs.
     """
     if not runs:
         ctx.invoke(list_runs, as_json=as_json)
-        return
+        return EXIT_OK
     points = load(*runs)
     if not points:
         raise StoreError(f"{runs[0]} contains no finished point yet; run the same `rtoslab run` again to continue it.")
     if as_json:
-        click.echo(report_formats()["json"](load_document(runs)), nl=False)
-        return
+        click.echo(report_formats()["json"](load_document(runs, points)), nl=False)
+        return stored_points_exit_code(points)
     console = PlainConsole()
     results = [point.result for point in points]
     show_points(results, console)
     if proofs:
         show_proofs(results, console)
+    return stored_points_exit_code(points)

@@ -7,7 +7,7 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.reports import point_label
 from rtoslab.results import Failed, MeasuredPoint
-from rtoslab.store import AnyResult
+from rtoslab.store import AnyResult, StoredPoint
 
 
 def print_failures(results: Iterable[AnyResult]) -> None:
@@ -25,4 +25,13 @@ def points_exit_code(results: Sequence[AnyResult]) -> int:
     if any(isinstance(result, MeasuredPoint) for result in results):
         return EXIT_OK
     click.echo("No point was measured successfully; the lines above give the reasons.", err=True)
+    return EXIT_POINT_FAILED
+
+
+def stored_points_exit_code(points: Sequence[StoredPoint]) -> int:
+    """Returns the exit code of a command that shows stored points: not 0 if none has a figure, which a line on stderr
+    says."""
+    if any(isinstance(point.result, MeasuredPoint) for point in points):
+        return EXIT_OK
+    click.echo("None of the stored points has a figure: each failed or is n/a, and says why.", err=True)
     return EXIT_POINT_FAILED

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.analyses import Band, Value
-from rtoslab.base import AlteredError, PlanError, UnknownNameError, find_root
+from rtoslab.base import AlteredError, PlanError, StoreError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
     KernelComparison,
@@ -310,13 +310,15 @@ def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
     run_of(tmp_path, 0, [point.model_copy(update={"point": point.point.model_copy(update={"board": "board"})})])
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
-    result = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], known), {})
+    result = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], "board", known), {})
     band = result.cell("a", BY_ID["synchronisation"]).band
     assert band is not None
     assert band.median > 1.0
     stored = result.cell("a", BY_ID["switch"]).band
     assert stored is not None
     assert stored.median == 10.0
+    with pytest.raises(StoreError, match="contains no measured point on other, so it changes no figure"):
+        rows_of_runs([run], "other", known)
 
 
 def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
