@@ -29,6 +29,7 @@ from rtoslab.base.errors import (
     AlteredWarning,
     BoardResetError,
     BoardSilentError,
+    BoardWarning,
     BuildError,
     CaptureError,
     CatalogueError,

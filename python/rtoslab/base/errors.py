@@ -192,6 +192,10 @@ class AlteredWarning(UserWarning):
     """A point of a run directory was changed: it counts as failed, and the other points stay readable."""
 
 
+class BoardWarning(UserWarning):
+    """An image used something that its virtual board does not model, so what was observed may differ from silicon."""
+
+
 class ReportError(RtoslabError):
     """A report cannot be made from these runs."""
 

@@ -13,7 +13,7 @@ import click
 
 from rtoslab import interrupts
 from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error, nearest_name
-from rtoslab.cli.altered_warnings import collect_warnings
+from rtoslab.cli.collected_warnings import collect_warnings
 from rtoslab.cli.early_end import report_interrupt
 from rtoslab.cli.overview import SECTIONS
 from rtoslab.intake import escape_unprintable, make_output_printable

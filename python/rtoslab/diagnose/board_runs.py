@@ -4,13 +4,14 @@
 masked interval after start-up. `Replay` stands at single cycles of the same run once more, for call paths and memory.
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 
-from rtoslab.base import RunError, SymbolError
+from rtoslab.base import BoardWarning, RunError, SymbolError
 from rtoslab.diagnose.kernel_services import Service, services_of
 from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, History, HistoryReader
 from rtoslab.instruments import (
@@ -217,7 +218,9 @@ def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
 
     start = overview.first_task
     stretch = Stretch(start=str(start), cycles=max(1, overview.end - start))
-    recording = record_run(replace(subject, expected=None, stretch=stretch), request)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoardWarning)  # the overview has them
+        recording = record_run(replace(subject, expected=None, stretch=stretch), request)
     return ObservedRun(recording, HistoryReader(recording, services, words).read(), services)
 
 

@@ -1,6 +1,7 @@
 """Runs a subject under the observer, from reset on, so that every call in progress is known. Records the observed
 span."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import DecodeError, RunError, code_address, find_root
+from rtoslab.base import BoardWarning, DecodeError, RunError, code_address, find_root
+from rtoslab.instruments.lines import add_source_lines
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.subject import Subject
 from rtoslab.records import DecodedRun, decode, read_wire_constants
@@ -104,9 +106,14 @@ def record_run(
 ) -> Recording:
     """Runs the subject and records the observations. `prepare` says what to observe, once the image is loaded.
     Raises RunError if the observed span is not reached, ImageFileError, SymbolError. EndedRecordingError in place of
-    a KeyboardInterrupt in the span."""
+    a KeyboardInterrupt in the span. Warns with a BoardWarning of each feature that the image used and the board does
+    not model."""
     machine = open_machine(subject)
-    return _Session(subject, machine, prepare(machine), progress).run()
+    try:
+        return _Session(subject, machine, prepare(machine), progress).run()
+    finally:
+        for sentence in add_source_lines(machine.warnings(), subject.elf):
+            warnings.warn(sentence, BoardWarning, stacklevel=2)
 
 
 class _Session:

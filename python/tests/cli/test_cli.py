@@ -53,19 +53,14 @@ def test_commands_on_a_run_without_a_figure_do_not_end_as_success(tmp_path: Path
     run = tmp_path / "run"
     assert rtoslab("run", "mutex", "--kernel", "bare", "--board", "nucleo-f446re", "--out", run).returncode == 3
     page = tmp_path / "report.html"
-    for command in (
-        ["show", run],
-        ["show", run, "--json"],
-        ["report", run, "--format", "md"],
-        ["report", run, "-o", page],
-    ):
-        done = rtoslab(*command)
-        assert done.returncode == 3, command
+    for words in (f"show {run}", f"show {run} --json", f"report {run} --format md", f"report {run} -o {page}"):
+        done = rtoslab(*words.split())
+        assert done.returncode == 3, words
         assert "None of the stored points has a figure: each failed or is n/a, and says why." in done.stderr
     assert "n/a" in page.read_text()
     assert rtoslab("compare", run, run).returncode == 3
-    for command in (["lint", run], ["choose", "--board", "nucleo-f446re", "--from", run]):
-        assert "contains no measured point" in command_error(rtoslab(*command), 1)
+    for words in (f"lint {run}", f"choose --board nucleo-f446re --from {run}"):
+        assert "contains no measured point" in command_error(rtoslab(*words.split()), 1)
 
 
 def test_list_names_the_groups_of_benchmarks() -> None:

@@ -1,4 +1,5 @@
-"""Reports stored points that were altered. Any command that reads one says so, and does not end with 0."""
+"""Reports at a command's end what its packages warned of: stored points that were altered, after which no command ends
+with 0, and features that an image used and its virtual board does not model."""
 
 import warnings
 from collections.abc import Iterator
@@ -7,13 +8,15 @@ from typing import TextIO
 
 import click
 
-from rtoslab.base import AlteredWarning
+from rtoslab.base import AlteredWarning, BoardWarning
 
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collects the message of each AlteredWarning once, and prints all on stderr at the end."""
-    sentences: dict[str, None] = {}
+    """Collects the message of each warning once, and prints all on stderr at the end. Gives the list of those about
+    altered points, which is complete at the end."""
+    altered: dict[str, None] = {}
+    unmodelled: dict[str, None] = {}
     show = warnings.showwarning
 
     def gather(
@@ -25,17 +28,22 @@ def collect_warnings() -> Iterator[list[str]]:
         line: str | None = None,
     ) -> None:
         if issubclass(category, AlteredWarning):
-            sentences[str(message)] = None
+            altered[str(message)] = None
+        elif issubclass(category, BoardWarning):
+            unmodelled[str(message)] = None
         else:
             show(message, category, filename, lineno, file, line)
 
     gathered: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("always", AlteredWarning)
+        warnings.simplefilter("always", BoardWarning)
         warnings.showwarning = gather
         try:
             yield gathered
         finally:
-            gathered += sentences
+            gathered += altered
             for value in gathered:
                 click.echo(f"rtoslab: {value}", err=True)
+            for value in unmodelled:
+                click.echo(f"warning: {value}", err=True)
