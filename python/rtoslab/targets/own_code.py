@@ -30,6 +30,7 @@ _VENEER: Final = "_veneer"
 _ELF: Final = b"\x7fELF"
 _FIRMWARE: Final = re.compile(r"(^|/)firmware/(benchmarks|boards|chips|core|cpus|instruments|kernels)/")
 """Our build names its files so, wherever they are (-ffile-prefix-map). Another build may put a folder before it."""
+_PORT: Final = re.compile(r"(^|/)firmware/kernels/")
 
 Symbol = tuple[int, int, str]
 """Address, size in bytes, name."""
@@ -49,7 +50,7 @@ def own_functions(
     (begin, end, name) of code that idles outside a task. `read` gives the bytes of code at an address.
     """
     places = _SymbolIndex(symbols)
-    ours = FirmwareCode(image)
+    ours = FirmwareCode(image, with_port=kernel.services.get("tasks", True))
     together: dict[Symbol, Counter[int]] = defaultdict(Counter)
     spent: Counter[int] = Counter()
     functions: list[OwnFunction] = []
@@ -94,11 +95,13 @@ def _is_own(name: str, kernel: Kernel) -> bool:
 class FirmwareCode:
     """Code that was compiled from the firmware's files."""
 
-    def __init__(self, image: bytes) -> None:
-        """Reads the image's debug information. An image that is no ELF file has none."""
+    def __init__(self, image: bytes, *, with_port: bool = True) -> None:
+        """Reads the image's debug information. An image that is no ELF file has none. Where there is no kernel, the
+        port does all of a kernel's work: its code is left out by `with_port`."""
         with simulator_errors(RunError):
             units = simulator_module().sources(image) if image.startswith(_ELF) else []
-        ranges = sorted(function for name, mine in units if _FIRMWARE.search(name) for function in mine)
+        ours = [(name, mine) for name, mine in units if _FIRMWARE.search(name)]
+        ranges = sorted(function for name, mine in ours if with_port or not _PORT.search(name) for function in mine)
         self._starts = [start for start, _ in ranges]
         self._ends = [end for _, end in ranges]
 

@@ -15,7 +15,9 @@ from tests.cli.test_cli import ROOT
 
 BOARDS = sorted(Catalogue(ROOT).boards)
 WINDOW_MS = 60
-VARIANTS: tuple[Mapping[str, str], ...] = ({}, {"opt": "-O0"}, {"lto": "1"})
+VARIANTS: tuple[Mapping[str, str], ...] = (
+    {}, {"opt": "-O0"}, {"opt": "-O1"}, {"opt": "-Os"}, {"opt": "-O3"}, {"lto": "1"},
+)  # fmt: skip
 VARIED = ("pico", "nucleo-f446re")
 """Boards on which variants are tried, too."""
 
@@ -31,6 +33,25 @@ def test_stress_is_random_and_may_starve(tmp_path: Path, percent: str, seed: str
     config = {"param.stress_percent": percent, "param.seed": seed}
     fixed: dict[str, Any] = {"kernels": ["freertos"], "boards": ["pico"], "cores": [2], "window_ms": 30}
     run = api.run("contention", config=config, out=tmp_path, **fixed)
+    assert failure_messages(run) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "level", "instrument"),
+    [
+        ("t7_synchronisation", "bare", "-O0", ""),  # functions of the port are not inlined
+        ("release_jitter", "rt", "-O0", "probe"),  # nor those of a task
+        ("tm1_arithmetic", "rt", "-Os", ""),  # the condition of a loop in a loop comes first
+        ("t1_arithmetic", "rt", "-O3", ""),  # a loop is unrolled
+        ("interrupt_activation", "rt", "-O1", "counter"),  # the mark is a function
+    ],
+)
+def test_levels_of_optimisation_change_no_verdict(
+    tmp_path: Path, name: str, kernel: str, level: str, instrument: str
+) -> None:
+    config = {"opt": level, **({"instrument": instrument} if instrument else {})}
+    run = api.run(name, kernels=[kernel], boards=["nucleo-f446re"], config=config, out=tmp_path)
+    assert run
     assert failure_messages(run) == []
 
 

@@ -61,6 +61,9 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (OWN, {"own": (own_function(1, TOTAL, 500),)}, Verdict.FAILS),  # a branch that is taken now and then
     (OWN, {"own": (own_function(1, TOTAL, 7),)}, Verdict.HOLDS),  # at the window's edges
     ({**OWN, "passes": ["words"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL, 33 * TOTAL),)}, Verdict.HOLDS),
+    # The inner of two loops of 2 and 32 passes, its condition, and a pass more than that.
+    ({**OWN, "passes": ["2 * words"]}, {"own": (own_function(1, 64 * TOTAL, 66 * TOTAL),)}, Verdict.HOLDS),
+    ({**OWN, "passes": ["2 * words"]}, {"own": (own_function(1, 67 * TOTAL),)}, Verdict.FAILS),
     ({**OWN, "passes": ["words / 2"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL),)}, Verdict.FAILS),
     ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777),)}, Verdict.HOLDS),
     ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777, 77_777),)}, Verdict.FAILS),

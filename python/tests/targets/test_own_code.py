@@ -87,6 +87,19 @@ def test_instructions_of_several_cores_are_added() -> None:
     assert result[3].stretches == (CodeSpan(0x100, 1, 1, 1), CodeSpan(0x102, 1, 12, 12))
 
 
+def test_port_is_own_code_unless_it_is_all_there_is_of_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [
+        ("/there/firmware/benchmarks/t/t.c", [(0x100, 0x140)]),
+        ("/there/firmware/kernels/b/port.c", [(0x200, 0x220)]),
+    ]
+    monkeypatch.setattr(_sim, "sources", lambda _: files)
+    rows = {0: profile((0x100, 5, 5), (0x200, 5, 5))}
+    for tasks, names in ((True, ["f", "g"]), (False, ["f"])):
+        facts = kernel(classes={"kernel": ["k"]}, services={"tasks": tasks})
+        result = own_functions(rows, SYMBOLS, facts, (), b"\x7fELF", memory({}))
+        assert [function.name for function in result] == names
+
+
 def test_idle_code_and_code_of_other_files_is_excluded() -> None:
     rows = {0: profile((0x102, 5, 5), (0x200, 9, 9), (0x300, 3, 3), (0x500, 3, 3))}
     (result,) = own_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))

@@ -2,12 +2,12 @@
 
 The instrument's cost is measured in the same image, with an empty interval: at most `usual_cycles`, more where code is
 slower. From place to place it differs a little: a series may usually take `usual_cycles` more or less (18 were seen),
-and a sample `slack_cycles`; the report says how much it was. If flash has a cache, the few instructions between mark
-and reading may have to be fetched first: one sample in `rare` of a series may be longer than that. None is shorter
-than the time between its marks, for the readings are outside of them. By the pin a sample may be some cycles shorter:
-a store goes through a buffer, and the one that raises the pin may take longer through it than the one that lowers it
-(4 cycles were seen). A sample with an interrupt between mark and reading is left out: the reading contains the
-interrupt, the marks do not."""
+and where another level makes the code slower, more; a sample may take `slack_cycles` more or less; the report says how
+much it was. If flash has a cache, the few instructions between mark and reading may have to be fetched first: one
+sample in `rare` of a series may be longer than that. None is shorter than the time between its marks, for the readings
+are outside of them. By the pin a sample may be some cycles shorter: a store goes through a buffer, and the one that
+raises the pin may take longer through it than the one that lowers it (4 cycles were seen). A sample with an interrupt
+between mark and reading is left out: the reading contains the interrupt, the marks do not."""
 
 from statistics import median
 
@@ -44,15 +44,16 @@ def judge(params: Params, evidence: Evidence) -> Finding:
             costs[facts.id] = [value - interval.cycles for value, interval in pairs if not interval.touched]
     shortest = -params.buffered_cycles if instrument == "pin" else 0
     own = median(costs.get(EMPTY_SERIES) or [0])
+    slowdown = evidence.code_slowdown()
     problems = _filled_empty_intervals(params, evidence)
     seen: list[str] = []
     for name, mine in costs.items():
         if mine:
             text = f"{name}: {min(mine)} to {max(mine)} cycles longer than between the marks"
             far = sum(abs(sample - own) > params.slack_cycles for sample in mine)
-            usual = abs(median(mine) - own) <= params.usual_cycles
+            usual = abs(median(mine) - own) <= params.usual_cycles * (slowdown if "opt" in evidence.settings else 1)
             good = far * params.rare <= len(mine) and usual and min(mine) >= shortest
-            good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * evidence.code_slowdown())
+            good = good and (name != EMPTY_SERIES or own <= params.usual_cycles * slowdown)
             (seen if good else problems).append(text)
     return make_finding(params.rule, demands, problems, [_range_text(costs)] if seen else ["nothing to compare"])
 

@@ -83,9 +83,7 @@ class _OwnCodeCounts:
             self.entered[function.name] += function.entries
         self.instructions = sum(part.instructions for own_function in self.functions for part in own_function.stretches)
         self.rounds = self._possible_round_counts()
-        passes = list(map(self._evaluate_term, params.passes))
-        self.passes = [1, *passes, *(pass_ + 1 for pass_ in passes)]
-        """A loop's condition is met once more than its body."""
+        self.passes = [1, *(number for term in params.passes for number in self._loop_passes(term))]
 
     def problems(self) -> list[str]:
         """Returns a sentence for each instruction and function whose number of executions is not accounted for."""
@@ -139,6 +137,13 @@ class _OwnCodeCounts:
         series = Counter(interval.series for interval in intervals.intervals) if intervals else Counter[int]()
         expected = {check.value for check in self.evidence.decoded.checks if check.name in self.params.checks}
         return (sums - {0}) | set(series.values()) | expected
+
+    def _loop_passes(self, term: str) -> list[int]:
+        """Returns how often a round executes a loop's body and its condition, which is met once more. The last factor
+        of a product counts the passes of an inner loop, whose condition is met once more in each pass of the outer."""
+        outer, times, _ = term.rpartition(" * ")
+        passes = self._evaluate_term(term)
+        return [passes, passes + 1, *([passes + self._evaluate_term(outer)] if times else [])]
 
     def _evaluate_term(self, text: str) -> int:
         """Returns the value of a number, a parameter, or several of them from left to right with `*` or `/` between."""
