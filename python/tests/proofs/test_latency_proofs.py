@@ -9,6 +9,8 @@ from rtoslab.proofs import judge_all, services_to_watch
 from rtoslab.proofs.judge import IMPLIED_PROOFS
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
+from rtoslab.targets import SYSTICK
+from tests.fakes import BODY
 from tests.latency_fakes import (
     Row,
     benchmark,
@@ -104,6 +106,28 @@ def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any
     finding = result.judge(result.Params.model_validate(rule), evidence(rule, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
+
+
+@pytest.mark.parametrize(
+    ("masked_cycles", "ticks", "verdict"),
+    [
+        (1_000, 250, Verdict.HOLDS),
+        (1_000, 247, Verdict.FAILS),
+        (400_000, 247, Verdict.HOLDS),  # three ticks of 125 000 cycles, and one at an edge
+        (400_000, 245, Verdict.FAILS),
+        (400_000, 252, Verdict.FAILS),
+    ],
+)
+def test_ticks_are_lost_while_the_instrument_is_measured(masked_cycles: int, ticks: int, verdict: Verdict) -> None:
+    rows = [start(0, 0), stop(10, 0), start(masked_cycles - 10, 0), stop(masked_cycles, 0)]
+    rows += [start(500_000, 1), stop(500_100, 1)]
+    records = [record for record in BODY if record[0] in {"window", "param", "task"}] + counter_records()
+    given = evidence({"rule": "interrupts_told"}, rows, records)
+    assert given.observed is not None
+    given.observed.exceptions = {0: {SYSTICK: ticks}}
+    result = all_rules()["interrupts_told"]
+    finding = result.judge(result.Params(rule="interrupts_told"), given)
+    assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
