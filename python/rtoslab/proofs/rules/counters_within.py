@@ -8,6 +8,8 @@ class Params(RuleParams):
     """Keys of `rule = "counters_within"`."""
 
     max_spread: int
+    first: str = ""
+    """The parameter that says how many of the metric's first tasks count. Empty: all of them."""
     max_percent: float = 0
     """The upper limit, from the largest if that is more: where tasks of all cores take turns and none is fast for
     good."""
@@ -17,12 +19,14 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     """Judges from the firmware's counters alone."""
     problems: list[str] = []
     seen: list[str] = []
+    tasks = evidence.benchmark.metric.tasks
+    if params.first:
+        tasks = tasks[: int(evidence.decoded.params[params.first])]
     for core in evidence.metric_cores:
-        counts = evidence.metric_counters(core)
-        expected = len(evidence.benchmark.metric.tasks)
-        if len(counts) != expected or min(counts.values()) == 0:
+        counts = {task: count for task, count in evidence.metric_counters(core).items() if task in tasks}
+        if len(counts) != len(tasks) or min(counts.values()) == 0:
             problems.append(
-                f"core {core}: {len(counts)} of {expected} tasks reported, counts {sorted(counts.values())}"
+                f"core {core}: {len(counts)} of {len(tasks)} tasks reported, counts {sorted(counts.values())}"
             )
             continue
         low, high = min(counts.values()), max(counts.values())
